@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from tests.cases import planted
+from tests.cases import Signs, planted
 from tests.oracle import signed
 
 Labels = npt.NDArray[np.bool_]
@@ -85,8 +85,8 @@ def highs(rows: Vector) -> str | None:
     return {0: "separable", 2: "quasi-separable"}.get(feasible.status)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_kinds_are_those_of_highs(seed: int) -> None:
+def one_of_each_kind(seed: int) -> tuple[Vector, Signs, bool]:
+    """Rows and labels, and whether there is a bias."""
     rng = np.random.default_rng(seed)
     case = planted(seed, 40 + seed, 2 + seed % 7, gap=0.1)
     X, y = case.X.copy(), case.signs.copy()
@@ -97,11 +97,15 @@ def test_kinds_are_those_of_highs(seed: int) -> None:
         X = np.column_stack([X, y * (rng.random(len(y)) < 0.3)])
     if seed % 4 == 3:
         X, y = np.round(X), np.sign(np.round(X)[:, 0] + 0.5).astype(np.int8)
-    fit_intercept = bool(seed % 5)
-    peer = highs(signed(X, y, fit_intercept)[:, : X.shape[1] + fit_intercept])
-    assert peer is not None
-    verdict = nv.separate(X, y, fit_intercept=fit_intercept, goal="kind")
-    assert verdict.kind == peer
+    return X, y, bool(seed % 5)
+
+
+def test_kinds_are_those_of_highs() -> None:
+    for seed in range(40):
+        X, y, fit_intercept = one_of_each_kind(seed)
+        peer = highs(signed(X, y, fit_intercept)[:, : X.shape[1] + fit_intercept])
+        assert peer is not None, seed
+        assert nv.separate(X, y, fit_intercept=fit_intercept, goal="kind").kind == peer, seed
 
 
 def test_kinds_and_margins_on_bundled_data() -> None:

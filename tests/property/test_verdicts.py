@@ -227,21 +227,18 @@ def contains(interval: Interval, squared: Fraction) -> bool:
     return Fraction(interval.lo) ** 2 <= squared <= Fraction(interval.hi) ** 2
 
 
-@pytest.mark.parametrize("seed", range(22))
-def test_every_verdict_agrees_with_the_oracle(seed: int) -> None:
-    for case in islice(problems(seed), PER_SEED):
-        verdict = judge(case)
-        check(case, verdict, decide(case.rows))
-        if verdict.kind == "separable":
-            check_margins(case, verdict)
-
-
-def test_the_problems_are_of_every_kind() -> None:
-    kinds = Counter(
-        decide(case.rows).kind for seed in range(22) for case in islice(problems(seed), PER_SEED)
-    )
-    assert sum(kinds.values()) >= 2000
-    assert min(kinds[kind] for kind in ("separable", "quasi-separable", "inseparable")) >= 400
+@pytest.mark.parametrize("part", range(4))
+def test_every_verdict_agrees_with_the_oracle(part: int) -> None:
+    """Of 2,200 problems in all, many of every kind."""
+    kinds: Counter[str] = Counter()
+    for seed in range(part, 22, 4):
+        for case in islice(problems(seed), PER_SEED):
+            truth, verdict = decide(case.rows), judge(case)
+            check(case, verdict, truth)
+            if verdict.kind == "separable":
+                check_margins(case, verdict)
+            kinds[truth.kind] += 1
+    assert min(kinds[kind] for kind in ("separable", "quasi-separable", "inseparable")) >= 80
 
 
 @pytest.mark.parametrize("seed", range(100, 102))

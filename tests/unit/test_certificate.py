@@ -410,19 +410,25 @@ MUTATIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "mutation"),
-    [(name, mutation) for name in NAMES for mutation in {**ANY, **MUTATIONS[name]}],
-)
-def test_a_false_claim_is_refused_though_it_is_sealed(name: str, mutation: str) -> None:
+def refusal(proof: Proof, X: Vector, y: list[int]) -> str:
+    """What is said of a proof; nothing, if it holds."""
+    try:
+        proof.verify(X, y)
+    except nv.CertificateError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_false_claim_is_refused_though_it_is_sealed(name: str) -> None:
     X, y, proof = cases()[name]
-    mutant = {**ANY, **MUTATIONS[name]}[mutation](proof)
-    assert mutant != proof
-    with pytest.raises(nv.CertificateError) as refusal:
-        mutant.verify(X, y)
-    assert str(refusal.value).endswith(".")
-    with pytest.raises(nv.CertificateError):
-        Proof.from_json(mutant.to_json()).verify(X, y)
+    mutants = {what: make(proof) for what, make in {**ANY, **MUTATIONS[name]}.items()}
+    assert proof not in mutants.values()
+    accepted = [what for what, mutant in mutants.items() if not refusal(mutant, X, y).endswith(".")]
+    assert accepted == []
+    for what, mutant in mutants.items():
+        with contextlib.suppress(nv.CertificateError):
+            assert refusal(Proof.from_json(mutant.to_json()), X, y), what
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -493,12 +499,13 @@ def test_truncated_text_is_refused(name: str) -> None:
             Proof.from_json(text[:length])
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 4, -1, "3", None, [3], {}])
-def test_another_format_version_is_refused(version: Json) -> None:
-    body = {**body_of(cases()["separable"].proof), "schema_version": version}
-    with pytest.raises(nv.CertificateError, match=r"format version .*reads version 3") as refusal:
-        Proof.from_json(sealed(body))
-    assert ("older novikoff" in str(refusal.value)) == (version in (1, 2))
+def test_another_format_version_is_refused() -> None:
+    versions: list[Json] = [0, 1, 2, 4, -1, "3", None, [3], {}]
+    for version in versions:
+        body = {**body_of(cases()["separable"].proof), "schema_version": version}
+        with pytest.raises(nv.CertificateError, match=r"format version .*reads version 3") as said:
+            Proof.from_json(sealed(body))
+        assert ("older novikoff" in str(said.value)) == (version in (1, 2))
 
 
 NOT_CERTIFICATES = (
@@ -510,10 +517,10 @@ NOT_CERTIFICATES = (
 )
 
 
-@pytest.mark.parametrize("text", NOT_CERTIFICATES, ids=range(16))
-def test_what_is_not_a_certificate_is_refused(text: str) -> None:
-    with pytest.raises(nv.CertificateError, match="certificate"):
-        Proof.from_json(text)
+def test_what_is_not_a_certificate_is_refused() -> None:
+    for text in NOT_CERTIFICATES:
+        with pytest.raises(nv.CertificateError, match="certificate"):
+            Proof.from_json(text)
 
 
 hostile: st.SearchStrategy[Json] = st.recursive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -108,16 +109,23 @@ MUTANTS: dict[str, Callable[[nv.ErrorBound], nv.ErrorBound]] = {
 }
 
 
-@pytest.mark.parametrize("mutant", MUTANTS)
-def test_mutants_are_rejected(mutant: str) -> None:
+def accepted(proof: nv.ErrorBound, X: Vector, y: object) -> bool:
+    """Whether a proof, or its text, passes for one."""
+    with suppress(nv.CertificateError):
+        proof.verify(X, y)
+        return True
+    with suppress(nv.CertificateError):
+        nv.verify(nv.ErrorBound.from_json(proof.to_json()), X, y)
+        return True
+    return False
+
+
+def test_mutants_are_rejected() -> None:
     X, y = labelled(14, 60, 2)
     proof = proof_of(X, y.tolist())
     assert len(proof.contradictions) >= 3
-    altered = MUTANTS[mutant](proof)
-    with pytest.raises(nv.CertificateError):
-        altered.verify(X, y)
-    with pytest.raises(nv.CertificateError):
-        nv.verify(nv.ErrorBound.from_json(altered.to_json()), X, y)
+    assert accepted(proof, X, y)
+    assert [name for name, alter in MUTANTS.items() if accepted(alter(proof), X, y)] == []
 
 
 def test_altered_multipliers_are_rejected() -> None:
@@ -210,17 +218,14 @@ SHARES: dict[str, Callable[[list[Fraction]], list[Fraction] | None]] = {
 }
 
 
-@pytest.mark.parametrize("mutant", SHARES)
-def test_altered_shares_are_rejected(mutant: str) -> None:
+def test_altered_shares_are_rejected() -> None:
     X, y = ALTERNATING
     proof = proof_of(X, y)
-    altered = SHARES[mutant](shared(proof))
-    assert altered != shared(proof)
-    forged = replace(proof, shares=None if altered is None else tuple(altered))
-    with pytest.raises(nv.CertificateError):
-        forged.verify(X, y)
-    with pytest.raises(nv.CertificateError):
-        nv.ErrorBound.from_json(forged.to_json()).verify(X, y)
+    for name, alter in SHARES.items():
+        altered = alter(shared(proof))
+        assert altered != shared(proof)
+        forged = replace(proof, shares=None if altered is None else tuple(altered))
+        assert not accepted(forged, X, y), name
 
 
 def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:

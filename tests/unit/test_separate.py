@@ -31,6 +31,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import perceptron
+from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict
 from tests.cases import STORAGES, csr, planted
@@ -50,14 +51,14 @@ def proved(X: object, y: object, verdict: Verdict) -> Verdict:
 # Known answers
 
 
-@pytest.mark.parametrize("y", [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]])
-def test_and_or_nand_are_separable(y: list[int]) -> None:
-    verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
-    assert verdict.kind == "separable"
-    # One corner is √½ from the line through its neighbours; the middle is half as far.
-    lo, hi = verdict.geometric_margin
-    assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
-    assert hi - lo <= 1e-8
+def test_and_or_nand_are_separable() -> None:
+    for y in [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]]:
+        verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
+        assert verdict.kind == "separable"
+        # One corner is √½ from the line through its neighbours; the middle is half as far.
+        lo, hi = verdict.geometric_margin
+        assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
+        assert hi - lo <= 1e-8
 
 
 def test_xor_is_inseparable_with_a_quarter_each() -> None:
@@ -75,17 +76,17 @@ def test_xor_is_inseparable_with_a_quarter_each() -> None:
     np.testing.assert_allclose([float(c / total) for c in proof.weights.values()], 0.25, rtol=1e-9)
 
 
-@pytest.mark.parametrize("label", [1, 0, "only"])
-def test_one_class_is_separable_with_an_intercept(label: object) -> None:
-    X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0]]
-    verdict = proved(X, [label] * 3, nv.separate(X, [label] * 3))
-    assert verdict.kind == "separable"
-    assert verdict.geometric_margin == (math.inf, math.inf)
-    assert verdict.separated_rows.tolist() == [0, 1, 2]
-    without = nv.separate(X, [label] * 3, fit_intercept=False)
-    assert proved(X, [label] * 3, without).kind == "quasi-separable"
-    assert without.separated_rows.tolist() == [2]
-    assert sorted(without.support.tolist()) == [0, 1]
+def test_one_class_is_separable_with_an_intercept() -> None:
+    for label in [1, 0, "only"]:
+        X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0]]
+        verdict = proved(X, [label] * 3, nv.separate(X, [label] * 3))
+        assert verdict.kind == "separable"
+        assert verdict.geometric_margin == (math.inf, math.inf)
+        assert verdict.separated_rows.tolist() == [0, 1, 2]
+        without = nv.separate(X, [label] * 3, fit_intercept=False)
+        assert proved(X, [label] * 3, without).kind == "quasi-separable"
+        assert without.separated_rows.tolist() == [2]
+        assert sorted(without.support.tolist()) == [0, 1]
 
 
 def test_the_support_names_identical_rows_with_opposite_labels() -> None:
@@ -106,16 +107,38 @@ def test_a_zero_row_without_intercept_contradicts_alone() -> None:
     assert verdict.separated_rows.tolist() == [0, 2]
 
 
+def test_few_independent_rows_are_separable_whatever_their_labels() -> None:
+    for n in [1, 2, 5, 20]:
+        for fit_intercept in [True, False]:
+            rng = np.random.default_rng(n)
+            X, y = rng.normal(size=(n, 20)), rng.integers(0, 2, size=n)
+            verdict = nv.separate(X, y, fit_intercept=fit_intercept)
+            assert proved(X, y, verdict).kind == "separable"
+            assert verdict.margin.relative_width <= 1e-8
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("n", [1, 2, 5, 20])
-def test_few_independent_rows_are_separable_whatever_their_labels(
-    n: int, fit_intercept: bool
+def test_wide_rows_need_no_exact_products(
+    fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rng = np.random.default_rng(n)
-    X, y = rng.normal(size=(n, 20)), rng.integers(0, 2, size=n)
-    verdict = nv.separate(X, y, fit_intercept=fit_intercept)
-    assert proved(X, y, verdict).kind == "separable"
-    assert verdict.margin.relative_width <= 1e-8
+    """Nearly all rows are nearest to the hyperplane; both margins are proved in floats."""
+    exactly = exact.products
+    counted: list[Vector] = []
+
+    def products(A: Vector, w: exact.Numbers) -> tuple[exact.Integers, Fraction]:
+        counted.extend(A)
+        return exactly(A, w)
+
+    monkeypatch.setattr(exact, "products", products)
+    rng = np.random.default_rng(0)
+    for X in (rng.normal(size=(150, 1500)), rng.normal(size=(150, 160)), np.eye(150)):
+        y = rng.integers(0, 2, size=150)
+        verdict = proved(X, y, nv.separate(X, y, fit_intercept=fit_intercept))
+        assert verdict.kind == "separable"
+        assert verdict.margin.relative_width <= 1e-8
+        assert not fit_intercept or verdict.geometric_margin.relative_width <= 1e-8
+        assert len(verdict.support) >= 100
+    assert len(counted) == 0
 
 
 @pytest.mark.parametrize("conflict", [False, True])
@@ -380,29 +403,25 @@ BAD: dict[str, tuple[object, object, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_data_is_refused_in_one_sentence(name: str) -> None:
-    X, y, message = BAD[name]
-    with pytest.raises(ValueError, match=message) as refusal:
-        nv.separate(X, y)
-    assert "\n" not in str(refusal.value)
-    assert str(refusal.value).endswith(".")
+def test_bad_data_is_refused_in_one_sentence() -> None:
+    for name, (X, y, message) in BAD.items():
+        with pytest.raises(ValueError, match=message) as refusal:
+            nv.separate(X, y)
+        assert "\n" not in str(refusal.value), name
+        assert str(refusal.value).endswith("."), name
 
 
-@pytest.mark.parametrize(
-    ("option", "values", "wanted"),
-    [
+def test_bad_options_are_refused() -> None:
+    for option, values, wanted in [
         ("tol", (0.0, 1.0, -1e-3, math.nan, "1"), "between 0 and 1"),
         ("budget", (0.0, -1.0, math.nan, math.inf), "a positive number of seconds"),
         ("goal", ("width", None), "'margin' or 'kind'"),
         ("fit_intercept", (1, "yes"), "True or False"),
-    ],
-)
-def test_bad_options_are_refused(option: str, values: tuple[object, ...], wanted: str) -> None:
-    for call in (nv.separate, nv.separate_classes):
-        for value in values:
-            with pytest.raises(ValueError, match=f"{option} must be {wanted}, not {value!r}"):
-                call(CORNERS, [0, 0, 0, 1], **{option: value})  # type: ignore[arg-type]
+    ]:
+        for call in (nv.separate, nv.separate_classes):
+            for value in values:
+                with pytest.raises(ValueError, match=f"{option} must be {wanted}, not {value!r}"):
+                    call(CORNERS, [0, 0, 0, 1], **{option: value})  # type: ignore[arg-type]
 
 
 # What is taken
@@ -459,23 +478,23 @@ def test_sparse_entries_may_be_double_or_out_of_order() -> None:
 TWO_LABELS = [(0, 1), (-1, 1), (False, True), ("a", "b"), (1.5, 2.5), ("", "b"), ("ä\n", "→")]
 
 
-@pytest.mark.parametrize("labels", [*TWO_LABELS, (-7, 2**53)])
-def test_any_two_labels_do(labels: tuple[object, object]) -> None:
-    X = [[1.0], [2.0], [5.0], [6.0]]
-    y = [labels[0]] * 2 + [labels[1]] * 2
-    array = np.array(y)
-    for given in (y, tuple(y), array, array.astype(object), pd.Series(y), array[:, None]):
-        verdict = nv.separate(X, given)
-        assert verdict.kind == "separable"
-        proof = verdict.certificate
-        assert proof is not None
-        assert (proof.negative, proof.positive) == labels
-        assert verdict.coef is not None
-        assert verdict.coef[0] > 0.0  # the greater label is the positive one
-        again = nv.Certificate.from_json(proof.to_json())
-        again.verify(X, y)
-        with pytest.raises(nv.CertificateError):
-            again.verify(X, [y[-1], *y[1:]])
+def test_any_two_labels_do() -> None:
+    for labels in [*TWO_LABELS, (-7, 2**53)]:
+        X = [[1.0], [2.0], [5.0], [6.0]]
+        y = [labels[0]] * 2 + [labels[1]] * 2
+        array = np.array(y)
+        for given in (y, tuple(y), array, array.astype(object), pd.Series(y), array[:, None]):
+            verdict = nv.separate(X, given)
+            assert verdict.kind == "separable"
+            proof = verdict.certificate
+            assert proof is not None
+            assert (proof.negative, proof.positive) == labels
+            assert verdict.coef is not None
+            assert verdict.coef[0] > 0.0  # the greater label is the positive one
+            again = nv.Certificate.from_json(proof.to_json())
+            again.verify(X, y)
+            with pytest.raises(nv.CertificateError):
+                again.verify(X, [y[-1], *y[1:]])
 
 
 def test_categories_and_polars_labels() -> None:

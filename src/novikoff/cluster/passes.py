@@ -404,11 +404,6 @@ class DaskPasses(Passes):
         """The number of rows of a set."""
         return cast(RowPredicate, rows).size
 
-    def first(self, rows: RowSet) -> Indices:
-        """The first row of a set: all products with w = 0 are equal, and ties go by row number."""
-        visit = MostViolated(np.zeros(self.p), None, np.inf, 1, within=rows)
-        return self.over(visit, self.limits).rows
-
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""
         return few[self.fetch(few).of(rows)] if len(few) > 0 else few

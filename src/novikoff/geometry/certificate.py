@@ -16,31 +16,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy.typing as npt
 
-from novikoff.geometry.checker import (
-    CertificateError,
-    Dependence,
-    GeometricMargin,
-    Label,
-    Margin,
-    check,
-)
-from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.checker import Checking, Dependence, GeometricMargin, Label, Margin
+from novikoff.geometry.error_bound import ErrorBound
+from novikoff.geometry.proof_text import Proof, describe
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.system_certificate import SystemCertificate
 
-if TYPE_CHECKING:
-    from novikoff.geometry.error_bound import ErrorBound
-
 Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Proof):
     """The proof of a verdict (C2, C3, C4).
 
     Attributes
@@ -91,6 +81,9 @@ other, in 4 rows of 2 columns.'
 digest of the rows and labels differs.
     """
 
+    kinds = get_args(Kind)
+    kinds_of_others = ": a 'lower bound' is read by ErrorBound.from_json, others are not known"
+
     kind: Kind
     n: int
     d: int
@@ -117,7 +110,9 @@ digest of the rows and labels differs.
             X.check_alone(y)
             X.verify(self)
         else:
-            check(self, X, y)
+            checking = Checking(self)
+            checking.look_at(X, y)
+            checking.finish()
 
     def claim(self) -> str:
         """What is proved, in a sentence with its hypotheses."""
@@ -151,21 +146,6 @@ digest of the rows and labels differs.
         more = dict(zip(claim.rows, claim.multipliers, strict=True))
         return {row: 1 + more.get(row, Fraction(0)) for row in among}
 
-    def to_json(self) -> str:
-        """The certificate as text, numbers exact."""
-        return dump(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Read a certificate; one that was altered is refused with CertificateError."""
-        body = parse(text)
-        if body.get("kind") not in KINDS:
-            raise CertificateError(
-                f"The certificate's kind is {str(body.get('kind'))[:40]!r}: a 'lower bound' is "
-                "read by ErrorBound.from_json, others are not known."
-            )
-        return read(cls, body)
-
 
 def verify(
     certificate: Certificate | ErrorBound | SystemCertificate,
@@ -197,24 +177,10 @@ def verify(
         certificate.verify(X, y, **system)
     elif isinstance(certificate, Certificate):
         certificate.verify(X, y)
-    elif hasattr(certificate, "contradictions"):
+    elif isinstance(certificate, ErrorBound):
         certificate.verify(X, y, sample_weight)
     else:
         raise TypeError(
             "A Certificate, an ErrorBound or a SystemCertificate is checked, one at a time, not "
             f"{type(certificate).__name__}; from_json() makes one from text."
         )
-
-
-def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
-    """A sentence about a proof with its hypotheses: the bias, the labels, rows and columns."""
-    positive, negative = repr(proof.positive), repr(proof.negative)
-    others = "all others" if proof.negative is None else negative
-    text = sentence.format(
-        where="with a bias" if proof.fit_intercept else "through the origin",
-        sides=f"{positive} and {others}",
-        on_sides=f"{positive} on one side and {others} on the other",
-    )
-    rows = "1 row" if proof.n == 1 else f"{proof.n:,} rows"
-    columns = "1 column" if proof.d == 1 else f"{proof.d:,} columns"
-    return f"{text}, in {rows} of {columns}."

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -96,13 +96,13 @@ def mistake_bound(radius: float, gamma: float) -> int | None:
 
 
 class Reading:
-    """One reading of the rows that a proof is about.
+    """One reading of the rows that a proof is about; a check of its claims is a kind of it.
 
-    `read` gives rows to a check and keeps those that were asked for by number; `finish`, once all
-    have been read, says if they are not those of the proof, and then `at` gives the rows kept.
-    Rows may be read in parts, by several readings that are merged. CertificateError says that data
-    is not as the proof has it. Rows with ``others`` of labels, where a proof may leave them aside,
-    have the sign 0.
+    `look_at` reads rows, and keeps those that were asked for by number. Once all have been read,
+    `finish` says if they are not those of the proof, and then `at` gives the rows kept. Rows may be
+    read in parts, by several readings that are merged. CertificateError says that data is not as
+    the proof has it. Rows with ``others`` of labels, where a proof may leave them aside, have the
+    sign 0.
     """
 
     def __init__(
@@ -118,10 +118,8 @@ class Reading:
         self._sides: set[int] = set()
         self._failed: tuple[int, CertificateError] | None = None
 
-    def read(
-        self, X: object, y: object, look: Look | None = None, part: slice | None = None
-    ) -> None:
-        """Show rows a_i to a check: all of them, or those that are a part of all."""
+    def look_at(self, X: object, y: object, part: slice | None = None) -> None:
+        """Read all rows, or those that are a part of all."""
         proof = self.proof
         frames: list[Any] = [side for side in (X, y) if hasattr(side, "iloc")]
         labels = [frame.index for frame in frames]
@@ -158,13 +156,16 @@ class Reading:
                 kept = block.columns[used], block.A[row - first, used]
                 self._kept[row] = *kept, int(signs[row - part.start])
             try:
-                if look is not None and self._failed is None:
-                    look(first, block)
+                if self._failed is None:
+                    self._look_at_rows(first, block)
             except CertificateError as error:
                 self._failed = first, error
             first = last
 
-    def merge(self, other: Reading) -> None:
+    def _look_at_rows(self, first: int, block: Block) -> None:
+        """Take the rows a_i, first and following, into account."""
+
+    def merge(self, other: Self) -> None:
         """Take into account what another reading of the same proof has read."""
         self._kept |= other._kept
         self._sides |= other._sides
@@ -200,7 +201,6 @@ class Reading:
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 
 
-Look: TypeAlias = Callable[[int, Block], None]
 # What reads a range of rows once, as a copy: for the digest, and the signed rows.
 _Read: TypeAlias = Callable[[int, int, Signs], tuple[Piece, Block]]
 
@@ -398,80 +398,39 @@ def _read_signs(y: Any, positive: Label, negative: Label, others: bool) -> Signs
 # The claims.
 
 
-def check(proof: Certificate, X: object, y: object) -> None:
-    """Every claim that a certificate makes, against the data, in one reading."""
-    checking = Checking(proof)
-    checking.look_at(X, y)
-    checking.finish()
+class Checking(Reading):
+    """The check of a certificate, and what all rows say of its weights."""
 
-
-class Checking:
-    """The check of a certificate, of which parts of the data can be looked at apart."""
+    proof: Certificate
 
     def __init__(self, proof: Certificate) -> None:
-        self.proof = proof
         claims = [claim for claim in (proof.dependence, proof.contradiction) if claim is not None]
         named = [row for claim in claims for row in claim.named]
         for margin in (proof.margin, proof.geometric_margin):
             named += [] if margin is None else margin.rows
-        self._reading = Reading(proof, named)
-        self._seen = _Seen(proof, self._reading.p)
-
-    def look_at(self, X: object, y: object, part: slice | None = None) -> None:
-        """Read all rows, or those that are a part of all."""
-        self._reading.read(X, y, self._seen.look_at, part)
-
-    def merge(self, other: Checking) -> None:
-        """Take into account what another check of the same certificate has seen."""
-        self._reading.merge(other._reading)
-        self._seen.merge(other._seen)
-
-    def finish(self) -> None:
-        """All rows have been seen: CertificateError says what does not hold."""
-        proof, reading, seen = self.proof, self._reading, self._seen
-        reading.finish()
-        _check_kind(proof, seen, int(seen.used.sum()))
-        if seen.whole is not None:
-            _check_left(seen.whole, seen, reading)
-            _check_dependence(seen.whole, seen.sums, reading)
-        spanning = None if seen.whole is not None else proof.dependence
-        for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
-            if claim is not None:
-                check_contradiction(claim, reading)
-        _check_upper(proof, reading)
-        if proof.geometric_margin is not None:
-            _check_gap(proof.geometric_margin, seen, reading)
-
-
-class _Seen:
-    """What all rows say of the weights of a proof."""
-
-    def __init__(self, proof: Certificate, p: int) -> None:
-        self.proof = proof
-        self.w = _weights(proof.w, p)
+        super().__init__(proof, named)
         gap = proof.geometric_margin
         if gap is not None and not (proof.fit_intercept and proof.kind == "separable"):
             raise CertificateError("Only a separable set with a bias has a gap of two hulls.")
-        self.gap_w = None if gap is None else _weights(gap.w, p)
+        self.w = _weights(proof.w, self.p)
+        self.gap_w = None if gap is None else _weights(gap.w, self.p)
         self.least: dict[int, Fraction | None] = {1: None, -1: None}
         whole = proof.dependence  # on all rows that w leaves at zero, or on p + 1 that span all
         self.whole = None if whole is None or whole.among is not None else whole
         self.left, self.first_left = 0, proof.n  # the rows that w leaves at zero
-        self._p = p
 
     # These two once there are rows: a text may claim any number of columns.
     @cached_property
     def used(self) -> npt.NDArray[np.bool_]:
         """The columns that are not zero throughout."""
-        return np.zeros(self._p, dtype=np.bool_)
+        return np.zeros(self.p, dtype=np.bool_)
 
     @cached_property
     def sums(self) -> list[int]:
         """The sums of the columns, over the rows that w leaves at zero."""
-        return [0] * self._p
+        return [0] * self.p
 
-    def look_at(self, first: int, block: Block) -> None:
-        """Take a range of rows into account."""
+    def _look_at_rows(self, first: int, block: Block) -> None:
         A, proof = block.A, self.proof
         w = None if self.w is None else block.of(self.w)
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
@@ -498,8 +457,9 @@ class _Seen:
             if len(own) > 0:
                 self._note(side, exact.least_product(own, gap_w))
 
-    def merge(self, other: _Seen) -> None:
-        """Take into account what another has seen, of other rows."""
+    def merge(self, other: Self) -> None:
+        """Take into account what another check of the same certificate has seen."""
+        super().merge(other)
         self.left += other.left
         self.first_left = min(self.first_left, other.first_left)
         self.used |= other.used
@@ -511,6 +471,22 @@ class _Seen:
         known = self.least[side]
         if least is not None:
             self.least[side] = least if known is None else min(least, known)
+
+    def finish(self) -> None:
+        """All rows have been seen: CertificateError says what does not hold."""
+        super().finish()
+        proof, whole = self.proof, self.whole
+        _check_kind(self)
+        if whole is not None:
+            _check_left(whole, self)
+            _check_dependence(whole, self.sums, self)
+        spanning = None if whole is not None else proof.dependence
+        for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
+            if claim is not None:
+                check_contradiction(claim, self)
+        _check_upper(self)
+        if proof.geometric_margin is not None:
+            _check_gap(proof.geometric_margin, self)
 
 
 def _weights(w: tuple[Fraction, ...] | None, p: int) -> Numbers | None:
@@ -532,17 +508,18 @@ def check_contradiction(claim: Dependence, rows: Reading) -> None:
     _check_dependence(claim, block.spread(sums).tolist(), rows)
 
 
-def _check_left(claim: Dependence, seen: _Seen, rows: Reading) -> None:
+def _check_left(claim: Dependence, seen: Checking) -> None:
     """That a claim about the rows that w leaves at zero names no others."""
     if seen.w is None or len(claim.rows) == 0:
         return
-    block = rows.at(claim.rows)
+    block = seen.at(claim.rows)
     if exact.product_signs(block.A, block.of(seen.w)).any():
         raise CertificateError("Multipliers and rows of a dependence do not belong together.")
 
 
-def _check_kind(proof: Certificate, seen: _Seen, p: int) -> None:
-    """That the parts present make the kind claimed; p columns are not zero throughout."""
+def _check_kind(seen: Checking) -> None:
+    """That the parts present make the kind claimed."""
+    proof = seen.proof
     if proof.kind == "separable":
         if seen.left > 0:
             row = seen.first_left
@@ -558,7 +535,7 @@ def _check_kind(proof: Certificate, seen: _Seen, p: int) -> None:
         if proof.contradiction is None or proof.w is not None or proof.dependence is not None:
             raise CertificateError("A contradiction, and nothing else, shows 'not separable'.")
         return
-    claim = proof.dependence
+    claim, p = proof.dependence, int(seen.used.sum())  # columns that are not zero throughout
     if claim is None or (claim.among is not None and (claim.exact or len(claim.rows) != p)):
         raise CertificateError("The weights λ on the rows that w leaves at zero are missing.")
     if claim.among is not None and proof.kind != "inseparable":
@@ -642,14 +619,14 @@ def _check_radius(first: int, A: Vector, radius: float) -> None:
             raise CertificateError(f"Row {first + row} is longer than R = {radius!r}.")
 
 
-def _check_upper(proof: Certificate, rows: Reading) -> None:
+def _check_upper(rows: Checking) -> None:
     """‖Σ λ_i a_i‖ ≤ hi·Σ λ_i, and the bound on the mistakes."""
-    claim = proof.margin
+    proof, claim = rows.proof, rows.proof.margin
     if claim is not None and not 0.0 <= claim.lo <= claim.hi:
         raise CertificateError("The bounds of the margin are not numbers in order.")
     if claim is not None and claim.hi < math.inf and proof.kind == "separable":
-        squared = _square_of_sum(claim.rows, claim.weights, rows, rows.p)
-        if squared > (Fraction(claim.hi) * sum(claim.weights)) ** 2:
+        most = Fraction(claim.hi) * sum(claim.weights)
+        if not _sum_is_within(most, claim.rows, claim.weights, rows, rows.p):
             raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
     if proof.mistake_bound is not None:
         if claim is None or proof.radius is None or not claim.lo > 0.0:
@@ -658,9 +635,9 @@ def _check_upper(proof: Certificate, rows: Reading) -> None:
             raise CertificateError(f"⌊R²/γ²⌋ is not {proof.mistake_bound}.")
 
 
-def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
+def _check_gap(claim: GeometricMargin, rows: Checking) -> None:
     """Half the distance of the hulls is in [lo, hi]."""
-    positive, negative = seen.least[1], seen.least[-1]
+    positive, negative = rows.least[1], rows.least[-1]
     ordered = 0.0 <= claim.lo <= claim.hi and claim.lo < math.inf
     if not ordered or positive is None or negative is None:
         raise CertificateError("The bounds of the geometric margin are not numbers in order.")
@@ -671,22 +648,30 @@ def _check_gap(claim: GeometricMargin, seen: _Seen, rows: Reading) -> None:
         raise CertificateError(f"The classes are less than 2·{claim.lo!r} apart along w.")
     if claim.hi == math.inf:
         return
-    squared = _square_of_sum(claim.rows, claim.weights, rows, rows.d)
+    most = Fraction(claim.hi) * sum(claim.weights)
+    within = _sum_is_within(most, claim.rows, claim.weights, rows, rows.d)
     on_side = [Fraction(0), Fraction(0)]
     for row, weight in zip(claim.rows, claim.weights, strict=True):
         on_side[int(rows.sign(row) > 0)] += weight
     if on_side[0] != on_side[1]:
         raise CertificateError("λ has not the same sum on both classes.")
-    if squared > (2 * Fraction(claim.hi) * on_side[0]) ** 2:
+    if not within:
         raise CertificateError(f"λ does not show a geometric margin of at most {claim.hi!r}.")
 
 
-def _square_of_sum(
-    named: Sequence[int], weights: Sequence[Fraction], rows: Reading, columns: int
-) -> Fraction:
-    """‖Σ λ_i a_i‖² in the first columns, for a λ ≥ 0 that is not zero."""
+def _sum_is_within(
+    most: Fraction,
+    named: Sequence[int],
+    weights: Sequence[Fraction],
+    rows: Reading,
+    columns: int,
+) -> bool:
+    """Whether ‖Σ λ_i a_i‖ ≤ ``most`` in the first columns, for a λ ≥ 0 that is not zero."""
     if len(named) != len(weights) or not any(weights) or min(weights) < 0:
         raise CertificateError("The weights of the upper bound are not a λ ≥ 0.")
-    block = rows.at(named)
-    whole, unit = exact.combine(block.A, exact.numbers(weights))
-    return exact.sum_of_squares(block.spread(whole)[:columns], unit)
+    block, multipliers = rows.at(named), exact.numbers(weights)
+    bound = exact.norm_of_sum(block.A[:, block.columns < columns], multipliers)
+    if bound < math.inf and Fraction(bound) * multipliers.scale <= most:
+        return True
+    whole, unit = exact.combine(block.A, multipliers)
+    return exact.sum_of_squares(block.spread(whole)[:columns], unit) <= most**2

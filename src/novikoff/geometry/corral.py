@@ -19,18 +19,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import Enum
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import qr_delete
+from scipy.linalg import qr, qr_delete
 from scipy.linalg.lapack import dtrtrs
+from threadpoolctl import threadpool_limits
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.passes import check_time
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -41,10 +43,19 @@ _ZERO: Final = 4e-15
 _INDEPENDENT: Final = 1e-13
 # Products of more entries are shared by BLAS among cores, which may be busy.
 _ONE_CORE: Final = 1 << 15
+# Vectors join together if at least this share of each is new; so many between looks at the clock.
+_CLEARLY_INDEPENDENT: Final = 1e-4
+_JOINING: Final = 256
+# How often all rows of weight ≤ 0 leave together, each time with factors from scratch.
+_ROUNDS: Final = 8
 # Members for which there is room at once.
 _FEW_MEMBERS: Final = 32
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
+
+
+# A row of the working set and −1, or two rows whose sum is meant.
+Member: TypeAlias = tuple[int, int]
 
 
 class Ending(Enum):
@@ -76,6 +87,26 @@ class WorkingSet:
                 v[self.G.indices[stretch]] += self.G.data[stretch]
         return v
 
+    def vertices(self, weights: Vector) -> list[Member]:
+        """The rows of positive weight, or so many pairs of them, fewer by one, that have it.
+
+        Pairs go through the rows of both sides as weights add up (the north-west corner rule).
+        """
+        used = weights > 0.0
+        if not self.pairs:
+            return [(i, -1) for i in np.flatnonzero(used).tolist()]
+        sides = [side[used[side]].tolist() for side in (self.positive, self.negative)]
+        if not (sides[0] and sides[1]):
+            return []
+        ends = [np.cumsum(weights[side]) / weights[side].sum() for side in sides]
+        i = j = 0
+        pairs = [(sides[0][i], sides[1][j])]
+        while i + j < len(sides[0]) + len(sides[1]) - 2:
+            stays = j < len(sides[1]) - 1 and (i == len(sides[0]) - 1 or ends[0][i] > ends[1][j])
+            i, j = (i, j + 1) if stays else (i + 1, j)
+            pairs.append((sides[0][i], sides[1][j]))
+        return pairs
+
     def most_acute(self, r: Vector, barred: npt.NDArray[np.bool_]) -> tuple[int, int, float]:
         """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
         prices = products(self.G, r)
@@ -96,7 +127,8 @@ class Corral:
     A member (i, j) is the row i of the working set, or the sum of rows i and j where j is not
     negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
     ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave, but
-    for the first ``free``: these never leave, and their coefficients may have any sign.
+    for the first ``free``: these never leave, and their coefficients may have any sign. Where no
+    members are given, all rows of the working set begin, and rows without weight leave together.
     Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
     OutOfTimeError where a limit is reached before the first members have joined.
     """
@@ -106,27 +138,62 @@ class Corral:
         b: Vector,
         most: int,
         working: WorkingSet,
-        members: Sequence[tuple[int, int]] = (),
+        members: Sequence[Member] | None = (),
         free: int = 0,
         frame: Vector | None = None,
         limits: Limits | None = None,
     ) -> None:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
-        self.members: list[tuple[int, int]] = []
-        self.u = np.empty(0)
         self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
-        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        self.free = 0
-        for k, (i, j) in enumerate(members):
-            if limits is not None and k % _PIVOTS_PER_LOOK == 0 and limits.reached() is not None:
-                raise OutOfTimeError
-            joined = self._join(i, j)
-            self.free += joined and k < free
-        self.u = self._unconstrained()
+        self._R: Vector
+        self.members: list[Member]
+        self.free: int
+        self.u: Vector
+        if members is None:
+            self._begin_with_all(limits or Limits())
+        else:
+            self._begin(members, free, limits or Limits())
         while len(self.u) > self.free and not self.u[self.free :].min() > 0.0:
             self._leave(self.free + int(np.argmin(self.u[self.free :])))
             self.u = self._unconstrained()
         self._refresh()
+
+    def _begin_with_all(self, limits: Limits) -> None:
+        """Begin with all rows; those of weight ≤ 0 leave, all at once, a few times over.
+
+        The weights of pairs need not be positive where those of their rows are: then the same
+        weights are given to other pairs.
+        """
+        weights, before = np.ones(self.working.G.shape[0]), -1
+        for _ in range(_ROUNDS):
+            self._begin(self.working.vertices(weights), 0, limits)
+            rows = int(np.count_nonzero(weights))
+            if self.u.min(initial=1.0) > 0.0 or rows == before:
+                return
+            weights, before = np.maximum(self.row_weights(), 0.0), rows
+
+    def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
+        """Begin with members, but for those that depend on others before them."""
+        self.members, self.free, self.u = [], 0, np.empty(0)
+        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
+        for first in range(0, len(members), _JOINING):
+            check_time(limits)
+            some = members[first : first + _JOINING]
+            if self._join_together(some):
+                self.free += max(0, min(free - first, len(some)))
+                continue
+            for k, (i, j) in enumerate(some, first):
+                if k % _PIVOTS_PER_LOOK == 0:
+                    check_time(limits)
+                self.free += self._join(i, j) and k < free
+        self.u = self._unconstrained()
+
+    def row_weights(self) -> Vector:
+        """The sum of u over the members that a row is part of, for each row."""
+        first, second = np.array(self.members, dtype=np.int64).reshape(-1, 2).T
+        paired = second >= 0
+        rows, u = np.append(first, second[paired]), np.append(self.u, self.u[paired])
+        return np.bincount(rows, u, minlength=self.working.G.shape[0]).astype(np.float64)
 
     def admit(self, i: int, j: int) -> bool:
         """Let a vector join and others leave, if that brings Σ u_j g_j nearer to b."""
@@ -162,15 +229,41 @@ class Corral:
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _INDEPENDENT * before:
             return False
-        if k == len(self._R):
-            larger = np.eye(min(2 * k, self.most), order="F")
-            larger[:k, :k] = self._R
-            self._R = larger
+        self._make_room(k + 1)
         self._Q[:, k] = v / after
         self._R[:k, k], self._R[k, k] = c, after
         self.members.append((i, j))
         self.u = np.append(self.u, 0.0)
         return True
+
+    def _join_together(self, some: Sequence[Member]) -> bool:
+        """Append several vectors to the factors, unless one of them may depend on others."""
+        k, last = len(self.members), len(self.members) + len(some)
+        if last > self.most:
+            return False
+        V = np.array([self.working.vector(i, j) for i, j in some]).T
+        sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
+        with threadpool_limits(1) if V.size > _ONE_CORE else nullcontext():  # others may be busy
+            for _ in range(2):
+                more = self._basis @ V
+                V, C = V - self._basis.T @ more, C + more
+            Q, R = qr(V, mode="economic", overwrite_a=True, check_finite=False)
+        if not (np.abs(np.diag(R)) > _CLEARLY_INDEPENDENT * sizes).all():
+            return False
+        self._make_room(last)
+        self._Q[:, k:last] = Q
+        self._R[:k, k:last], self._R[k:last, k:last] = C, R
+        self.members += some
+        self.u = np.append(self.u, np.zeros(len(some)))
+        return True
+
+    def _make_room(self, members: int) -> None:
+        """Let R have room for so many members."""
+        k = len(self._R)
+        if members > k:
+            larger = np.eye(min(max(2 * k, members), self.most), order="F")
+            larger[:k, :k] = self._R
+            self._R = larger
 
     def _leave(self, out: int) -> None:
         """Take a member out."""

@@ -16,7 +16,6 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.geometry.certificate import describe
 from novikoff.geometry.checker import (
     CertificateError,
     Dependence,
@@ -26,14 +25,12 @@ from novikoff.geometry.checker import (
     plain_numbers,
 )
 from novikoff.geometry.exact import rounded_down
-from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.proof_text import Proof, describe
 from novikoff.geometry.remote import RemoteRows
-
-_KIND = "lower bound"
 
 
 @dataclass(frozen=True)
-class ErrorBound:
+class ErrorBound(Proof):
     """Contradictions: every hyperplane errs on each of them.
 
     Attributes
@@ -51,6 +48,8 @@ class ErrorBound:
         where the costs are whole numbers, Σ v rounded up. None: the contradictions have no row in
         common, and v is the least cost among the rows of each.
     """
+
+    kinds = ("lower bound",)
 
     bound: Fraction
     contradictions: tuple[Dependence, ...]
@@ -106,48 +105,33 @@ between 1 and 0, in 4 rows of 2 columns.'
             shares = tuple(min(of_row[i] for i in among) for among in rows)
         return add_up(rows, shares, of_row)
 
-    def to_json(self) -> str:
-        """The proof as text, numbers exact."""
-        return dump(self, kind=_KIND)
-
     @classmethod
-    def from_json(cls, text: str) -> ErrorBound:
-        """Read a proof; one that was altered is refused with CertificateError."""
-        body = parse(text)
-        kind = body.pop("kind", None)
-        if kind != _KIND:
-            raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
-        proof = read(cls, body)
+    def from_fields(cls, body: dict[str, object]) -> ErrorBound:
+        """Read a proof from the object of its text; one that was altered is refused."""
+        proof = super().from_fields(body)
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
 
 
-class BoundChecking:
-    """The check of a lower bound, of which parts of the data can be looked at apart."""
+class BoundChecking(Reading):
+    """The check of a lower bound."""
+
+    proof: ErrorBound
 
     def __init__(self, proof: ErrorBound) -> None:
-        self.proof = proof
-        self._named = [row for claim in proof.contradictions for row in claim.named]
-        self._reading = Reading(proof, self._named, others=True)
-
-    def look_at(self, X: object, y: object, part: slice | None = None) -> None:
-        """Read all rows, or those that are a part of all."""
-        self._reading.read(X, y, part=part)
-
-    def merge(self, other: BoundChecking) -> None:
-        """Take into account what another check of the same bound has seen."""
-        self._reading.merge(other._reading)
+        self._speaks_of = [row for claim in proof.contradictions for row in claim.named]
+        super().__init__(proof, self._speaks_of, others=True)
 
     def finish(self, costs: Sequence[Fraction] | None = None) -> None:
         """All rows have been seen: CertificateError says what does not hold."""
-        proof, reading = self.proof, self._reading
-        reading.finish()
-        for row in self._named:
-            if reading.sign(row) == 0:
+        super().finish()
+        proof = self.proof
+        for row in self._speaks_of:
+            if self.sign(row) == 0:
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in proof.contradictions:
-            check_contradiction(claim, reading)
+            check_contradiction(claim, self)
         total = proof.total(costs)
         if total < proof.bound:
             raise CertificateError(

@@ -24,9 +24,10 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.min_norm import Question, View, search, start_rows
-from novikoff.geometry.passes import OutOfTimeError, Passes, RowSet
+from novikoff.geometry.min_norm import Question, search, start_rows
+from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
+from novikoff.geometry.view import View
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64
@@ -42,6 +43,119 @@ class Partition:
     left: RowSet
     w: list[Fraction] | None
     dependence: Dependence | None
+
+
+def partition(
+    view: View,
+    among: RowSet,
+    limits: Limits,
+    start: Indices | None = None,
+    free: Indices | None = None,
+) -> Partition:
+    """Find I and J of the rows ``among`` by facial reduction, exactly.
+
+    ``start`` are rows to begin the first projection with. On the rows ``free``, not among the
+    others, λ may have any sign and ⟨a_i, w⟩ = 0.
+    """
+    passes, left = view.passes, among
+    stages: list[tuple[list[Fraction], RowSet]] = []  # w, and all rows separated until then
+    claim = None
+    while passes.size(left) > 0 and claim is None:
+        total = passes.exact_sum(left, limits)
+        guess = guess_rows(view, left, total, limits, start, free)
+        found = project(passes, left, total, view.columns, guess, limits, free)
+        if found.w is None or found.seen is None:
+            claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
+        else:
+            left = passes.at_zero(left, found.seen)
+            stages.append((of_size_one(found.w, view.columns), passes.less(among, left)))
+    zeros = [left] if free is None else [left, passes.some(free)]
+    w = combined(passes, stages, zeros, limits) if stages else None
+    return Partition(passes.less(among, left), left, w, claim)
+
+
+def guess_rows(
+    view: View,
+    left: RowSet,
+    sum_: Sequence[Fraction],
+    limits: Limits,
+    start: Indices | None = None,
+    free: Indices | None = None,
+) -> Indices:
+    """The rows that floats would use to write −Σ a_i, for a given sum, or come nearest to it."""
+    if view.passes.size(left) == 0:
+        return np.empty(0, dtype=np.int64)
+    total = view.seen_sum(sum_)
+    size = float(np.abs(total).max(initial=0.0))
+    if not 0.0 < size < np.inf:
+        return np.empty(0, dtype=np.int64)
+    question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
+    if free is not None:
+        question = replace(question, free=free)
+    begin = np.empty(0, dtype=np.int64)
+    if start is not None:
+        begin = view.passes.within(left, start)
+    elif isinstance(left, np.ndarray):
+        begin = start_rows(view, left)
+    return search(question, begin, 1e-9, limits, lambda _: False).rows
+
+
+def combined(
+    passes: Passes,
+    stages: list[tuple[list[Fraction], RowSet]],
+    zeros: Sequence[RowSet],
+    limits: Limits,
+) -> list[Fraction]:
+    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost; rows ``zeros`` stay at 0."""
+    w, separated = stages[0]
+    for more, separated in stages[1:]:
+        epsilon, shift, lost = Fraction(1 << 20), 0, True
+        while lost:
+            check_time(limits)
+            shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
+            epsilon /= 1 << shift
+            sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
+            seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
+            lost = seen.positive < passes.size(separated)
+        w = sum_
+    return _shortened(passes, w, separated, zeros, limits)
+
+
+def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
+    """W times the power of two that makes its largest entry, as seen, about one."""
+    seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
+    largest = max(seen)
+    e = largest.numerator.bit_length() - largest.denominator.bit_length()
+    return [value / Fraction(2) ** e for value in w]
+
+
+def _shortened(
+    passes: Passes,
+    w: list[Fraction],
+    separated: RowSet,
+    zeros: Sequence[RowSet],
+    limits: Limits,
+) -> list[Fraction]:
+    """Floats near a multiple of w, where they do as well."""
+    near = exact.numbers(w)
+    zeros = [rows for rows in zeros if passes.size(rows) > 0]
+    for turn in range(_TRIES):
+        stretch = 1 + Fraction(turn, _TRIES)  # each multiple of w is rounded in its own way
+        floats = [
+            Fraction(float(value))
+            for value in exact.numbers([stretch * int(value) for value in near.whole]).near
+        ]
+        short = exact.numbers(floats)
+        seen = passes.exact_signs(short, separated, limits)
+        if (
+            any(floats)
+            and seen.positive == passes.size(separated)
+            and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
+        ):
+            return floats
+        if zeros:  # on a face no rounding is left to chance
+            break
+    return w
 
 
 def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
@@ -118,7 +232,7 @@ def short_contradiction(
     The search starts from rows of J.
     """
     passes = view.passes
-    target = passes.first(left)
+    target = passes.first(left, limits)
     others = passes.less(left, passes.some(target))
     total = passes.exact_sum(passes.some(target), limits)
     guess = guess_rows(view, others, total, limits, start)
@@ -128,117 +242,3 @@ def short_contradiction(
     multipliers = tuple(mu - 1 for mu in found.multipliers)
     among = np.sort(np.append(found.rows, target))
     return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
-
-
-def partition(
-    view: View,
-    among: RowSet,
-    limits: Limits,
-    start: Indices | None = None,
-    free: Indices | None = None,
-) -> Partition:
-    """Find I and J of the rows ``among`` by facial reduction, exactly.
-
-    ``start`` are rows to begin the first projection with. On the rows ``free``, not among the
-    others, λ may have any sign and ⟨a_i, w⟩ = 0.
-    """
-    passes, left = view.passes, among
-    stages: list[tuple[list[Fraction], RowSet]] = []  # w, and all rows separated until then
-    claim = None
-    while passes.size(left) > 0 and claim is None:
-        total = passes.exact_sum(left, limits)
-        guess = guess_rows(view, left, total, limits, start, free)
-        found = project(passes, left, total, view.columns, guess, limits, free)
-        if found.w is None or found.seen is None:
-            claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
-        else:
-            left = passes.at_zero(left, found.seen)
-            stages.append((of_size_one(found.w, view.columns), passes.less(among, left)))
-    zeros = [left] if free is None else [left, passes.some(free)]
-    w = combined(passes, stages, zeros, limits) if stages else None
-    return Partition(passes.less(among, left), left, w, claim)
-
-
-def guess_rows(
-    view: View,
-    left: RowSet,
-    sum_: Sequence[Fraction],
-    limits: Limits,
-    start: Indices | None = None,
-    free: Indices | None = None,
-) -> Indices:
-    """The rows that floats would use to write −Σ a_i, for a given sum, or come nearest to it."""
-    if view.passes.size(left) == 0:
-        return np.empty(0, dtype=np.int64)
-    total = view.seen_sum(sum_)
-    size = float(np.abs(total).max(initial=0.0))
-    if not 0.0 < size < np.inf:
-        return np.empty(0, dtype=np.int64)
-    question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
-    if free is not None:
-        question = replace(question, free=free)
-    begin = np.empty(0, dtype=np.int64)
-    if start is not None:
-        begin = view.passes.within(left, start)
-    elif isinstance(left, np.ndarray):
-        begin = start_rows(view, left)
-    return search(question, begin, 1e-9, limits, lambda _: False).rows
-
-
-def combined(
-    passes: Passes,
-    stages: list[tuple[list[Fraction], RowSet]],
-    zeros: Sequence[RowSet],
-    limits: Limits,
-) -> list[Fraction]:
-    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost; rows ``zeros`` stay at 0."""
-    w, separated = stages[0]
-    for more, separated in stages[1:]:
-        epsilon, shift, lost = Fraction(1 << 20), 0, True
-        while lost:
-            if limits.reached() is not None:
-                raise OutOfTimeError
-            shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
-            epsilon /= 1 << shift
-            sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
-            lost = seen.positive < passes.size(separated)
-        w = sum_
-    return _shortened(passes, w, separated, zeros, limits)
-
-
-def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
-    """W times the power of two that makes its largest entry, as seen, about one."""
-    seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
-    largest = max(seen)
-    e = largest.numerator.bit_length() - largest.denominator.bit_length()
-    return [value / Fraction(2) ** e for value in w]
-
-
-def _shortened(
-    passes: Passes,
-    w: list[Fraction],
-    separated: RowSet,
-    zeros: Sequence[RowSet],
-    limits: Limits,
-) -> list[Fraction]:
-    """Floats near a multiple of w, where they do as well."""
-    near = exact.numbers(w)
-    zeros = [rows for rows in zeros if passes.size(rows) > 0]
-    for turn in range(_TRIES):
-        stretch = 1 + Fraction(turn, _TRIES)  # each multiple of w is rounded in its own way
-        floats = [
-            Fraction(float(value))
-            for value in exact.numbers([stretch * int(value) for value in near.whole]).near
-        ]
-        short = exact.numbers(floats)
-        seen = passes.exact_signs(short, separated, limits)
-        if (
-            any(floats)
-            and seen.positive == passes.size(separated)
-            and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
-        ):
-            return floats
-        if zeros:  # on a face no rounding is left to chance
-            break
-    return w

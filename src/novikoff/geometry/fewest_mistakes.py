@@ -217,14 +217,13 @@ class _Search:
     def _smooth_rules(self) -> Basis | None:
         """The averaged perceptron; while there is time, least squares and logistic regression."""
         problem, costs, rng, limits = self.problem, self.costs, self.rng, self.limits
-        self._consider(averaged_perceptron(problem, limits.part(0.2), rng, costs), cheap=True)
+        self._consider_cheap(averaged_perceptron(problem, limits.part(0.2), rng, costs))
         if limits.reached() is not None:
             return None
         basis = whitening(problem, rng) if self.basis is None else self.basis()
         for steps in (0, 50):  # no steps are least squares
             if limits.reached() is None:
-                w = logistic(problem, costs, basis, limits.part(0.5), steps)
-                self._consider(w, cheap=True)
+                self._consider_cheap(logistic(problem, costs, basis, limits.part(0.5), steps))
         return basis
 
     def _separate(self, packing: Packing) -> None:
@@ -321,22 +320,22 @@ class _Search:
                 break
             rows = np.sort(np.append(rows, part))
             some, costs = _subset(problem, self.costs, rows)
-            made, found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
-            rows, searches = rows if found == 0 else rows[:0], searches - made
+            found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
+            searches -= max(found, 1)
+            if found > 0:
+                rows = left[:0]
 
     def _part_size(self) -> int:
         """The rows of a part of large data."""
         return max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * self.problem.p)
 
-    def _pack(
-        self, packing: Packing, names: Indices, searches: int, limits: Limits
-    ) -> tuple[int, int]:
-        """Take contradictions among the rows of these names: how many were sought and found."""
+    def _pack(self, packing: Packing, names: Indices, most: int, limits: Limits) -> int:
+        """Take contradictions among the rows of these names, and say how many were found."""
         found, before = 0, packing.bound
-        while found < searches and self.errors > self.bound and packing.take_next(limits):
+        while found < most and self.errors > self.bound and packing.take_next(limits):
             self._add([renamed(packing.contradictions[-1], names)], packing.bound - before)
             found, before = found + 1, packing.bound
-        return max(found, 1), found
+        return found
 
     def _share(self, passes: Passes) -> None:
         """Let contradictions of small data have common rows: often that proves more."""
@@ -365,8 +364,11 @@ class _Search:
             self.s = products(self.problem, self.w)
         return self.s
 
-    def _consider(self, w: Vector, *, cheap: bool = False) -> None:
-        self.cheap += [w] if cheap else []
+    def _consider_cheap(self, w: Vector) -> None:
+        self.cheap.append(w)
+        self._consider(w)
+
+    def _consider(self, w: Vector) -> None:
         s = products(self.problem, w)
         self._keep(w, cost_of(s, self.costs), s)
 

@@ -24,8 +24,9 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.exact import Numbers
-from novikoff.geometry.min_norm import View, nearest_point, search
+from novikoff.geometry.min_norm import nearest_point, search
 from novikoff.geometry.passes import Least, LocalPasses, Passes
+from novikoff.geometry.view import View
 
 _U = 2.0**-53
 
@@ -78,23 +79,27 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
     return exact.square_root_down(least**2 / w.square_norm()) if least > 0 else 0.0
 
 
-def upper_bound(passes: Passes, rows: Indices, weights: Vector, tol: float) -> float:
-    """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show."""
-    total = float(weights.sum())
+def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol: float) -> float:
+    """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show.
+
+    Floats near λ are off by 2⁻⁵³ of themselves, and sums of k terms by k − 1 times that.
+    """
+    near = np.array([exact.nearest_float(value) for value in weights])
+    total = float(near.sum())
     slip = (len(rows) + 4) * 2.0 * _U
     with np.errstate(all="ignore"):
         z = np.zeros(passes.p)
         for part, block in passes.blocks(rows):
-            z += block.spread(weights[part] @ block.A)
+            z += block.spread(near[part] @ block.A)
         size = math.sqrt(float(np.square(z).sum())) * (1.0 + (len(z) + 4) * 2.0 * _U)
     slack = slip * passes.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
-        return exact_upper_bound(passes, rows, [Fraction(value) for value in weights.tolist()])
+        return _exact_upper_bound(passes, rows, weights)
     return bound
 
 
-def exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
+def _exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
     """The same without any rounding but the last."""
     multipliers = exact.numbers(weights)
     total, unit = np.zeros(passes.p, dtype=object), multipliers.unit
@@ -138,7 +143,7 @@ def widest_gap(
         weights[i] += Fraction(u)
         weights[j] += Fraction(u)
     values = tuple(weights.values())
-    hi = exact_upper_bound(passes, np.array([*weights]), values)
+    hi = upper_bound(passes, np.array([*weights]), values, tol)
     lo = min(_half_gap(least), hi)
     claim = GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
     return claim, least, found.working

@@ -30,15 +30,9 @@ from novikoff.geometry.checker import CertificateError, Dependence
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.error_bound import add_up
 from novikoff.geometry.faces import contradiction
-from novikoff.geometry.min_norm import (
-    Answer,
-    View,
-    balanced_view,
-    nearest_point,
-    search,
-    start_rows,
-)
+from novikoff.geometry.min_norm import Answer, nearest_point, search, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes
+from novikoff.geometry.view import View, balanced_view
 
 # Contradictions looked for before shares are computed anew; rounds that may find none.
 _AT_ONCE, _IDLE = 8, 12

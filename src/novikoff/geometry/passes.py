@@ -40,6 +40,13 @@ class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
 
 
+def check_time(limits: Limits, seconds: float = 0.0) -> None:
+    """Give up where time is over, or something would take longer than there is time for."""
+    left = limits.left()
+    if limits.reached() is not None or (left is not None and seconds > left):
+        raise OutOfTimeError
+
+
 @dataclass
 class Visit:
     """A question to all rows; the fields of the answer begin empty, and are not given."""
@@ -222,10 +229,6 @@ class Passes(_ByNumber):
         """The number of rows of a set."""
         raise NotImplementedError
 
-    def first(self, rows: RowSet) -> Indices:
-        """The first row of a set that is not empty."""
-        raise NotImplementedError
-
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""
         raise NotImplementedError
@@ -250,6 +253,11 @@ class Passes(_ByNumber):
     def least(self, w: Numbers, limits: Limits) -> Least:
         """The least ⟨a_i, w⟩ of either side, proved."""
         return self.over(Least(w, self.doubt(w.near)), limits)
+
+    def first(self, rows: RowSet, limits: Limits) -> Indices:
+        """The first row of a set: all products with w = 0 are equal, and ties go by row number."""
+        visit = MostViolated(np.zeros(self.p), None, math.inf, 1, within=rows)
+        return self.over(visit, limits).rows
 
     def subset(self, rows: Indices) -> LocalPasses:
         """A few rows as a problem of their own, copied."""
@@ -311,8 +319,7 @@ class LocalPasses(Passes):
         total = visit.blank()
 
         def look(ends: tuple[int, int]) -> V:
-            if limits.reached() is not None:
-                raise OutOfTimeError
+            check_time(limits)
             own = visit.blank()
             with np.errstate(all="ignore"):  # what overflows proves nothing
                 own.look_at(self.all.range(*ends))
@@ -352,10 +359,6 @@ class LocalPasses(Passes):
         """The number of rows of a mask."""
         return int(np.count_nonzero(self.all.of(rows)))
 
-    def first(self, rows: RowSet) -> Indices:
-        """The first row of a mask."""
-        return np.flatnonzero(self.all.of(rows))[:1]
-
     def within(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a mask."""
         return few[self.all.of(rows)[few]]
@@ -369,11 +372,7 @@ class LocalPasses(Passes):
         rows = self.problem.rows
         if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None
-        if self.d > 4 * len(self.X.indices):  # a table of all columns would be longer
-            used, places = np.unique(self.X.indices.astype(np.int64), return_inverse=True)
-        else:
-            filled = np.bincount(self.X.indices, minlength=self.d) > 0
-            used, places = np.flatnonzero(filled), (np.cumsum(filled) - 1)[self.X.indices]
+        used, places = exact.used_columns(self.X.indices, self.d)
         used = used if len(used) > 0 else np.zeros(1, dtype=np.int64)
         if 2 * len(used) >= self.d:
             return None

@@ -14,11 +14,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar
 
 from novikoff.geometry.checker import CertificateError, Dependence, GeometricMargin, Margin
 from novikoff.geometry.strict_json import InvalidJsonError, parse_object
 from novikoff.geometry.system_checker import Multipliers, Radius
+
+if TYPE_CHECKING:
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.error_bound import ErrorBound
 
 SCHEMA_VERSION: Final = 3
 # The longest text of one number: reading it takes time in proportion to its length.
@@ -37,18 +41,62 @@ class Field(NamedTuple):
     write: Callable[[Any], object] = lambda value: value
 
 
-def dump(proof: object, **more: object) -> str:
-    """The text of a proof. The checksum tells every change, even one that would leave a proof."""
-    body = {"schema_version": SCHEMA_VERSION, **more, **_write(proof)}
-    return json.dumps({**body, "checksum": _checksum(body)}, indent=1, allow_nan=False) + "\n"
+class Proof:
+    """A proof, for a stranger to check: a dataclass that has a text of its own.
+
+    Its kind is a word of the text, and a field only where a class has several ``kinds``.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+    kinds_of_others: ClassVar[str] = ""  # what is said of a text of another kind
+
+    def as_json(self) -> dict[str, object]:
+        """The fields in terms of JSON, and a checksum: it tells every change, however harmless."""
+        body = {"schema_version": SCHEMA_VERSION, "kind": self.kinds[0], **_write(self)}
+        return {**body, "checksum": _checksum(body)}
+
+    def to_json(self) -> str:
+        """The proof as text, numbers exact."""
+        return json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a proof; one that was altered is refused with CertificateError."""
+        try:
+            return cls.from_fields(parse_object(text, "The certificate"))
+        except InvalidJsonError as error:
+            raise CertificateError(f"{error}.") from None
+
+    @classmethod
+    def from_fields(cls, body: dict[str, object]) -> Self:
+        """The same from the object of a text."""
+        own = _intact(body)
+        kind = own.get("kind")
+        if kind not in cls.kinds:
+            raise CertificateError(
+                f"The certificate's kind is {str(kind)[:40]!r}{cls.kinds_of_others}."
+            )
+        if len(cls.kinds) == 1:
+            del own["kind"]
+        return read(cls, own)
 
 
-def parse(text: str) -> dict[str, Any]:
-    """The fields of a proof whose text was not altered; else CertificateError."""
-    try:
-        body: dict[str, Any] = parse_object(text, "The certificate")
-    except InvalidJsonError as error:
-        raise CertificateError(f"{error}.") from None
+def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
+    """A sentence about a proof with its hypotheses: the bias, the labels, rows and columns."""
+    positive, negative = repr(proof.positive), repr(proof.negative)
+    others = "all others" if proof.negative is None else negative
+    text = sentence.format(
+        where="with a bias" if proof.fit_intercept else "through the origin",
+        sides=f"{positive} and {others}",
+        on_sides=f"{positive} on one side and {others} on the other",
+    )
+    rows = "1 row" if proof.n == 1 else f"{proof.n:,} rows"
+    columns = "1 column" if proof.d == 1 else f"{proof.d:,} columns"
+    return f"{text}, in {rows} of {columns}."
+
+
+def _intact(body: dict[str, object]) -> dict[str, object]:
+    """The fields of a text that was not altered, but for version and checksum."""
     version = body.get("schema_version")
     if type(version) is not int or version != SCHEMA_VERSION:
         older = (
@@ -60,15 +108,15 @@ def parse(text: str) -> dict[str, Any]:
             f"The certificate has format version {str(version)[:40]}; this program reads version "
             f"{SCHEMA_VERSION}. {older}".rstrip()
         )
-    checksum = body.pop("checksum", None)
+    own = {name: value for name, value in body.items() if name != "checksum"}
     try:
-        intact = checksum == _checksum(body)
+        intact = body.get("checksum") == _checksum(own)
     except (ValueError, RecursionError):
         intact = False
     if not intact:
         raise CertificateError("The certificate was altered: its checksum does not match.")
-    del body["schema_version"]
-    return body
+    del own["schema_version"]
+    return own
 
 
 def read(cls: type[T], body: Any, about: Known | None = None) -> T:

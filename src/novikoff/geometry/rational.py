@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
-from novikoff.geometry.passes import ExactSigns, OutOfTimeError, Passes, RowSet
+from novikoff.geometry.passes import ExactSigns, Passes, RowSet, check_time
 
 
 @dataclass(frozen=True)
@@ -185,13 +185,6 @@ def _admit(
         now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
         stay = [k for k, value in enumerate(now) if k < cone.free or value > 0 or wanted[k] > 0]
         used, now = used[stay], [now[k] for k in stay]
-
-
-def check_time(limits: Limits, seconds: float = 0.0) -> None:
-    """Give up where time is over, or something would take longer than there is time for."""
-    left = limits.left()
-    if limits.reached() is not None or (left is not None and seconds > left):
-        raise OutOfTimeError
 
 
 def solve_seconds(n: int, whole: Integers | None = None) -> float:

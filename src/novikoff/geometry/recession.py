@@ -135,18 +135,25 @@ class _Work:
         self.references = self._drop_references()
 
     def go(self) -> None:
-        """Find ranks, then a verdict without each column that may have a sign."""
-        few = self._left_out(self.references)
-        everyone = np.arange(few.n)
-        known = fixed = _unit_vectors(LocalPasses(few), everyone, self.limits)
-        if len(self.separated) > 0:
-            left = np.setdiff1d(everyone, self.separated)
-            fixed = _unit_vectors(LocalPasses(few), left, self.limits)
-        self.fates = dict.fromkeys(self.references, "reference")
+        """Find which weights are finite, then the signs of the others."""
+        few = LocalPasses(self._left_out(self.references))
         kept = self._kept(self.references)
+        self._find_finite(few, kept)
+        self._find_signs(few, kept)
+
+    def _find_finite(self, few: Passes, kept: list[int]) -> None:
+        """By ranks: of all rows, and of those that stay on the hyperplane."""
+        everyone = np.arange(few.n)
+        known = fixed = _unit_vectors(few, everyone, self.limits)
+        if len(self.separated) > 0:
+            fixed = _unit_vectors(few, np.setdiff1d(everyone, self.separated), self.limits)
+        self.fates = dict.fromkeys(self.references, "reference")
         own = slice(-len(kept), None)  # a column of zeros may stand before the bias
         for j, sure, finite in zip(kept, known[own], fixed[own], strict=True):
             self.fates[j] = "finite" if finite else "diverges" if sure else "undetermined"
+
+    def _find_signs(self, few: Passes, kept: list[int]) -> None:
+        """By a verdict without each column that may have a sign, if that does not take long."""
         # Where some w of the interior has w_j = 0, all signs occur, and column j is not needed.
         signed = {j for j in kept if self.w[j] != 0 and self.fates[j] == "diverges"}
         groups = {
@@ -162,7 +169,7 @@ class _Work:
                 suppress(np.linalg.LinAlgError, OutOfTimeError, OverflowError),
                 np.errstate(all="ignore"),
             ):
-                self._try_zeros(LocalPasses(few), kept, signed)
+                self._try_zeros(few, kept, signed)
         while signed and self.limits.reached() is None:
             j = min(signed)
             found = self._without([j, *self.references])

@@ -231,25 +231,7 @@ their side, the other 3 only on the hyperplane itself
         return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
-        proof, lo, hi = self.certificate, *self.margin
-        n, apart = 0 if proof is None else proof.n, self.n_separated
-        text = {
-            "separable": f"γ {verdict_text.interval(self.margin)}, "
-            f"at most {verdict_text.large(self.mistake_bound or 0)} mistakes",
-            "quasi-separable": f"{apart:,} rows strictly apart, {n - apart:,} on the hyperplane",
-            "inseparable": f"{len(self.support)} rows contradict any hyperplane",
-            "undecided": f"γ is in [{lo:.6g}, {hi:.6g}]",
-        }[self.kind]
-        if self.kind == "separable" and self.geometric_margin.lo == math.inf:
-            text = "all rows are of one class"
-        elif self.kind == "separable" and self.mistake_bound is None:
-            text = "by a margin beyond float64"
-        if proof is None:
-            return f"{self.kind}: {text}"
-        bias = "with a bias" if proof.fit_intercept else "through the origin"
-        others = "the rest" if proof.negative is None else repr(proof.negative)
-        setting = f"{bias}, {n:,} × {proof.d:,}, {proof.positive!r} against {others}"
-        return f"{self.kind}: {text} ({setting})"
+        return verdict_text.sentence(self)
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:

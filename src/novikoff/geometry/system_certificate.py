@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from novikoff.geometry.checker import CertificateError
-from novikoff.geometry.proof_text import dump, parse, read
+from novikoff.geometry.proof_text import Proof
 from novikoff.geometry.system_checker import Multipliers, Radius, Statement, arrays_of, check_system
-
-_KIND = "system"
 
 
 @dataclass(frozen=True)
-class SystemCertificate:
+class SystemCertificate(Proof):
     """A point, or rows that contradict each other (Farkas 1902, Motzkin 1936).
 
     Rows are numbered as they are stated: rows, equalities, upper bounds and lower bounds by
@@ -46,6 +43,8 @@ class SystemCertificate:
     radius : Radius or None
         Bounds on the signed radius.
     """
+
+    kinds = ("system",)
 
     answer: str
     n: int
@@ -106,16 +105,3 @@ digest of its rows differs.
         if self.kept and self.irreducible:
             least = ", and each row that is not kept is needed for that"
         return f"Infeasible: {rows}{least}, {size}."
-
-    def to_json(self) -> str:
-        """The proof as text, numbers exact."""
-        return dump(self, kind=_KIND)
-
-    @classmethod
-    def from_json(cls, text: str) -> SystemCertificate:
-        """Read a proof; one that was altered is refused with CertificateError."""
-        body = parse(text)
-        kind = body.pop("kind", None)
-        if kind != _KIND:
-            raise CertificateError(f"The certificate's kind is {str(kind)[:40]!r}.")
-        return read(cls, body)

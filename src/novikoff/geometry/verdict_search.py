@@ -1,11 +1,18 @@
-"""From rows to a finding: the steps of a verdict, cheapest first (see `separability`)."""
+"""From rows to a finding: the steps of a verdict, cheapest first (see `separability`).
+
+1. Weights that cost little, where rows are few or too many: if they separate, that is the kind.
+2. The point z of the hull nearest to the origin (`min_norm`). If z is not 0, it separates, and
+   its length is the margin γ; with a free bias, the nearest points of the two hulls say the same.
+3. If z = 0, the origin is a combination of rows with λ ≥ 0: a contradiction, which is proved.
+4. Which rows can be separated even so (`faces`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,18 +25,7 @@ from novikoff.geometry.corral import Ending
 from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
 from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
-from novikoff.geometry.min_norm import (
-    Answer,
-    View,
-    affordable,
-    balanced_view,
-    descend,
-    gap_view,
-    nearest_point,
-    plain_view,
-    search,
-    start_rows,
-)
+from novikoff.geometry.min_norm import Answer, affordable, nearest_point, search, start_rows
 from novikoff.geometry.passes import (
     Least,
     LocalPasses,
@@ -37,12 +33,17 @@ from novikoff.geometry.passes import (
     Passes,
     RowSet,
     Sizes,
+    check_time,
 )
+from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 IntervalProgress = Callable[[Interval], None]
 
-# The largest square system solved outright, in entries.
-_SMALL: Final = 1 << 21
+# The most entries of rows for which a system is solved outright.
+_MOST_SOLVED: Final = 1 << 24
 # Remote rows that are compared with each other.
 _MOST_COMPARED: Final = 1 << 16
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
@@ -104,38 +105,37 @@ def find(
     return work.found
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self,
-        passes: Passes,
-        goal: str,
-        tol: float,
-        limits: Limits,
-        progress: IntervalProgress | None,
-    ) -> None:
-        self.passes, self.goal, self.tol, self.limits = passes, goal, tol, limits
-        self.progress = progress
-        one = upper_bound(passes, np.zeros(1, dtype=np.int64), np.ones(1), tol)
-        self.found = Finding(Margin(0.0, one, (0,), (Fraction(1),)))
+    """What is asked for, and what is found so far."""
+
+    passes: Passes
+    goal: str
+    tol: float
+    limits: Limits
+    progress: IntervalProgress | None
+    found: Finding = field(init=False)
+
+    def __post_init__(self) -> None:
+        one = (Fraction(1),)  # λ on the first row alone
+        hi = upper_bound(self.passes, np.zeros(1, dtype=np.int64), one, self.tol)
+        self.found = Finding(Margin(0.0, hi, (0,), one))
 
     def go(self) -> None:
         """Go all the way; what is found until then stands if it is cut short."""
         passes, found, goal = self.passes, self.found, self.goal
-        # Weights that cost little: where rows are few, or too many for the engine.
-        self._solve_few_rows()
-        if found.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
-            self._try(descend(passes, self.limits))
+        self._try_cheap_weights()
         if found.kind is not None and goal == "kind":
             return
-        plain, view = plain_view(passes), balanced_view(passes, self.limits)
+        view = balanced_view(passes, self.limits)
         start = start_rows(view)
         if found.kind is None and passes.n <= passes.p and self._deny_duplicates():
             if affordable(passes):
                 self._divide(view, start)
             return
         if goal == "gap" and view.plain:
-            start = self._widen(plain, start)  # its hyperplane separates, if any does
-            if found.kind is not None:
+            start = self._widen(plain_view(passes), start)
+            if found.kind is not None:  # its hyperplane separates, if any does
                 return
         # The point of the hull nearest to the origin: either it separates, or the origin itself
         # lies in the hull. Balanced rows tell the kind, rows as they are the margin too.
@@ -148,34 +148,36 @@ class _Search:
         if found.kind != "separable" or goal == "kind":
             return
         if goal == "margin" and not view.plain:
-            start = search(nearest_point(plain), start, self.tol, self.limits, self._watch).working
+            question = nearest_point(plain_view(passes))
+            start = search(question, start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
 
-    def _solve_few_rows(self) -> None:
-        """With as many columns as rows, a w with ⟨a_i, w⟩ = 1 for all rows may exist."""
+    def _try_cheap_weights(self) -> None:
+        """Weights that cost little: where rows are few, or too many for the engine."""
         passes = self.passes
-        if passes.n > passes.p or passes.n * passes.p > _SMALL:
-            return
-        A = passes.at(np.arange(passes.n))
-        try:  # the shortest such w; whatever rounding does to it, it is checked
-            w = A.T @ np.linalg.solve(A @ A.T, np.ones(passes.n))
-        except np.linalg.LinAlgError:
-            return
+        w = None
+        if passes.n <= passes.p and passes.n * passes.p <= _MOST_SOLVED:
+            w = _weights_of_few_rows(passes)
         self._try(w)
+        if self.found.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
+            self._try(_hinge_weights(passes, self.limits))
 
-    def _try(self, w: Vector) -> None:
+    def _try(self, w: Vector | None) -> None:
         """Whether some weights separate all rows."""
-        if np.isfinite(w).all():
+        if w is not None and np.isfinite(w).all():
             self._take_weights(w, self.passes.least(exact.floats(w), self.limits))
 
     def _watch(self, answer: Answer) -> bool:
         """Take what the search has found into account; True if it may stop."""
         if len(answer.rows) > 0:
-            self._take_multipliers(answer.rows, answer.weights)
+            weights = tuple(map(Fraction, answer.weights.tolist()))
+            self._take_multipliers(answer.rows, weights)
         self._take_weights(answer.w, answer.seen.proof)
         if self._interval().relative_width <= self.tol:
             return True
         return self.found.kind is not None and not (self.goal == "margin" and answer.plain)
+
+    # What is proved is taken into the finding; a better bound replaces the one before.
 
     def _take_weights(self, w: Vector, least: Least | None) -> None:
         """If w separates all rows, the data is separable, and γ has a lower bound."""
@@ -188,12 +190,11 @@ class _Search:
             found.margin = replace(found.margin, lo=lo)
             self._tell()
 
-    def _take_multipliers(self, rows: Indices, weights: Vector) -> None:
+    def _take_multipliers(self, rows: Indices, weights: tuple[Fraction, ...]) -> None:
         """Any λ ≥ 0 gives an upper bound on γ."""
         hi = upper_bound(self.passes, rows, weights, self.tol)
         if hi < self.found.margin.hi:
-            exactly = tuple(map(Fraction, weights.tolist()))
-            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), exactly)
+            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), weights)
             self._tell()
 
     def _interval(self) -> Interval:
@@ -213,13 +214,14 @@ class _Search:
         claim, least, working = gap
         self.found.geometric_margin = claim
         if self.goal == "gap":
-            weights = np.array([float(value) for value in claim.weights])
-            self._take_multipliers(np.array(claim.rows), weights)
+            self._take_multipliers(np.array(claim.rows), claim.weights)
             self._take_weights(np.array([float(value) for value in claim.w]), least)
         return working
 
+    # Not separable, it seems.
+
     def _refute(self, view: View, answer: Answer) -> None:
-        """Not separable, it seems: prove it, and find out which rows can be separated."""
+        """Prove that no w separates all rows, and find out which rows can be separated."""
         passes, found = self.passes, self.found
         denied = passes.n > passes.p and self._deny_duplicates()
         found.dependence = self._prove_simplex(answer)
@@ -279,6 +281,39 @@ class _Search:
         if found.contradiction is None:
             rows = np.array(parts.dependence.rows, dtype=np.int64)
             found.contradiction = short_contradiction(view, parts.left, rows, self.limits)
+
+
+def _weights_of_few_rows(passes: Passes) -> Vector | None:
+    """The shortest w with ⟨a_i, w⟩ = 1 for all rows, but for rounding; None if there is none."""
+    A = passes.at(np.arange(passes.n))
+    try:
+        return np.asarray(A.T @ np.linalg.solve(A @ A.T, np.ones(passes.n)))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _hinge_weights(passes: LocalPasses, limits: Limits) -> Vector:
+    """The w for which L-BFGS finds the least Σ max(0, 1 − ⟨a_i, w⟩)².
+
+    It may stop below 1: then no row is on the wrong side, but for rounding.
+    """
+    from scipy.optimize import minimize
+
+    X, signs = passes.X, passes.signs / passes.unit
+    padding = 1.0 if passes.fit_intercept else 0.0
+
+    def loss(w: Vector) -> tuple[float, Vector]:
+        check_time(limits)
+        short = np.maximum(1.0 - (X @ w[:-1] + padding * w[-1]) * signs, 0.0)
+        pull = -2.0 * short * signs
+        return float(short @ short), np.append(X.T @ pull, padding * float(pull.sum()))
+
+    def stop(intermediate_result: OptimizeResult) -> None:
+        if intermediate_result.fun < 1.0:
+            raise StopIteration
+
+    found = minimize(loss, np.zeros(passes.d + 1), jac=True, method="L-BFGS-B", callback=stop)
+    return np.asarray(found.x[: passes.p])
 
 
 def _is_short(answer: Answer) -> bool:

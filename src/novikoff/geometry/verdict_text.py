@@ -1,4 +1,4 @@
-"""What is said about a verdict, by `Verdict.summary` and by the report of a command."""
+"""What is said about a verdict: in one line, in a summary, and in the report of a command."""
 
 from __future__ import annotations
 
@@ -61,6 +61,31 @@ def lines(
             free = interval(verdict.geometric_margin).removeprefix("= ")
             yield "", f"with a free bias, as in an SVM: {free}"
     yield from _logistic(verdict)
+
+
+def sentence(verdict: Verdict) -> str:
+    """The verdict in one line."""
+    proof = verdict.certificate
+    if verdict.kind == "undecided":
+        text = f"γ is in [{verdict.margin.lo:.6g}, {verdict.margin.hi:.6g}]"
+    elif verdict.kind == "inseparable":
+        text = f"{len(verdict.support)} rows contradict any hyperplane"
+    elif verdict.kind == "quasi-separable":
+        apart = verdict.n_separated
+        rest = (0 if proof is None else proof.n) - apart
+        text = f"{apart:,} rows strictly apart, {rest:,} on the hyperplane"
+    elif verdict.geometric_margin.lo == math.inf:
+        text = "all rows are of one class"
+    elif verdict.mistake_bound is None:
+        text = "by a margin beyond float64"
+    else:
+        text = f"γ {interval(verdict.margin)}, at most {large(verdict.mistake_bound)} mistakes"
+    if proof is None:
+        return f"{verdict.kind}: {text}"
+    bias = "with a bias" if proof.fit_intercept else "through the origin"
+    others = "the rest" if proof.negative is None else repr(proof.negative)
+    setting = f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+    return f"{verdict.kind}: {text} ({setting})"
 
 
 def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from novikoff.geometry.system_certificate import SystemCertificate
 SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
-Proof: TypeAlias = Certificate | ErrorBound | SystemCertificate
+AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Proofs:
     True
     """
 
-    proofs: list[Proof]
+    proofs: list[AnyProof]
     data: dict[str, object]
     preprocessing: dict[str, object] | None
 
 
 def dump(
-    proofs: Sequence[Proof],
+    proofs: Sequence[AnyProof],
     data: Mapping[str, object],
     preprocessing: Mapping[str, object] | None = None,
 ) -> str:
@@ -56,9 +56,9 @@ def dump(
     return json.dumps(body, allow_nan=False) + "\n"
 
 
-def as_json(proofs: Sequence[Proof]) -> list[object]:
+def as_json(proofs: Sequence[AnyProof]) -> list[object]:
     """The certificates in terms of JSON."""
-    return [json.loads(proof.to_json()) for proof in proofs]
+    return [proof.as_json() for proof in proofs]
 
 
 def read(path: str) -> Proofs:
@@ -107,6 +107,6 @@ def parse(text: str) -> Proofs:
     return Proofs([*map(_proof, proofs)], data, preprocessing)
 
 
-def _proof(body: dict[str, object]) -> Proof:
-    kinds: dict[str, type[Proof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
-    return kinds.get(str(body.get("kind")), Certificate).from_json(json.dumps(body))
+def _proof(body: dict[str, object]) -> AnyProof:
+    kinds: dict[str, type[AnyProof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
+    return kinds.get(str(body.get("kind")), Certificate).from_fields(body)

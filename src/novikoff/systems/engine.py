@@ -23,17 +23,10 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import (
-    Answer,
-    Question,
-    View,
-    balanced_view,
-    nearest_point,
-    search,
-    start_rows,
-)
+from novikoff.geometry.min_norm import Answer, Question, nearest_point, search, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
+from novikoff.geometry.view import View, balanced_view
 from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.

@@ -18,7 +18,8 @@ import numpy as np
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
-from novikoff.geometry.rational import check_time, solve_seconds, solved
+from novikoff.geometry.passes import check_time
+from novikoff.geometry.rational import solve_seconds, solved
 from novikoff.systems.engine import Point, decide
 from novikoff.systems.system import System
 
