@@ -94,6 +94,25 @@ def test_points_and_values_beyond_floats(tmp_path: Path) -> None:
     assert inside("solve", path, "--point", "interior").code == 0
 
 
+def test_a_number_is_a_short_decimal_or_a_fraction_beside_its_decimal(tmp_path: Path) -> None:
+    path = tmp_path / "thirds.csv"
+    path.write_text("name,x,y,is,r\na,3,,=,1\nb,1/3,-1,=,0.10\n")
+    point = inside("solve", path).out.split("\npoint", 1)[1].split("\n")
+    assert [line.split() for line in point[:2]] == [
+        ["x", "1/3", "(0.3333333333)"],
+        ["y", "1/90", "(0.01111111111)"],
+    ]
+    path.write_text("name,x,is,r\na,1/7,<=,0.1\nb,1,>=,1\nc,1,<=,1e20\nd,1,>=,1/3\n")
+    conflict = inside("solve", path).out
+    assert "7 × a  1/7 (0.1428571429) x ≤ 0.1\n" in conflict
+    assert "0 ≤ −0.3, which is false" in conflict
+    assert "a by 3/70 (0.04285714286), b by 0.3" in conflict
+    path.write_text("name,x,is,r\na,1,=,1e20\n")
+    assert "x  1e20\n" in inside("solve", path).out
+    path.write_text("name,x,is,r\na,3,=,1e25\n")
+    assert "x  3.333333333e24 (rounded)\n" in inside("solve", path).out
+
+
 def test_no_report_replaces_the_file_that_it_is_about(day: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(day)
@@ -195,7 +214,10 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
     assert {"c", "d"} in listed
     assert body["conflicts"]["complete"]
     text = inside("solve", path, "--all-conflicts")
-    assert "at least 2 rows, one of each conflict, must go" in text.out
+    assert "these 2 conflicts share no row: at least 2 rows, one of each, must go" in text.out
+    held = inside("solve", path, "--all-conflicts", "--keep", "a", "--keep", "c")
+    assert "conflicts share no row but those kept: at least" in held.out
+    assert "conflicts that share no row, found one after the other" in " ".join(inside("solve", "--help").out.split())
     assert "0 < 0, which is false" in text.out
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]

@@ -18,13 +18,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data.errors import DataError
-from novikoff.geometry.system_checker import row_of
+from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
-from novikoff.systems.files.reading import read_model, stated_in
-from novikoff.systems.model import Constraint, LinearSystem, Relation
+from novikoff.systems.files.reading import read_model
 
 SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp is not there")
@@ -59,7 +58,7 @@ def test_decimals_are_exact(tmp_path: Path) -> None:
     row = read("a,b,is,to\n0.1,0.2,=,0.3\n", "csv", tmp_path).model.constraints[0]
     assert row.terms[0] + row.terms[1] == row.right
     arrays = npz(A=np.array([[0.1, 0.2]]), c=np.array([0.3]))
-    stated = row_of(stated_in(read(arrays, "npz", tmp_path)), 0)
+    stated = read(arrays, "npz", tmp_path).stated.row(0)
     assert stated is not None
     assert stated.terms[0] + stated.terms[1] != stated.right
     assert stated.right == F(0.3)
@@ -212,8 +211,8 @@ def test_arrays_mean_what_nv_solve_takes(tmp_path: Path) -> None:
         strict=np.array([True, False, False]), A_eq=np.array([[1, 1]]), c_eq=np.array([3]),
         lower=np.array([0.0, -np.inf]),
     )  # fmt: skip
-    stated = stated_in(read(dense, "npz", tmp_path))
-    assert [row_of(stated, k) for k in range(8)] == [
+    stated = read(dense, "npz", tmp_path).stated
+    assert [row and row[1:] for row in map(stated.row, range(8))] == [
         ({0: F(3, 2)}, "<", F(1)),
         ({1: F(-2)}, "<=", F(2)),
         None,
@@ -225,8 +224,8 @@ def test_arrays_mean_what_nv_solve_takes(tmp_path: Path) -> None:
     ]
     parts = npz(A_data=[1.5, -2.0, 1.0], A_indices=[0, 1, 2], A_indptr=[0, 1, 3], A_shape=[2, 3],
                 strict=True)  # fmt: skip
-    stated = stated_in(read(parts, "npz", tmp_path))
-    assert row_of(stated, 1) == ({1: F(-2), 2: F(1)}, ">", F(0))
+    stated = read(parts, "npz", tmp_path).stated
+    assert stated.row(1) == ("row 1", {1: F(-2), 2: F(1)}, ">", F(0))
 
 
 numbers = st.fractions(-100, 100, max_denominator=1).flatmap(
@@ -413,7 +412,7 @@ def test_a_broken_file_is_refused(
     format: str, content: str | bytes, part: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=r"\w") as caught:
-        stated_in(read(content, format, tmp_path))
+        read(content, format, tmp_path)
     sentence = str(caught.value)
     assert str(tmp_path / f"system.{format}") in sentence
     assert part in sentence

@@ -21,16 +21,17 @@ from novikoff.geometry.corral import Corral, WorkingSet
 from novikoff.geometry.exact import rounded_up
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Multipliers
+from novikoff.geometry.system_statement import Constraint, LinearSystem
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.least_squares import least_squares
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import time_to_factor
 from novikoff.systems.methods.relaxation import relaxation
-from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import answer as solve
-from novikoff.systems.statement import ask_arrays, ask_model
+from novikoff.systems.statement import keep_rows, stated_arrays
+from novikoff.systems.system import system_of
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -117,7 +118,7 @@ def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None
     ]
     free: tuple[None, ...] = (None,) * 3
     assert (
-        solve(ask_model(LinearSystem(("a", "b", "c"), tuple(rows), free, free)), Limits()).kind
+        solve(system_of(LinearSystem(("a", "b", "c"), tuple(rows), free, free)), Limits()).kind
         == "feasible"
     )
     rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -134,7 +135,7 @@ def test_numbers_that_no_float_holds() -> None:
             Constraint("low", {0: F(1), 1: F(1, 3)}, ">=", low),
             Constraint("high", {0: F(3), 1: F(1)}, "<=", 3 * high),
         )
-        return solve(ask_model(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2)), Limits())
+        return solve(system_of(LinearSystem(("x", "y"), rows, (None,) * 2, (None,) * 2)), Limits())
 
     assert between(large, large).kind == "feasible"
     assert between(large, large).exact_only
@@ -235,7 +236,7 @@ def test_what_is_known_when_time_is_up() -> None:
     assert "Undecided: the method ended after " in str(given_up)
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     model = LinearSystem(("x",), (row,), (None,), (None,))
-    assert solve(ask_model(model), Limits(interrupted=True)).kind == "undecided"
+    assert solve(system_of(model), Limits(interrupted=True)).kind == "undecided"
 
 
 def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
@@ -351,7 +352,7 @@ def test_conflicts_and_kept_rows() -> None:
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     assert conflicts_of(
-        ask_model(LinearSystem(("x",), (row,), (None,), (None,))), Limits()
+        system_of(LinearSystem(("x",), (row,), (None,), (None,))), Limits()
     ).complete
     bad: Any
     for bad in (0, 1.5, "a", True):
@@ -408,7 +409,7 @@ def test_linear_programs() -> None:
     assert nv.linear_program([1] * 30, *dense(300, 30), budget=1e-9).kind == "undecided"
     row = Constraint("r", {0: F(1)}, "<", F(1))
     with pytest.raises(ValueError, match="'r' is strict"):
-        optimise(LinearSystem(("x",), (row,), (None,), (None,), objective={0: F(1)}))
+        optimise(LinearSystem(("x",), (row,), (None,), (None,), objective={0: F(1)}), Limits())
     with pytest.raises(ValueError, match="objective"):
         nv.linear_program([1, 2], [[1]], [0])
 
@@ -450,16 +451,13 @@ def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: s
 
 def test_models_that_are_refused() -> None:
     with pytest.raises(ValueError, match="no variables"):
-        solve(ask_model(LinearSystem((), (), (), ())), Limits())
+        solve(system_of(LinearSystem((), (), (), ())), Limits())
     row = Constraint("r", {0: F(1)}, "<=", F(1))
     with pytest.raises(ValueError, match="no row 'q' to keep"):
-        solve(
-            ask_model(LinearSystem(("x",), (row,), (None,), (None,), kept=frozenset({"q"}))),
-            Limits(),
-        )
+        keep_rows(LinearSystem(("x",), (row,), (None,), (None,)), ["q"])
     far = Constraint("r", {0: F(1)}, "<=", F(10**400 + 1))
     with pytest.raises(ValueError, match="differ by more than 270 digits"):
-        solve(ask_model(LinearSystem(("x",), (far,), (None,), (None,))), Limits())
+        solve(system_of(LinearSystem(("x",), (far,), (None,), (None,))), Limits())
 
 
 class Questions(Limits):
@@ -477,9 +475,9 @@ class Questions(Limits):
 @pytest.mark.parametrize("point", ["interior", "chebyshev"])
 def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(point: str) -> None:
     rows, right = dense(60, 4, seed=3)
-    asked, seen = ask_arrays(rows, right), set()
+    system, seen = system_of(stated_arrays(rows, right)), set()
     for most in range(200):
-        found = solve(asked, Questions(most), point=point)
+        found = solve(system, Questions(most), point=point)
         if found.kind == "feasible":
             seen.add(found.point_found)
             assert ("not found" in str(found)) != found.point_found
@@ -496,11 +494,11 @@ def test_a_value_that_is_not_proved_is_still_in_its_interval(maximise: bool) -> 
         rows = [row._replace(terms={j: -v for j, v in row.terms.items()}) for row in rows]
     objective = {0: F(1), 1: F(1)}
     system = LinearSystem(("x", "y"), (*rows,), (None, None), (None, None), objective, maximise)
-    exact = optimise(system).exact_value
+    exact = optimise(system, Limits()).exact_value
     assert exact is not None
     kinds = set()
     for most in range(60):
-        found = optimise(system, limits=Questions(most))
+        found = optimise(system, Questions(most))
         kinds.add(found.kind)
         assert float(exact) in found.value
     assert kinds == {"undecided", "optimal"}
@@ -604,23 +602,23 @@ def test_values_of_many_digits_are_exact(p: int) -> None:
 
 def test_bounds_of_many_variables_take_no_square_of_memory() -> None:
     p = 5000
-    asked = ask_arrays(np.ones((2, p)), [1.0, 2.0], lower=0.0, upper=1.0)
-    assert asked.system.left.shape == (2 * p + 3, p)
-    assert sp.issparse(asked.system.left)
-    few = ask_arrays(np.ones((300, 5)), np.ones(300), lower=0.0, upper=1.0)
-    assert isinstance(few.system.left, np.ndarray)
+    system = system_of(stated_arrays(np.ones((2, p)), [1.0, 2.0], lower=0.0, upper=1.0))
+    assert system.left.shape == (2 * p + 3, p)
+    assert sp.issparse(system.left)
+    few = system_of(stated_arrays(np.ones((300, 5)), np.ones(300), lower=0.0, upper=1.0))
+    assert isinstance(few.left, np.ndarray)
 
 
 def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> None:
     rng = np.random.default_rng(0)
     equal = rng.standard_normal((40, 60))
-    asked = ask_arrays(None, None, A_eq=equal, c_eq=equal @ np.ones(60), lower=0.0)
+    system = system_of(stated_arrays(None, None, A_eq=equal, c_eq=equal @ np.ones(60), lower=0.0))
     joining = Corral(np.ones(60), 60, WorkingSet(equal, None), [(i, -1) for i in range(40)], 40)
     assert joining.free == 40
     with pytest.raises(OutOfTimeError):
         Corral(np.ones(60), 60, WorkingSet(equal, None), [(0, -1)], limits=Limits(interrupted=True))
-    assert not least_squares(asked.system, Limits(interrupted=True)).any()
-    assert least_squares(asked.system, Limits()).any()
+    assert not least_squares(system, Limits(interrupted=True)).any()
+    assert least_squares(system, Limits()).any()
     assert not time_to_factor(10**6, 10**4, Limits(seconds=10.0))
     assert time_to_factor(10**6, 10**4, Limits())
     for method, budget in (("projection_rescaling", 1e-6), ("smooth", 0.3)):
@@ -629,7 +627,7 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
 
 
 def test_a_largest_r_is_held_from_both_sides_in_few_steps() -> None:
-    found = [*newton.bounds(ask_arrays(*dense(2000, 20)).system, [F(1)] * 2000, Limits())]
+    found = [*newton.bounds(system_of(stated_arrays(*dense(2000, 20))), [F(1)] * 2000, Limits())]
     best, held = found[-1].r or F(0), [each.below for each in found if each.below is not None]
     assert len(found) < 40
     assert min(held) < max(held) <= best == min(each.r or best for each in found)
@@ -639,5 +637,5 @@ def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:
     one, near = [F(0), F(0), F(0)], (F(0),)
     bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)
     for last, expected in ((1.0, (F(1),)), (1.0 - 2.0**-50, None)):
-        system = ask_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]).system
+        system = system_of(stated_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]))
         assert newton._moved(system, one, bound, Limits()) == expected

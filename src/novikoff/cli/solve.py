@@ -31,8 +31,9 @@ _OPTIONS = adding([
                  "verified all the same."),
     click.option("--keep", multiple=True, metavar="ROW", help="A row that may not be blamed: the "
                  "conflict is minimal among the others. May be repeated."),
-    click.option("--all-conflicts", is_flag=True, help="Conflicts that share no row: at least one "
-                 "row of each must go."),
+    click.option("--all-conflicts", is_flag=True, help="Several conflicts that share no row, found "
+                 "one after the other (not every conflict there is): at least one row of each must "
+                 "go."),
     click.option("--objective", metavar="TEXT", help='Also find the best value, exactly: "max 3 '
                  'tea + 2 bread", or "file" for the objective of the file.'),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.proof_text import dump, parse, read
-from novikoff.geometry.system_checker import Multipliers, Radius, Statement, arrays_of, check_system
+from novikoff.geometry.system_checker import Multipliers, Radius, check_system
+from novikoff.geometry.system_statement import Statement, arrays_of
 
 _KIND = "system"
 

@@ -34,6 +34,7 @@ from novikoff.geometry.min_norm import (
 )
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
+from novikoff.geometry.system_checker import Multipliers
 from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.
@@ -302,13 +303,11 @@ def _conflict(
     return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
 
-def relative_interior(
-    system: System, limits: Limits
-) -> tuple[list[Fraction], Indices, list[Fraction], Indices, list[Fraction]]:
-    """A point in the relative interior of a feasible system, and its implicit equalities.
+def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """A point (w, t) in the relative interior of a feasible system, and its implicit equalities.
 
-    These are the rows J at which every solution is zero, with λ > 0 on them, and the equalities
-    with theirs, of any sign: Σ λ_i a_i = 0.
+    These are the rows, as they are stated, at which every solution is zero, with λ > 0 on them,
+    and the equalities with theirs, of any sign: Σ λ_i a_i = 0.
     """
     passes = system.passes
     free = np.flatnonzero(system.free)
@@ -317,11 +316,17 @@ def relative_interior(
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
         raise AssertionError("The system is feasible, but not even e is separated.")
-    at_zero = passes.within(parts.left, np.arange(passes.n))
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:
-        claim = parts.dependence
-        more = dict(zip(claim.rows, claim.multipliers, strict=True))
-    weights = [1 + more.get(i, Fraction(0)) for i in at_zero.tolist()]
-    equal = np.array([i for i in free.tolist() if more.get(i)], dtype=np.int64)
-    return parts.w, at_zero, weights, equal, [more[i] for i in equal.tolist()]
+        more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
+    at_zero = passes.within(parts.left, np.arange(passes.n)).tolist()
+    weights = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
+    weights |= {i: more[i] for i in free.tolist() if more.get(i)}
+    found = system.stated_multipliers(weights.keys(), weights.values())
+    claim = dict(zip(found.rows, found.multipliers, strict=True))
+    for number in system.numbers[system.fixed].tolist():
+        for side in (number, number + system.p):  # both bounds hold with equality
+            claim[side] = claim.get(side, Fraction(0)) + 1
+    order = sorted(claim)
+    claimed = Multipliers(tuple(order), tuple(claim[number] for number in order))
+    return system.claimed(parts.w), claimed

@@ -21,7 +21,6 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
 from novikoff.systems.matrices import row_lengths
-from novikoff.systems.solution import stated_multipliers
 from novikoff.systems.system import System, split
 
 # Lengths are floats: r in their terms is within this share of r in terms of the true lengths.
@@ -87,8 +86,9 @@ def _largest(system: System, limits: Limits) -> Radius | Interval:
         return Interval(math.inf, math.inf)
     least = last.r if last.point is not None or last.below is None else last.below
     point = (*(last.point or last.near or ()), Fraction(1))
-    numbers, multipliers = stated_multipliers(system, last.rows.tolist(), last.multipliers)
-    return Radius(_rounded(least, up=False), _rounded(last.r, up=True), point, numbers, multipliers)
+    claim = system.stated_multipliers(last.rows.tolist(), last.multipliers)
+    bounds = _rounded(least, up=False), _rounded(last.r, up=True)
+    return Radius(*bounds, point, claim.rows, claim.multipliers)
 
 
 def _lengths(system: System) -> Vector:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.systems.model import Constraint, LinearSystem, Relation
+from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem, Relation
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
@@ -23,19 +23,18 @@ _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
 
 
 class SystemFile(NamedTuple):
-    """A file's name, its model or arrays for `nv.solve`, its format, what is to be said of it."""
+    """The system of a file, its format, and what is to be said of it."""
 
-    source: str
-    content: LinearSystem | dict[str, Any]
+    stated: LinearSystem | Arrays
     format: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def model(self) -> LinearSystem:
-        """The system, where it was not given by arrays."""
-        if not isinstance(self.content, LinearSystem):
+        """The system of a text file."""
+        if not isinstance(self.stated, LinearSystem):
             raise TypeError("An npz file holds arrays.")
-        return self.content
+        return self.stated
 
 
 class Place(NamedTuple):
@@ -191,4 +190,4 @@ class ModelBuilder:
             maximise,
             constant,
         )
-        return SystemFile(self.source, model, format, tuple(self.notes))
+        return SystemFile(model, format, tuple(self.notes))

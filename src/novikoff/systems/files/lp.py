@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError, quoted
+from novikoff.geometry.system_statement import Relation
 from novikoff.systems.files.builder import (
     FLIPPED,
     ModelBuilder,
@@ -30,7 +31,6 @@ from novikoff.systems.files.builder import (
     bound_number,
     exact_number,
 )
-from novikoff.systems.model import Relation
 
 _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.geometry.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,
     Place,
@@ -19,7 +20,6 @@ from novikoff.systems.files.builder import (
     bound_number,
     exact_number,
 )
-from novikoff.systems.model import Relation
 
 _RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
 _FIXED: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))

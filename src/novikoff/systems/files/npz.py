@@ -15,13 +15,14 @@ import numpy as np
 
 from novikoff.data.errors import DataError, listed, quoted
 from novikoff.systems.files.builder import MOST_UNPACKED, SystemFile
+from novikoff.systems.statement import stated_arrays
 
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 _PARTS: Final = ("data", "indices", "indptr", "shape")
 
 
 def parse_npz(content: bytes, source: str) -> SystemFile:
-    """The arrays of an npz file as arguments of `nv.solve`, which checks what they hold."""
+    """Read the system of an npz file: its arrays are arguments of `nv.solve`."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             size = sum(info.file_size for info in packed.infolist())
@@ -48,8 +49,10 @@ def parse_npz(content: bytes, source: str) -> SystemFile:
     strict = arrays.get("strict")
     if strict is not None and strict.ndim == 0 and strict.dtype.kind == "b":
         arrays["strict"] = bool(strict)
-    arrays.setdefault("c", None)
-    return SystemFile(source, arrays, "npz", ())
+    try:
+        return SystemFile(stated_arrays(**{"c": None, **arrays}), "npz")
+    except ValueError as error:
+        raise DataError(f"{source}: {error}") from None
 
 
 def _sparse(arrays: dict[str, Any], name: str, source: str) -> Any:

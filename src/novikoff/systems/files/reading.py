@@ -15,13 +15,11 @@ from typing import Final
 
 from novikoff.data.errors import DataError, readable_errors
 from novikoff.data.source import shown
-from novikoff.geometry.system_checker import Arrays
 from novikoff.systems.files.builder import MOST_UNPACKED, SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.npz import parse_npz
-from novikoff.systems.model import LinearSystem
 
 FORMATS: Final = {
     "csv": (".csv", ".tsv"),
@@ -63,18 +61,6 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{name}, line {line:,}: this is not text in UTF-8.") from None
     return _TEXTS[format](text, name)
-
-
-def stated_in(file: SystemFile) -> LinearSystem | Arrays:
-    """The system of a file as a certificate is about it; ValueError if arrays make none."""
-    if isinstance(file.content, LinearSystem):
-        return file.content
-    from novikoff.systems.statement import ask_arrays
-
-    try:
-        return ask_arrays(**file.content).stated
-    except ValueError as error:
-        raise DataError(f"{file.source}: {error}") from None
 
 
 def _format_of(path: str, name: str) -> str:
