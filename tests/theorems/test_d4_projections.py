@@ -164,7 +164,7 @@ def test_primal_dual_is_linear_with_the_origin_inside() -> None:
 def test_primal_dual_catches_a_centre_that_stays() -> None:
     H, _ = separable(0, 0.001)
     check_runs(primal_dual, H, np.inf)
-    mutant = changed(primal_dual, a="x, run, n_steps = state.x → x, run, n_steps = x")
+    mutant = changed(primal_dual, a="x, n_steps = state.x → x, n_steps = x")
     with pytest.raises(AssertionError):
         check_runs(mutant, H, np.inf)
 
