@@ -140,7 +140,7 @@ def test_arrays_are_not_unpacked_without_limit(
     arrays: dict[str, Any] = {"A": np.zeros((100, 100)), "c": np.zeros(100)}
     np.savez_compressed(packed, **arrays)
     np.savez(plain, **arrays)
-    monkeypatch.setattr("novikoff.systems.files.npz.MOST_UNPACKED", 10_000)
+    monkeypatch.setattr("novikoff.systems.files.reading.MOST_UNPACKED", 10_000)
     assert read(plain.getvalue(), "npz", tmp_path).format == "npz"
     with pytest.raises(DataError, match=r"save it unpacked, by np\.savez"):
         read(packed.getvalue(), "npz", tmp_path)

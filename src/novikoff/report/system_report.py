@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from novikoff import __version__
 from novikoff.core.stops import Limits
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 T = TypeVar("T")
+Show: TypeAlias = "Callable[[Fraction], str]"
 # Lines of a conflict or a point that the text shows; the JSON has all.
 _MOST_LINES = 20
 _MOST_NAMES = 8
@@ -166,7 +167,7 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     point = list(zip(stated.variables, report.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MOST_LINES])
     for k, (name, value) in enumerate(point[:_MOST_LINES]):
-        yield "" if k else "point", f"{name:{width}}  {_number(value)}"
+        yield "" if k else "point", f"{name:{width}}  {_pretty(_number(value))}"
     if len(point) > _MOST_LINES:
         yield "", f"… and {len(point) - _MOST_LINES:,} more (--format json has all)"
     if not found.point_found:
@@ -207,7 +208,7 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
         ends = _pretty(f"{best.value.lo:.17g} and {best.value.hi:.17g}").replace("inf", "∞")
         yield "objective", f"undecided: the {end} value is between {ends}"
     else:
-        yield "objective", f"the {end} value is {_number(best.exact_value)} — proved"
+        yield "objective", f"the {end} value is {_pretty(_number(best.exact_value))} — proved"
 
 
 def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
@@ -234,7 +235,10 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
     conflict = _Sum.of(answer)
     exact = max(len(str(weight)) for weight in conflict.weights) <= _MOST_DIGITS
     unit = 1 if exact else min(map(abs, conflict.weights))
-    times = [_pretty(str(w)) if exact else _rounded(Fraction(w, unit), 4) for w in conflict.weights]
+    times = [
+        _pretty(str(weight) if exact else _rounded(Fraction(weight, unit), 4))
+        for weight in conflict.weights
+    ]
     shown = list(zip(times, answer.conflict, conflict.rows, strict=True))[:_MOST_LINES]
     names = [named.name if named.kind in ("row", "eq") else "" for _, named, _ in shown]
     width, name_width = max(len(text) for text, *_ in shown), max(map(len, names))
@@ -246,7 +250,7 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
     amount = _number(conflict.total) if exact else _rounded(conflict.total / unit, 4)
     turned = ", ≥ turned into ≤" if any(row.sign < 0 for row in conflict.rows) else ""
     rounded = "" if exact else " (multipliers are rounded here)"
-    false = f"0 {_pretty(conflict.relation)} {amount}, which is false{rounded}"
+    false = f"{_pretty(f'0 {conflict.relation} {amount}')}, which is false{rounded}"
     yield "", f"the sum{turned}:  {false}"
     ways = [
         f"{named.name} by {_number(by)}"
@@ -335,20 +339,28 @@ def _bounds(report: SystemReport) -> int:
 
 
 def _formula(stated: Statement, row: Constraint) -> str:
-    """A row in plain signs, such as "2 tea + bread <= 40"."""
-    return f"{_left_side(stated, row, _plain)} {row.relation} {_plain(row.right)}"
+    """A row in plain signs and exact numbers, such as "2 tea + bread <= 40"."""
+    show = _shown_by(stated, lambda value: _decimal(value) or str(value))
+    return f"{_left_side(stated, row, show)} {row.relation} {show(row.right)}"
 
 
 def _short_formula(stated: Statement, row: Constraint) -> str:
     """A row for a person; the end of a long sum is left out."""
-    show = _exact_number if isinstance(stated, LinearSystem) else _plain  # arrays are of floats
+    show = _shown_by(stated, _number)
     left = _left_side(stated, row, show)
     if len(left) > _MOST_WIDTH:
         left = left[:_MOST_WIDTH].rsplit(" ", 2)[0] + " …"
     return _pretty(f"{left} {row.relation} {show(row.right)}")
 
 
-def _left_side(stated: Statement, row: Constraint, show: Callable[[Fraction], str]) -> str:
+def _shown_by(stated: Statement, show: Show) -> Show:
+    """How the numbers of a system are shown: those of arrays are floats."""
+    if isinstance(stated, LinearSystem):
+        return show
+    return lambda value: repr(float(value)).removesuffix(".0")
+
+
+def _left_side(stated: Statement, row: Constraint, show: Show) -> str:
     left = " + ".join(
         stated.variables[j] if value == 1 else f"{show(value)} {stated.variables[j]}"
         for j, value in row.terms.items()
@@ -361,35 +373,24 @@ def _number(value: Fraction) -> str:
     """A number for a person: a decimal where it is finite and short, else fraction and decimal.
 
     >>> _number(Fraction(3, 8)), _number(Fraction(-1, 3)), _number(Fraction(10**40 + 1, 3))
-    ('0.375', '−1/3 (−0.3333333333)', '3.333333333e39 (rounded)')
+    ('0.375', '-1/3 (-0.3333333333)', '3.333333333e39 (rounded)')
     """
-    return _pretty(_exact_number(value))
-
-
-def _exact_number(value: Fraction) -> str:
-    near = _DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator))
-    if Fraction(near) == value:
-        near = near.normalize(_DECIMALS)
-        plain = -7 <= near.adjusted() < _DECIMALS.prec
-        return f"{near:f}" if plain else str(near).lower().replace("e+", "e")
+    decimal = _decimal(value)
+    if decimal:
+        return decimal
     fraction, rounded = str(value), _rounded(value, 10)
-    long = len(fraction) > _MOST_FRACTION
-    return f"{rounded} (rounded)" if long else f"{fraction} ({rounded})"
+    is_long = len(fraction) > _MOST_FRACTION
+    return f"{rounded} (rounded)" if is_long else f"{fraction} ({rounded})"
 
 
-def _plain(value: Fraction) -> str:
-    """A number as it is written, in decimals where these are few; long ones are rounded.
-
-    >>> _plain(Fraction(3, 8)), _plain(Fraction(1, 3)), _plain(Fraction(-2))
-    ('0.375', '1/3', '-2')
-    """
-    if value.denominator == 1:
-        return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
-    text = repr(float(value)) if abs(value) < 10**300 else ""
-    if text and Fraction(text) == value:
-        return text
-    short = str(value)
-    return short if len(short) <= 12 or not text else f"{float(value):.6g}"
+def _decimal(value: Fraction) -> str:
+    """The decimal that a number is exactly; nothing if that is endless or long."""
+    near = _DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if Fraction(near) != value:
+        return ""
+    near = near.normalize(_DECIMALS)
+    is_plain = -7 <= near.adjusted() < _DECIMALS.prec
+    return f"{near:f}" if is_plain else str(near).lower().replace("e+", "e")
 
 
 def _rounded(value: Fraction, digits: int) -> str:
@@ -401,7 +402,5 @@ def _rounded(value: Fraction, digits: int) -> str:
 def _pretty(text: str) -> str:
     """With the signs of print: ≤, ≥ and a minus where it is not part of a name."""
     for plain_sign, sign in _SIGNS.items():
-        text = " ".join(
-            re.sub(rf"^(\(?){plain_sign}", rf"\1{sign}", word) for word in text.split(" ")
-        )
+        text = re.sub(rf"(^| |\(){plain_sign}", rf"\1{sign}", text)
     return text

@@ -73,6 +73,7 @@ class Progress:
     trace: Mapping[str, Any] | None = None  # of a method
 
 
+@np.errstate(all="ignore")  # what overflows proves nothing, and stops nothing
 def decide(
     system: System,
     limits: Limits,
@@ -88,20 +89,7 @@ def decide(
     With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
     satisfy every row will do, if ``floats``. ``progress`` is kept on the way.
     """
-    with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
-        own = Progress() if progress is None else progress
-        return _decide(system, limits, within, start, nearest, floats, own)
-
-
-def _decide(
-    system: System,
-    limits: Limits,
-    within: Mask | None,
-    start: Indices | None,
-    nearest: bool,
-    floats: bool,
-    progress: Progress,
-) -> Point | Contradiction:
+    progress = progress or Progress()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     free, left = np.flatnonzero(every & system.free), every & ~system.free
@@ -111,7 +99,7 @@ def _decide(
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any():
+    if floats and system.strict.any() and len(free) == 0:
         strict = _strict_point(system, view, limits)
         if strict is not None:
             return strict
@@ -147,18 +135,16 @@ def _decide(
 
 
 def _strict_point(system: System, view: View, limits: Limits) -> Point | None:
-    """Find (w, t) with all products positive, as the verdict does; else there may be none."""
-    if system.free.any():
-        return None
+    """Find (w, t) with all products positive, as the verdict does; None where that fails."""
 
     def positive(answer: Answer) -> bool:
         return min(answer.seen.low.values()) > 0.0
 
     answer = search(nearest_point(view), start_rows(view), 1e-3, limits, positive)
-    if np.isfinite(answer.w).all() and answer.w[-1] > 0.0:
-        v = [Fraction(value) for value in answer.w.tolist()]
-        return Point(v) if system.holds(v, limits) else None
-    return None
+    if not (np.isfinite(answer.w).all() and answer.w[-1] > 0.0):
+        return None
+    v = [Fraction(value) for value in answer.w.tolist()]
+    return Point(v) if system.holds(v, limits) else None
 
 
 def _look_again(
