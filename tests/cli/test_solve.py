@@ -217,7 +217,9 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
     assert "these 2 conflicts share no row: at least 2 rows, one of each, must go" in text.out
     held = inside("solve", path, "--all-conflicts", "--keep", "a", "--keep", "c")
     assert "conflicts share no row but those kept: at least" in held.out
-    assert "conflicts that share no row, found one after the other" in " ".join(inside("solve", "--help").out.split())
+    assert "conflicts that share no row, found one after the other" in " ".join(
+        inside("solve", "--help").out.split()
+    )
     assert "0 < 0, which is false" in text.out
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]

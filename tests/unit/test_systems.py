@@ -24,7 +24,7 @@ from novikoff.geometry.system_checker import Multipliers
 from novikoff.geometry.system_statement import Constraint, LinearSystem
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
-from novikoff.systems.least_squares import least_squares
+from novikoff.systems.distances import least_squares
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import time_to_factor
 from novikoff.systems.methods.relaxation import relaxation

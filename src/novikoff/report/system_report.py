@@ -20,8 +20,7 @@ from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
 from novikoff.geometry.system_statement import Constraint, LinearSystem, Statement
 from novikoff.geometry.verdict_text import interval, number, some
-from novikoff.systems.least_squares import largest_violation
-from novikoff.systems.radius import nearest_boundary
+from novikoff.systems.distances import largest_violation, nearest_boundary
 from novikoff.systems.solution import named_row
 
 if TYPE_CHECKING:

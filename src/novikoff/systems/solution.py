@@ -16,9 +16,8 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_certificate import SystemCertificate
 from novikoff.geometry.system_checker import Multipliers, Radius
 from novikoff.geometry.system_statement import Statement
-from novikoff.systems import least_squares
+from novikoff.systems.distances import largest_violation, least_squares, signed_radius
 from novikoff.systems.engine import relative_interior
-from novikoff.systems.radius import signed_radius
 from novikoff.systems.system import System
 
 # How many rows and variables a sentence names.
@@ -180,7 +179,7 @@ class Solution:
         """Where infeasible, a point of the least Σ violation²."""
         if self.kind != "infeasible":
             return None
-        return least_squares.least_squares(self.system, Limits(seconds=self.seconds))
+        return least_squares(self.system, Limits(seconds=self.seconds))
 
     @cached_property
     def violation(self) -> float:
@@ -188,7 +187,7 @@ class Solution:
         w = self.least_squares if self.kind == "infeasible" else self.w
         if w is None or (self.kind == "feasible" and not self.exact_only):
             return 0.0 if w is not None else math.inf
-        return least_squares.largest_violation(self.system, w)
+        return largest_violation(self.system, w)
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"

@@ -23,6 +23,7 @@ from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_certificate import SystemCertificate
 from novikoff.geometry.system_checker import Radius
 from novikoff.geometry.system_statement import Arrays
+from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
     Contradiction,
     Point,
@@ -32,7 +33,6 @@ from novikoff.systems.engine import (
     relative_interior,
 )
 from novikoff.systems.matrices import dense
-from novikoff.systems.radius import signed_radius
 from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import Solution, named_row
 from novikoff.systems.statement import stated_arrays, vector_of

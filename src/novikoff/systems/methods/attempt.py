@@ -78,29 +78,17 @@ class Cone(NamedTuple):
     unit: float | None  # s; None for A w > 0
     w0: Vector | None
 
-    def point(self, u: Vector) -> Vector | None:
-        """The w that u stands for, if there is one."""
-        if self.unit is None:
-            return u
-        if not u[-1] > 0.0:
-            return None
-        w: Vector = u[:-1] * (self.unit / u[-1])
-        return w if self.w0 is None else w + self.w0
-
-    def weights(self, x: Vector) -> Vector:
-        """The multipliers of the rows as they were given."""
-        return (x / self.lengths)[: len(x) - (self.unit is not None)]
-
     def attempt(
         self, u: Vector | None, x: Vector | None, n_steps: int, notes: TraceBuilder | None = None
     ) -> Attempt:
-        """What u and x stand for."""
-        return Attempt(
-            None if u is None else self.point(u),
-            None if x is None else self.weights(x),
-            n_steps,
-            None if notes is None else notes.trace(),
-        )
+        """What u, and multipliers x of the h_i, stand for in the rows as they were given."""
+        w, weights = u, None if x is None else x / self.lengths
+        if self.unit is not None:
+            w = None if u is None or not u[-1] > 0.0 else u[:-1] * (self.unit / u[-1])
+            weights = None if weights is None else weights[:-1]
+            if w is not None and self.w0 is not None:
+                w = w + self.w0
+        return Attempt(w, weights, n_steps, None if notes is None else notes.trace())
 
 
 def cone(A: Matrix, c: Vector | None, w0: Vector | None) -> Cone:
