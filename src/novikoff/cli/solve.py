@@ -108,7 +108,8 @@ def command(file: str, **values: object) -> None:
 
 
 def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
-    from novikoff.report.system_study import SystemOptions, study_system
+    from novikoff.report.system_report import SystemOptions
+    from novikoff.report.system_study import study_system
 
     options = SystemOptions(
         asked.point,
@@ -125,5 +126,5 @@ def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
 def _proofs(report: SystemReport) -> bytes:
     from novikoff.report import certificate_file
 
-    origin = {"source": report.source, "format": report.format}
+    origin = {"source": report.source, "format": report.file.format}
     return certificate_file.dump(report.proofs, origin).encode()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -117,7 +117,12 @@ class Statement(ABC):
 
         Those left out are no equalities, and their slack is proved to be above ``least``·‖a‖.
         """
-        for number in range(self.n):
+        return self._slacks(range(self.n), v)
+
+    def _slacks(
+        self, numbers: Iterable[int], v: Sequence[Fraction]
+    ) -> Iterator[tuple[int, Relation, Fraction]]:
+        for number in numbers:
             row = self.row(number)
             if row is not None:
                 yield number, row.relation, row.slack(v)
@@ -235,27 +240,31 @@ class Arrays(Statement):
     def close_rows(
         self, v: Sequence[Fraction], least: float = 0.0
     ) -> Iterator[tuple[int, Relation, Fraction]]:
-        """Rows that floats do not prove to have more slack than ``least``·‖a‖, and equalities."""
+        """Rows of A that floats do not prove to have more slack; all equalities and bounds."""
         at = exact.numbers(v)
         wanted = Fraction(least) / at.scale  # in the unit of the floats near v
         near = float(wanted) if abs(wanted) < 2**1000 else math.inf
-        fixed = self.lower == self.upper
-        for numbers, A in self._blocks():
+        sign = 1.0 if self.greater else -1.0
+        read, n, d = self._sources[0]
+        for begin in range(0, n, rows_per_leaf(d)):
+            end = min(begin + rows_per_leaf(d), n)
+            _, block = read(begin, end, np.ones(end - begin, dtype=np.int8))
+            numbers = begin + np.flatnonzero(np.isfinite(self.c[begin:end]))
+            left = sign * block.spread(block.A)[numbers - begin]
+            rows = np.column_stack([left, -sign * self.c[numbers]])  # [−a, c]
             with np.errstate(all="ignore"):
-                found, bound = exact.product_bounds(A, at.near)
-                lengths = np.sqrt(np.square(A[:, :-1]).sum(axis=1))
-                slop = np.abs(near) * lengths * (A.shape[1] + 8) * 2.0**-52 + 2.0**-1000
-                clear = found - bound > near * lengths + slop
-            equal = (numbers >= len(self.c)) & (numbers < self.m)
-            equal |= (numbers >= self.m) & fixed[(numbers - self.m) % self.d]
-            close = np.flatnonzero(equal | ~clear)
-            whole, unit = exact.products(A[close], at)
+                found, bound = exact.product_bounds(rows, at.near)
+                lengths = np.sqrt(np.square(left).sum(axis=1))
+                slop = np.abs(near) * lengths * (d + 9) * 2.0**-52 + 2.0**-1000
+                close = np.flatnonzero(~(found - bound > near * lengths + slop))
+            whole, unit = exact.products(rows[close], at)
             for number, value in zip(numbers[close].tolist(), whole, strict=True):
                 yield number, self._relation(number), int(value) * unit
+        yield from self._slacks(range(len(self.c), self.n), v)
 
     def _relation(self, number: int) -> Relation:
         if number >= len(self.c):
-            return "=" if number < self.m else "<=" if number < self.m + self.d else ">="
+            return "="
         if self.greater:
             return ">" if self.strict[number] else ">="
         return "<" if self.strict[number] else "<="
@@ -264,31 +273,6 @@ class Arrays(Statement):
     def _sources(self) -> tuple[Any, Any]:
         """How to read A and A_eq, and their shapes."""
         return source(self.A, False), source(self.A_eq, False)
-
-    def _blocks(self) -> Iterator[tuple[npt.NDArray[np.int64], Vector]]:
-        """Numbers of rows and the rows [−a, c] themselves, in floats, range by range.
-
-        Equalities are among them once, bounds too.
-        """
-        for first, (read, n, d), right, sign in (
-            (0, self._sources[0], self.c, 1.0 if self.greater else -1.0),
-            (len(self.c), self._sources[1], self.c_eq, -1.0),
-        ):
-            for begin in range(0, n, rows_per_leaf(d)):
-                end = min(begin + rows_per_leaf(d), n)
-                _, block = read(begin, end, np.ones(end - begin, dtype=np.int8))
-                numbers = np.arange(begin, end)[np.isfinite(right[begin:end])]
-                left = sign * block.spread(block.A)[numbers - begin]
-                last = -sign * right[numbers]
-                yield first + numbers, np.concatenate([left, last[:, None]], axis=1)
-        for first, bound, sign in ((self.m, self.upper, -1.0), (self.m + self.d, self.lower, 1.0)):
-            at = np.flatnonzero(np.isfinite(bound))
-            for k in range(0, len(at), rows_per_leaf(self.d)):
-                some = at[k : k + rows_per_leaf(self.d)]
-                rows = np.zeros((len(some), self.d + 1))
-                rows[np.arange(len(some)), some] = sign
-                rows[:, -1] = -sign * bound[some]
-                yield first + some, rows
 
 
 def _digest(matrix: Any) -> MatrixDigest:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.system_certificate import SystemCertificate
     from novikoff.systems.conflicts import Conflicts
+    from novikoff.systems.files.builder import SystemFile
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.solution import NamedRow, Solution
 
@@ -46,17 +47,28 @@ _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 
 @dataclass(frozen=True)
+class SystemOptions:
+    """What is asked about a system; ``objective`` is "file", or such as "max 3 tea + bread"."""
+
+    point: str = "any"
+    method: str = "auto"
+    keep: Sequence[str] = ()
+    all_conflicts: bool = False
+    objective: str | None = None
+    budget: float | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True)
 class SystemReport:
     """An answer, the file that it is about, and the files that were written."""
 
     solution: Solution
     source: str
-    format: str
-    notes: Sequence[str] = ()
-    conflicts: Conflicts | None = None  # all that share no row, if they were asked for
+    file: SystemFile
+    asked: SystemOptions
+    conflicts: Conflicts | None = None  # several that share no row, if they were asked for
     optimum: Optimum | None = None
-    point: str = "any"
-    method: str = "auto"
     files: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -70,7 +82,7 @@ class SystemReport:
     def with_radius(self) -> bool:
         """Whether the radius of the largest ball was asked for."""
         found = self.solution
-        return self.point == "chebyshev" and found.kind != "undecided" and found.point_found
+        return self.asked.point == "chebyshev" and found.kind != "undecided" and found.point_found
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -106,11 +118,11 @@ class SystemReport:
             "program": f"novikoff {__version__}",
             "system": {
                 "source": self.source,
-                "format": self.format,
+                "format": self.file.format,
                 "rows": stated.m,
                 "variables": stated.d,
                 "bounds": _bounds(self),
-                "notes": list(self.notes),
+                "notes": list(self.file.notes),
             },
             "kind": found.kind,
             "w": by_name(None if w is None else map(_float, w.tolist())),
@@ -149,7 +161,7 @@ def lines(report: SystemReport) -> Iterator[tuple[str, str]]:
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
     yield "system", f"{report.source} · {size}"
-    for note in report.notes:
+    for note in report.file.notes:
         yield "", note
     yield from _VERDICTS[report.solution.kind](report)
     about = " (about the point, not about the best value)" if report.optimum is not None else ""
@@ -170,7 +182,7 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     if len(point) > _MOST_LINES:
         yield "", f"… and {len(point) - _MOST_LINES:,} more (--format json has all)"
     if not found.point_found:
-        yield "", f"this is a solution, but not that of --point {report.point}: time was up"
+        yield "", f"this is a solution, but not that of --point {report.asked.point}: time was up"
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
@@ -263,7 +275,11 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
 
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
     found = report.solution
-    more = "--budget SECONDS gives it more" if report.method == "auto" else "--method auto decides"
+    more = (
+        "--budget SECONDS gives it more"
+        if report.asked.method == "auto"
+        else "--method auto decides"
+    )
     yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
     if found.w is not None:
         yield "", f"the best point found violates a row by {number(found.violation)}"

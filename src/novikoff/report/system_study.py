@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.system_statement import Arrays, LinearSystem
-from novikoff.report.system_report import SystemReport
+from novikoff.report.system_report import SystemOptions, SystemReport
 from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
@@ -17,19 +17,6 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.solve import answer
 from novikoff.systems.statement import keep_rows
 from novikoff.systems.system import system_of
-
-
-@dataclass(frozen=True)
-class SystemOptions:
-    """What is asked about a system; ``objective`` is "file", or such as "max 3 tea + bread"."""
-
-    point: str = "any"
-    method: str = "auto"
-    keep: Sequence[str] = ()
-    all_conflicts: bool = False
-    objective: str | None = None
-    budget: float | None = None
-    format: str | None = None
 
 
 def study_system(
@@ -47,20 +34,11 @@ def study_system(
         found, best, several = _answers(file.stated, options, lambda: show("solving", None))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    report = SystemReport(
-        found,
-        path,
-        file.format,
-        file.notes,
-        several,
-        best,
-        options.point,
-        options.method,
-    )
     if found.kind == "feasible":
         show("looking for implicit equalities", None)
         _ = found.interior
-    return replace(report, seconds=time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return SystemReport(found, path, file, options, several, best, seconds=seconds)
 
 
 @dataclass
