@@ -181,7 +181,7 @@ def test_invariances() -> None:
 
 def test_conflicts_without_a_common_row_and_least_values() -> None:
     several = 0
-    for seed in range(500):
+    for seed in range(300):
         model = random_model(seed)
         d = len(model.variables)
         found = conflicts_of(system_of(model), Limits())
