@@ -15,7 +15,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import Matrix, dense
-from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, most_steps, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, most_steps, steps
 
 
 def perceptron(
@@ -88,7 +88,7 @@ def von_neumann(
     >>> von_neumann(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.round(3).tolist()
     [0.2, 0.4]
     """
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     H = system.H
     x = np.eye(1, H.shape[0])[0]
     u, square = dense(H[[0]])[0], 1.0
@@ -105,6 +105,6 @@ def von_neumann(
         u = (1.0 - share) * u + share * dense(H[[j]])[0]
         square = float(u @ u)
         n_steps += 1
-        if notes is not None:
-            notes.note(index=j, margin=m, norm=square**0.5)
-    return system.attempt(u, x, n_steps, notes)
+        if trace:
+            system.note(index=j, margin=m, norm=square**0.5)
+    return system.attempt(u, x, n_steps)

@@ -13,7 +13,7 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import Matrix, dense, time_to_factor
-from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, lengths_of, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 # Times p: a margin that this many rescalings have not found is below float64's precision.
@@ -55,7 +55,7 @@ def rescaled(
     >>> bool((A @ found.w > 0.0).all()), found.n_steps < 200
     (True, True)
     """
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     H = dense(system.H).copy()
     n, p = H.shape
     B, lengths = np.eye(p), np.ones(n)
@@ -78,12 +78,12 @@ def rescaled(
             B -= 0.5 * np.outer(B @ a, a)
             shrunk = lengths_of(H)
             H /= shrunk[:, None]
-            if notes is not None:
-                notes.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
+            if trace:
+                system.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
             lengths = lengths * shrunk
             u, counts = np.zeros(p), np.zeros(n)
             left -= 1
-    return system.attempt(B @ u, weights, n_steps, notes)
+    return system.attempt(B @ u, weights, n_steps)
 
 
 def dunagan_vempala(
@@ -120,7 +120,7 @@ def dunagan_vempala(
     >>> bool((A @ dunagan_vempala(A).w > 0.0).all())
     True
     """
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     rng = np.random.default_rng(seed)
     H = dense(system.H).copy()
     p = H.shape[1]
@@ -139,8 +139,8 @@ def dunagan_vempala(
             H += np.outer(H @ x, x)
             B += np.outer(B @ x, x)
             H /= lengths_of(H)[:, None]
-            if notes is not None:
-                notes.note(direction=x, B=B.copy())
+            if trace:
+                system.note(direction=x, B=B.copy())
             is_perceptron, left = True, patience
             x = np.zeros(p)
         elif left == 0 or (not is_perceptron and length**2 < 0.5 / p):
@@ -151,7 +151,7 @@ def dunagan_vempala(
             x = x + H[i] if is_perceptron else x - products[i] * H[i]
             n_steps += 1
             left -= 1
-    return system.attempt(B @ x, None, n_steps, notes)
+    return system.attempt(B @ x, None, n_steps)
 
 
 def projection_rescaling(
@@ -187,7 +187,7 @@ def projection_rescaling(
     True
     """
     limits = limits or Limits()
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     left = steps(limits)
     n, p = system.H.shape
     if not time_to_factor(n, p, limits):
@@ -216,10 +216,10 @@ def projection_rescaling(
             break
         if not found:
             D[side] *= np.maximum(1.0, np.minimum(state.x / max(upper, 1e-300), 2.0 * _LARGEST_D))
-            if notes is not None:
-                notes.note(side=side, D=D[side].copy())
+            if trace:
+                system.note(side=side, D=D[side].copy())
     w = np.linalg.lstsq(H, near[0])[0] if time_to_factor(n, p, limits) else None
-    return system.attempt(w, np.maximum(near[1], 0.0), n_steps, notes)
+    return system.attempt(w, np.maximum(near[1], 0.0), n_steps)
 
 
 def _projector(H: Vector, side: int) -> Callable[[Vector], Vector]:

@@ -12,7 +12,7 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import Matrix
-from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, steps
 
 
 def smooth(
@@ -47,16 +47,16 @@ def smooth(
     """
     if prox not in ("entropy", "euclidean"):
         raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     H, left = system.H, steps(limits)
     centre = np.full(H.shape[0], 1.0 / H.shape[0])
     d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), _squared_norm(H))
     for state in ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L):
-        if notes is not None:
-            notes.note(**state.seen(d))
+        if trace:
+            system.note(**state.seen(d))
         if state.decided or next(left, None) is None:
             break
-    return system.attempt(state.y, state.x, state.k, notes)
+    return system.attempt(state.y, state.x, state.k)
 
 
 def smooth_primal_dual(
@@ -89,7 +89,7 @@ def smooth_primal_dual(
     """
     if not factor > 1.0:
         raise ValueError(f"The factor Γ must be above 1, not {factor}.")
-    system, notes = cone(A, c, w0), TraceBuilder() if trace else None
+    system = cone(A, c, w0, trace)
     H, left = system.H, steps(limits)
     L = _squared_norm(H)
     x = np.full(H.shape[0], 1.0 / H.shape[0])
@@ -97,15 +97,15 @@ def smooth_primal_dual(
     for run in itertools.count():
         d, aim = euclidean(x), float(np.linalg.norm(H.T @ x)) / factor
         for state in ascend(lambda y: H @ y, lambda x: H.T @ x, x, d, L):
-            if notes is not None:
-                notes.note(run=run, **state.seen(d))
+            if trace:
+                system.note(run=run, **state.seen(d))
             over = state.decided or next(left, None) is None
             if over or state.norm <= aim:
                 break
         x, n_steps = state.x, n_steps + state.k
         if over:
             break
-    return system.attempt(state.y, x, n_steps, notes)
+    return system.attempt(state.y, x, n_steps)
 
 
 class Prox(NamedTuple):
