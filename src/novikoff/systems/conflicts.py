@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -79,7 +79,8 @@ def conflicts(
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
     """The same for a system that has been checked."""
-    halves, found = split(system, system.fixed), list[Solution]()  # one of two bounds may go alone
+    halves = split(system, system.fixed)  # one of two bounds may go alone
+    found: list[Solution] = []
     left = np.ones(halves.passes.n, dtype=np.bool_)
     kept = np.isin(halves.numbers, sorted(system.stated.kept))
     try:
@@ -89,8 +90,10 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
             if isinstance(decided, Point):
                 return Conflicts(tuple(found), True)
             few, witnesses = without_superfluous(halves, decided, limits, left)
-            conflict = infeasible(halves, few, witnesses, progress)
-            found.append(replace(conflict, system=system, seconds=limits.seconds))
+            conflict = infeasible(halves, few, witnesses)
+            conflict.system, conflict.seconds = system, limits.seconds
+            conflict.n_steps = progress.n_steps
+            found.append(conflict)
             blamed = few.rows[~kept[few.rows]]
             if len(blamed) == 0:  # the kept rows contradict each other
                 break

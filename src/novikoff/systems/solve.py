@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
+from novikoff.data.errors import counted
 from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.geometry.system_certificate import SystemCertificate
@@ -133,7 +134,8 @@ def answer(
     trace: bool = False,
 ) -> Solution:
     """Answer a question: find, verify, and say what is known when time is up."""
-    progress = Progress()
+    progress, ended = Progress(), ""
+    solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             found: Point | Contradiction | None
@@ -142,29 +144,24 @@ def answer(
             else:
                 found = _propose(system, method, w0, limits, trace, progress)
             if isinstance(found, Contradiction):
-                solution = infeasible(system, *without_superfluous(system, found, limits), progress)
-                return replace(solution, seconds=limits.seconds)
-            if found is not None:
-                return _feasible(system, found, point, limits, progress)
+                solution = infeasible(system, *without_superfluous(system, found, limits))
+            elif found is not None:
+                solution = _feasible(system, found, point, limits)
+            else:
+                ended = f"the method ended after {counted(progress.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted, ended = True, ""
+        limits.interrupted = True
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
         ended = "the numbers grew beyond floats"
-    else:
-        steps = "1 step" if progress.n_steps == 1 else f"{progress.n_steps:,} steps"
-        ended = f"the method ended after {steps}"
-    return Solution(
-        "undecided",
-        system,
-        w=progress.w,
-        n_steps=progress.n_steps,
-        trace=progress.trace,
-        ended="it was interrupted" if limits.interrupted else ended,
-        no_point_within=_distance(system, progress.rows, progress.weights),
-        seconds=limits.seconds,
-    )
+    if solution is None:
+        ended = "it was interrupted" if limits.interrupted else ended
+        away = _distance(system, progress.rows, progress.weights)
+        solution = Solution("undecided", system, progress.w, ended=ended, no_point_within=away)
+    solution.n_steps, solution.trace = progress.n_steps, progress.trace
+    solution.seconds = limits.seconds
+    return solution
 
 
 def _find(
@@ -269,10 +266,7 @@ def without_superfluous(
 
 
 def infeasible(
-    system: System,
-    found: Contradiction,
-    witnesses: dict[int, list[Fraction]],
-    progress: Progress,
+    system: System, found: Contradiction, witnesses: dict[int, list[Fraction]]
 ) -> Solution:
     """The answer that a conflict is, with its proof."""
     stated = system.stated
@@ -289,14 +283,9 @@ def infeasible(
     elif found.weak is not None:
         claims["point"] = system.claimed(found.weak)
     pairs = zip(conflict.rows, conflict.multipliers, strict=True)
-    return Solution(
-        "infeasible",
-        system,
-        conflict=tuple(named_row(stated, *pair) for pair in pairs),
-        n_steps=progress.n_steps,
-        trace=progress.trace,
-        proof=_certificate(system, "infeasible", conflict=conflict, irreducible=True, **claims),
-    )
+    named = tuple(named_row(stated, *pair) for pair in pairs)
+    proof = _certificate(system, "infeasible", conflict=conflict, irreducible=True, **claims)
+    return Solution("infeasible", system, conflict=named, proof=proof)
 
 
 def _certificate(system: System, answer: str, **claims: Any) -> SystemCertificate:
@@ -304,22 +293,11 @@ def _certificate(system: System, answer: str, **claims: Any) -> SystemCertificat
     return SystemCertificate(answer, stated.n, stated.d, stated.sha256(), **claims)
 
 
-def _feasible(
-    system: System, found: Point, point: str, limits: Limits, progress: Progress
-) -> Solution:
+def _feasible(system: System, found: Point, point: str, limits: Limits) -> Solution:
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
-    v = found.v
-    solution = Solution(
-        "feasible",
-        system,
-        n_steps=progress.n_steps,
-        trace=progress.trace,
-        seconds=limits.seconds,
-    )
-    solution.exact_w = system.point(v)
-    solution.proof = _certificate(system, "feasible", point=system.claimed(v))
-    solution.w = nearest_floats(solution.exact_w)
-    solution.exact_only = not found.floats
+    w = system.point(found.v)
+    solution = Solution("feasible", system, nearest_floats(w), w, exact_only=not found.floats)
+    solution.proof = _certificate(system, "feasible", point=system.claimed(found.v))
     try:
         if point in ("interior", "chebyshev"):
             solution.point_found = False
