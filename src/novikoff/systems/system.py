@@ -194,43 +194,37 @@ def system_of(stated: LinearSystem | Arrays) -> System:
 
 
 def _of_arrays(given: Arrays) -> System:
-    A, m, p = given.A, given.m, given.d
+    m, p = given.m, given.d
     stated = np.concatenate([-given.c if given.greater else given.c, given.c_eq])
-    sides = [np.isfinite(given.upper), np.isfinite(given.lower)]
-    fixed = sides[0] & (given.upper == given.lower)
-    sides[1] = sides[1] & ~fixed
     rows = np.flatnonzero(stated < np.inf)
-    bounded = [np.flatnonzero(side) for side in sides]
-    n, used = len(rows), [len(rows), *map(len, bounded)]
-    right = np.concatenate(
-        [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
-    )
-    turned: Any = -1.0 * A if given.greater else A
-    both = stacked(turned, given.A_eq)[rows]
-    alike = isinstance(A, np.ndarray) and sum(used) * p <= max(2 * n * p, _MOST_DENSE)
-    signs = np.repeat([-1.0, 1.0, 0.0], [*used[1:], 1])
-    unit = _unit_rows(np.concatenate([*bounded, [0]]), signs, p, is_dense=alike)
-    left = stacked(-both, unit)
-    passes = _passes(left, np.arange(p), [right])
-    numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
-    free = np.zeros(len(numbers), dtype=np.bool_)
-    free[:n] = rows >= len(given.c)
-    free[n : n + used[1]] = fixed[bounded[0]]
+    fixed = np.isfinite(given.upper) & (given.upper == given.lower)
+    upper = np.flatnonzero(np.isfinite(given.upper))
+    lower = np.flatnonzero(np.isfinite(given.lower) & ~fixed)
+    numbers = np.concatenate([rows, m + upper, m + p + lower, [-1]])
+    free = (numbers >= len(given.c)) & (numbers < m)
+    free |= np.isin(numbers, m + np.flatnonzero(fixed))
     strict = np.zeros(len(numbers), dtype=np.bool_)
-    strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
-    return System(given, passes, free, strict, numbers, None, left, np.arange(p), [right])
+    of_A = rows[rows < len(given.c)]
+    strict[: len(of_A)] = given.strict[of_A]
 
+    turned: Any = -1.0 * given.A if given.greater else given.A
+    above = -stacked(turned, given.A_eq)[rows]
+    # Bounds and e are rows of one number each: many of them would make a large dense matrix.
+    columns = np.concatenate([upper, lower, [0]])
+    values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
+    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MOST_DENSE)
+    if isinstance(given.A, np.ndarray) and few:
+        below: Any = np.zeros((len(columns), p))
+        below[np.arange(len(columns)), columns] = values
+    else:
+        import scipy.sparse as sp
 
-def _unit_rows(columns: Indices, values: Vector, p: int, *, is_dense: bool) -> Any:
-    """Rows of one number each; many of them beside few others would make a large dense matrix."""
-    rows = np.arange(len(columns))
-    if is_dense:
-        unit = np.zeros((len(columns), p))
-        unit[rows, columns] = values
-        return unit
-    import scipy.sparse as sp
-
-    return sp.csr_array((values, (rows, columns)), shape=(len(columns), p))
+        places = np.arange(len(columns)), columns
+        below = sp.csr_array((values, places), shape=(len(columns), p))
+    left = stacked(above, below)
+    right = np.concatenate([stated[rows], given.upper[upper], -given.lower[lower], [1.0]])
+    passes, fold = _passes(left, np.arange(p), [right]), np.arange(p)
+    return System(given, passes, free, strict, numbers, None, left, fold, [right])
 
 
 def _of_model(model: LinearSystem) -> System:
