@@ -17,7 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novikoff.core.stops import Limits
+from novikoff.report.system_report import SystemOptions, SystemReport, lines
+from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_model
+from novikoff.systems.solve import answer
+from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.unit.test_system_files import BAD
 
@@ -224,6 +229,16 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]
     assert blamed in ([], ["b"], ["e"])  # c and d, which are kept, contradict each other
+
+
+def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
+    file = read_model(str(day))
+    found = answer(system_of(file.stated), Limits())
+    told = SystemReport(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
+    body = json.loads(told.to_json())
+    jsonschema.validate(body, SCHEMA)
+    assert body["conflicts"] == {"listed": [body["conflict"]], "complete": False}
+    assert ("", "at least 1 row must go") in [*lines(told)]
 
 
 def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> None:

@@ -134,14 +134,16 @@ class SystemReport:
             else None,
             "radius": _ends(found.radius) if self.with_radius else None,
             "conflict": _conflict(self.answers[0]) if found.kind == "infeasible" else None,
-            "conflicts": self.conflicts
-            and {
+            "conflicts": None
+            if self.conflicts is None
+            else {
                 "listed": [_conflict(answer) for answer in self.answers],
                 "complete": self.conflicts.complete,
             },
             "violation": None if violation is None else _float(violation),
-            "objective": best
-            and {
+            "objective": None
+            if best is None
+            else {
                 "kind": best.kind,
                 "value": _ends(best.value),
                 "exact_value": None if best.exact_value is None else str(best.exact_value),
