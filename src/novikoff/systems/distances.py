@@ -133,7 +133,8 @@ def least_squares(system: System, limits: Limits) -> Vector:
                 after = residual(w + length * step)
             if length <= 1e-12:
                 break
-            w, r, value = w + length * step, after, float(after @ after)
+            w = w + length * step
+            r, value = after, float(after @ after)
     return w
 
 

@@ -118,11 +118,14 @@ class Solution:
     @property
     def certificate(self) -> SystemCertificate | None:
         """The proof, with all that has been asked for."""
-        proof, inside, room = self.proof, vars(self).get("inside"), vars(self).get("room")
-        if proof is not None and inside is not None:
-            proof = replace(proof, point=inside[0], implicit=inside[1])
-        if proof is not None and isinstance(room, Radius):
-            proof = replace(proof, radius=room)
+        proof, known = self.proof, vars(self)  # cached properties stand among the others
+        if proof is None:
+            return None
+        if known.get("inside") is not None:
+            point, implicit = known["inside"]
+            proof = replace(proof, point=point, implicit=implicit)
+        if isinstance(known.get("room"), Radius):
+            proof = replace(proof, radius=known["room"])
         return proof
 
     @cached_property

@@ -162,7 +162,8 @@ class System:
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
         """The slack c − ⟨a, w⟩ of every row but e, or of some."""
-        at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
+        at = exact.numbers(self.homogeneous(w))
+        found: list[Fraction] = []
         among = np.arange(self.e) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
             if limits.reached() is not None:
@@ -275,22 +276,25 @@ def _matrix(
     counts: list[int], columns: list[int], values: list[int], p: int
 ) -> tuple[Any, Indices]:
     """Whole numbers by rows as floats, those that need several in more columns."""
-    parts, _ = _parts(values)
-    at, across = np.repeat(np.arange(len(counts)), counts), np.array(columns, dtype=np.int64)
-    fold, every = np.arange(p), [(at, across, parts[0])]
-    for part in parts[1:]:
-        used, place = np.unique(across[part != 0.0], return_inverse=True)
-        every.append((at[part != 0.0], len(fold) + place, part[part != 0.0]))
+    first, *more = _parts(values)[0]
+    at = np.repeat(np.arange(len(counts)), counts)
+    across = np.array(columns, dtype=np.int64)
+    fold = np.arange(p)
+    triplets = [(at, across, first)]
+    for part in more:
+        wide = part != 0.0
+        used, place = np.unique(across[wide], return_inverse=True)
+        triplets.append((at[wide], len(fold) + place, part[wide]))
         fold = np.concatenate([fold, used])
-    rows, across, data = (np.concatenate(pieces) for pieces in zip(*every, strict=True))
+    i, j, data = (np.concatenate(pieces) for pieces in zip(*triplets, strict=True))
     shape = len(counts), len(fold)
     if shape[0] * shape[1] <= _MOST_DENSE:
         X = np.zeros(shape)
-        X[rows, across] = data
+        X[i, j] = data
         return X, fold
     import scipy.sparse as sp
 
-    return sp.csr_array(sp.coo_array((data, (rows, across)), shape=shape)), fold
+    return sp.csr_array(sp.coo_array((data, (i, j)), shape=shape)), fold
 
 
 def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:

@@ -203,11 +203,11 @@ class _Parser:
         terms: dict[int, Fraction] = {}
         constant, first, self.any_term = Fraction(0), True, False
         while first or self.next.kind == "sign":
-            sign, numbered, first = self.sign(), self.next.kind == "number", False
-            factor = Fraction(sign)
+            first = False
+            factor = Fraction(self.sign())
+            numbered = self.next.kind == "number"
             if numbered:
-                value = exact_number(self.next.text, "a coefficient", self.place)
-                factor = value if sign > 0 else -value
+                factor *= exact_number(self.next.text, "a coefficient", self.place)
                 self.take()
             if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
                 j = self.builder.variable(self.take().text)
