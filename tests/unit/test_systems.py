@@ -384,6 +384,12 @@ def test_linear_programs() -> None:
     total = sum(row.multiplier * F([-4, -6][row.index]) for row in best.dual if row.kind == "row")
     assert -total == best.exact_value
     assert str(best).startswith("Optimal: the value is 2.8")
+    both = nv.linear_program([1, 2], [[1, 0]], [9], A_eq=[[1, 1]], c_eq=[3], lower=[0, 1])
+    assert both.exact_w == (F(2), F(1))
+    assert [(row.name, row.index, row.multiplier) for row in both.dual] == [
+        ("equality 0", 0, F(-1)),
+        ("lower bound of w[1]", 1, F(1)),
+    ]
     unbounded = nv.linear_program([1], [[1]], [3])
     assert unbounded.kind == "unbounded"
     assert unbounded.ray is not None
