@@ -18,7 +18,7 @@ from benchmarks.measure import Row, compare, timed
 from novikoff.core.stops import Limits
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.solve import answer as solve
-from novikoff.systems.statement import ask_model
+from novikoff.systems.system import system_of
 
 KINDS = {0: "feasible", 2: "infeasible"}
 _ALL_IIS_STRATEGIES = 6  # from the rays, then by deletion
@@ -62,7 +62,7 @@ def system_files(most: int, turns: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as name:
         plain = [_unpacked(folder / row["file"], Path(name)) for row in published]
         times, mine, _ = compare(
-            lambda: [solve(ask_model(model), Limits()) for model in models],
+            lambda: [solve(system_of(model), Limits()) for model in models],
             lambda: [_iis(_pass_file, path, None, np.inf) for path in plain],
             turns,
         )

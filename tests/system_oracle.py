@@ -9,20 +9,19 @@ from math import lcm
 
 import ppl
 
-from novikoff.geometry.system_checker import Row, row_of, size_of
-from novikoff.systems.model import LinearSystem
+from novikoff.geometry.system_statement import Constraint, LinearSystem
 
 # The library leaves the processor rounding upwards. 0 is to the nearest.
 ctypes.CDLL(None).fesetround(0)
 
 
-def rows_of(model: LinearSystem, leave_out: frozenset[int] = frozenset()) -> list[Row]:
+def rows_of(model: LinearSystem, leave_out: frozenset[int] = frozenset()) -> list[Constraint]:
     """All rows of a model but some, bounds too."""
-    found = [row_of(model, k) for k in range(size_of(model)[0]) if k not in leave_out]
+    found = [model.row(k) for k in range(model.n) if k not in leave_out]
     return [row for row in found if row is not None]
 
 
-def polyhedron(rows: Iterable[Row], d: int) -> ppl.NNC_Polyhedron:
+def polyhedron(rows: Iterable[Constraint], d: int) -> ppl.NNC_Polyhedron:
     """The set of all solutions."""
     found = ppl.NNC_Polyhedron(d, "universe")
     for row in rows:
@@ -39,11 +38,11 @@ def polyhedron(rows: Iterable[Row], d: int) -> ppl.NNC_Polyhedron:
     return found
 
 
-def is_feasible(rows: Iterable[Row], d: int) -> bool:
+def is_feasible(rows: Iterable[Constraint], d: int) -> bool:
     return not polyhedron(rows, d).is_empty()
 
 
-def is_always_met(solutions: ppl.NNC_Polyhedron, row: Row) -> bool:
+def is_always_met(solutions: ppl.NNC_Polyhedron, row: Constraint) -> bool:
     """Whether a row holds with equality in every solution."""
     left, right = _whole(row.terms, row.right)
     return bool(solutions.relation_with(left == right).implies(ppl.Poly_Con_Relation.is_included()))
@@ -64,7 +63,7 @@ def _whole(terms: dict[int, Fraction], right: Fraction, scale: bool = False):  #
     return left, over if scale else int(right * over)
 
 
-def is_satisfiable(rows: Iterable[Row]) -> bool:
+def is_satisfiable(rows: Iterable[Constraint]) -> bool:
     """Whether rows that are not strict have a common point, by the simplex method."""
     rows = list(rows)
     used = sorted({j for row in rows for j in row.terms})

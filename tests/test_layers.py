@@ -33,6 +33,7 @@ CHECKER = {
         "strict_json",
         "system_certificate",
         "system_checker",
+        "system_statement",
     )
 }
 

@@ -17,7 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from novikoff.core.stops import Limits
+from novikoff.report.system_report import SystemOptions, SystemReport, lines
+from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_model
+from novikoff.systems.solve import answer
+from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.unit.test_system_files import BAD
 
@@ -94,6 +99,25 @@ def test_points_and_values_beyond_floats(tmp_path: Path) -> None:
     assert inside("solve", path, "--point", "interior").code == 0
 
 
+def test_a_number_is_a_short_decimal_or_a_fraction_beside_its_decimal(tmp_path: Path) -> None:
+    path = tmp_path / "thirds.csv"
+    path.write_text("name,x,y,is,r\na,3,,=,1\nb,1/3,-1,=,0.10\n")
+    point = inside("solve", path).out.split("\npoint", 1)[1].split("\n")
+    assert [line.split() for line in point[:2]] == [
+        ["x", "1/3", "(0.3333333333)"],
+        ["y", "1/90", "(0.01111111111)"],
+    ]
+    path.write_text("name,x,is,r\na,1/7,<=,0.1\nb,1,>=,1\nc,1,<=,1e20\nd,1,>=,1/3\n")
+    conflict = inside("solve", path).out
+    assert "7 × a  1/7 (0.1428571429) x ≤ 0.1\n" in conflict
+    assert "0 ≤ −0.3, which is false" in conflict
+    assert "a by 3/70 (0.04285714286), b by 0.3" in conflict
+    path.write_text("name,x,is,r\na,1,=,1e20\n")
+    assert "x  1e20\n" in inside("solve", path).out
+    path.write_text("name,x,is,r\na,3,=,1e25\n")
+    assert "x  3.333333333e24 (rounded)\n" in inside("solve", path).out
+
+
 def test_no_report_replaces_the_file_that_it_is_about(day: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(day)
@@ -104,14 +128,14 @@ def test_no_report_replaces_the_file_that_it_is_about(day: Path, tmp_path: Path)
     assert day.read_text() == DAY
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/inequalities.md"])
-def test_the_pages_show_what_is_printed(page: str, tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / page).read_text("utf-8")
-    shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
-    assert shown is not None
-    (tmp_path / "day.csv").write_text(shown[1])
-    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
-    assert done.out == shown[3]
+def test_the_pages_show_what_is_printed(tmp_path: Path) -> None:
+    for page in ("README.md", "docs/inequalities.md"):
+        text = (Path(__file__).parents[2] / page).read_text("utf-8")
+        shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
+        assert shown is not None
+        (tmp_path / "day.csv").write_text(shown[1])
+        done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
+        assert done.out == shown[3]
 
 
 def test_the_json_adds_up(day: Path) -> None:
@@ -195,11 +219,26 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
     assert {"c", "d"} in listed
     assert body["conflicts"]["complete"]
     text = inside("solve", path, "--all-conflicts")
-    assert "at least 2 rows, one of each conflict, must go" in text.out
+    assert "these 2 conflicts share no row: at least 2 rows, one of each, must go" in text.out
+    held = inside("solve", path, "--all-conflicts", "--keep", "a", "--keep", "c")
+    assert "conflicts share no row but those kept: at least" in held.out
+    assert "conflicts that share no row, found one after the other" in " ".join(
+        inside("solve", "--help").out.split()
+    )
     assert "0 < 0, which is false" in text.out
     kept = report(path, "--keep", "c", "--keep", "d", "--keep", "a")
     blamed = [row["name"] for row in kept["conflict"]["rows"] if not row["kept"]]
     assert blamed in ([], ["b"], ["e"])  # c and d, which are kept, contradict each other
+
+
+def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
+    file = read_model(str(day))
+    found = answer(system_of(file.stated), Limits())
+    told = SystemReport(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
+    body = json.loads(told.to_json())
+    jsonschema.validate(body, SCHEMA)
+    assert body["conflicts"] == {"listed": [body["conflict"]], "complete": False}
+    assert ("", "at least 1 row must go") in [*lines(told)]
 
 
 def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> None:
@@ -237,10 +276,8 @@ def test_arrays_from_a_pipe(tmp_path: Path) -> None:
 
 def test_a_point_has_few_digits_where_these_will_do(tmp_path: Path) -> None:
     path = tmp_path / "diet.lp"
-    path.write_text("Maximize\n 3 tea + 2 bread\nSubject To\n c1: tea + bread <= 4\n"
-                    " c2: tea >= 1\n c3: bread >= 1.5\nEnd\n", encoding="utf-8")  # fmt: skip
-    done = inside("solve", path, "--format", "json")
-    assert json.loads(done.out)["exact_w"] == {"tea": "1", "bread": "3/2"}
+    path.write_text("max\n tea\nst\n c1: tea + bread <= 4\n c2: tea >= 1\n c3: bread >= 1.5\nend\n")
+    assert report(path)["exact_w"] == {"tea": "1", "bread": "3/2"}
 
 
 def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
@@ -262,14 +299,14 @@ def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("case", range(0, len(BAD), 3))
-def test_nothing_is_written_for_a_broken_file(case: int, tmp_path: Path) -> None:
-    form, content, part = BAD[case]
-    path = tmp_path / f"system.{form}"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    proof, out = tmp_path / "proof", tmp_path / "out"
-    refused(inside("solve", path, "--certificate", proof, "--out", out), str(path), part)
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+def test_nothing_is_written_for_a_broken_file(tmp_path: Path) -> None:
+    for form, content, part in BAD[1::9]:
+        path = tmp_path / f"system.{form}"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        proof, out = tmp_path / "proof", tmp_path / "out"
+        refused(inside("solve", path, "--certificate", proof, "--out", out), str(path), part)
+        assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+        path.unlink()
 
 
 def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:

@@ -11,10 +11,10 @@ import flint
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.geometry.system_checker import Row, row_of, size_of
+from novikoff.geometry.system_statement import Constraint
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.solve import answer as solve
-from novikoff.systems.statement import ask_model
+from novikoff.systems.system import system_of
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp i
 _MOST_ROWS = 25
 
 
-def rank(rows: list[Row], d: int) -> int:
+def rank(rows: list[Constraint], d: int) -> int:
     table = []
     for row in rows:
         values = {**row.terms, d: row.right}
@@ -45,11 +45,11 @@ def test_without_any_one_of_its_rows_there_is_no_conflict() -> None:
     for file in infeasible():
         model = read_model(str(SHARED / file)).model
         d, m = len(model.variables), len(model.constraints)
-        answer = solve(ask_model(model), Limits())
+        answer = solve(system_of(model), Limits())
         first = {"row": 0, "eq": 0, "upper": m, "lower": m + d}
         numbers = [first[row.kind] + row.index for row in answer.conflict]
-        rows = [row for row in (row_of(model, k) for k in numbers) if row is not None]
-        assert 0 < len(rows) == len({*numbers}) <= min(d + 1, size_of(model)[0]), file
+        rows = [row for row in (model.row(k) for k in numbers) if row is not None]
+        assert 0 < len(rows) == len({*numbers}) <= min(d + 1, model.n), file
         assert rank(rows, d) == len(rows), file
         if len(rows) <= _MOST_ROWS:
             compared += 1

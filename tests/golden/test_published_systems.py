@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from novikoff.core.stops import Limits
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import optimise
 from tests.cli.conftest import inside
@@ -52,7 +53,8 @@ def test_decided_as_published_with_a_proof_that_holds(folder: str, tmp_path: Pat
 def test_the_best_values_are_those_of_netlib() -> None:
     optima = {row["name"]: row["optimal_value_minimise"] for row in table("netlib_optima.csv")}
     for name in ("afiro", "sc50a", "sc50b", "kb2", "sc105", "recipe"):  # others take longer
-        found = optimise(read_model(str(SHARED / "netlib-feasible" / f"{name}.mps.gz")).model)
+        file = read_model(str(SHARED / "netlib-feasible" / f"{name}.mps.gz"))
+        found = optimise(file.model, Limits())
         assert found.kind == "optimal"
         assert found.exact_value is not None
         printed = Fraction(optima[name])

@@ -31,8 +31,9 @@ _OPTIONS = adding([
                  "verified all the same."),
     click.option("--keep", multiple=True, metavar="ROW", help="A row that may not be blamed: the "
                  "conflict is minimal among the others. May be repeated."),
-    click.option("--all-conflicts", is_flag=True, help="Conflicts that share no row: at least one "
-                 "row of each must go."),
+    click.option("--all-conflicts", is_flag=True, help="Several conflicts that share no row, found "
+                 "one after the other (not every conflict there is): at least one row of each must "
+                 "go."),
     click.option("--objective", metavar="TEXT", help='Also find the best value, exactly: "max 3 '
                  'tea + 2 bread", or "file" for the objective of the file.'),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
@@ -107,7 +108,8 @@ def command(file: str, **values: object) -> None:
 
 
 def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
-    from novikoff.report.system_study import SystemOptions, study_system
+    from novikoff.report.system_report import SystemOptions
+    from novikoff.report.system_study import study_system
 
     options = SystemOptions(
         asked.point,
@@ -124,5 +126,5 @@ def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
 def _proofs(report: SystemReport) -> bytes:
     from novikoff.report import certificate_file
 
-    origin = {"source": report.source, "format": report.format}
+    origin = {"source": report.source, "format": report.file.format}
     return certificate_file.dump(report.proofs, origin).encode()

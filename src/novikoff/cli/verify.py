@@ -76,7 +76,7 @@ def _check_systems(
 ) -> list[tuple[str, str]]:
     """Check the certificates of novikoff solve against a file of inequalities."""
     from novikoff.data.errors import counted
-    from novikoff.systems.files.reading import read_model, stated_in
+    from novikoff.systems.files.reading import read_model
 
     known = proofs.data.get("format")
     with shown() as show:
@@ -84,7 +84,7 @@ def _check_systems(
         file = read_model(data, known if isinstance(known, str) else None)
         show("checking", None)
         for proof in systems:
-            proof.check(stated_in(file))
+            proof.check(file.stated)
     size = counted(systems[0].d, "variable")
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from novikoff.geometry.proof_text import Proof
-from novikoff.geometry.system_checker import Multipliers, Radius, Statement, arrays_of, check_system
+from novikoff.geometry.system_checker import Multipliers, Radius, check_system
+from novikoff.geometry.system_statement import Statement, arrays_of
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from novikoff import __version__
 from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
-from novikoff.geometry.system_checker import row_of
+from novikoff.geometry.system_statement import Constraint, LinearSystem, Statement
 from novikoff.geometry.verdict_text import interval, number, some
-from novikoff.systems.least_squares import largest_violation
-from novikoff.systems.radius import nearest_boundary
-from novikoff.systems.solution import plain
+from novikoff.systems.distances import largest_violation, nearest_boundary
+from novikoff.systems.solution import named_row
 
 if TYPE_CHECKING:
-    from novikoff.core.rows import Vector
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.system_certificate import SystemCertificate
     from novikoff.systems.conflicts import Conflicts
+    from novikoff.systems.files.builder import SystemFile
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.solution import NamedRow, Solution
 
 SCHEMA_VERSION = 1
+T = TypeVar("T")
+Show: TypeAlias = "Callable[[Fraction], str]"
 # Lines of a conflict or a point that the text shows; the JSON has all.
 _MOST_LINES = 20
 _MOST_NAMES = 8
@@ -39,7 +41,22 @@ _MOST_NAMES = 8
 _LITTLE = 1e-6
 _MOST_WIDTH = 72  # of a row as a formula
 _MOST_DIGITS = 9  # of multipliers; longer ones are rounded
+_DECIMALS = Context(prec=17)  # a number with more digits is no short decimal
+_MOST_FRACTION = 24  # letters of a fraction; longer ones are rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
+
+
+@dataclass(frozen=True)
+class SystemOptions:
+    """What is asked about a system; ``objective`` is "file", or such as "max 3 tea + bread"."""
+
+    point: str = "any"
+    method: str = "auto"
+    keep: Sequence[str] = ()
+    all_conflicts: bool = False
+    objective: str | None = None
+    budget: float | None = None
+    format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,12 +65,10 @@ class SystemReport:
 
     solution: Solution
     source: str
-    format: str
-    notes: Sequence[str] = ()
-    conflicts: Conflicts | None = None  # all that share no row, if they were asked for
+    file: SystemFile
+    asked: SystemOptions
+    conflicts: Conflicts | None = None  # several that share no row, if they were asked for
     optimum: Optimum | None = None
-    point: str = "any"
-    method: str = "auto"
     files: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -67,7 +82,7 @@ class SystemReport:
     def with_radius(self) -> bool:
         """Whether the radius of the largest ball was asked for."""
         found = self.solution
-        return self.point == "chebyshev" and found.kind != "undecided" and found.point_found
+        return self.asked.point == "chebyshev" and found.kind != "undecided" and found.point_found
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -87,45 +102,53 @@ class SystemReport:
 
     def to_json(self) -> str:
         """The report as JSON."""
-        found, asked, best = self.solution, self.solution.asked, self.optimum
-        names, feasible = asked.variables, self.solution.kind == "feasible"
-        w = (best or found).w
+        found, stated, best = self.solution, self.solution.system.stated, self.optimum
+        feasible, w, violation = found.kind == "feasible", (best or found).w, None
+        if w is not None:
+            violation = largest_violation(found.system, w) if best else found.violation
+
+        def by_name(values: Iterable[T] | None) -> dict[str, T] | None:
+            return None if values is None else dict(zip(stated.variables, values, strict=True))
+
+        def exactly(values: Sequence[Fraction] | None) -> dict[str, str] | None:
+            return by_name(None if values is None else map(str, values))
+
         body = {
             "schema_version": SCHEMA_VERSION,
             "program": f"novikoff {__version__}",
             "system": {
                 "source": self.source,
-                "format": self.format,
-                "rows": len(asked.rows),
-                "variables": len(names),
+                "format": self.file.format,
+                "rows": stated.m,
+                "variables": stated.d,
                 "bounds": _bounds(self),
-                "notes": list(self.notes),
+                "notes": list(self.file.notes),
             },
             "kind": found.kind,
-            "w": _by_name(names, w),
+            "w": by_name(None if w is None else map(_float, w.tolist())),
             "point_found": found.point_found if feasible else None,
-            "exact_w": self.exact_w and dict(zip(names, map(str, self.exact_w), strict=True)),
+            "exact_w": exactly(self.exact_w),
             "interior": found.interior if feasible else None,
             "implicit_equalities": [_plain_row(row) for row in found.implicit_equalities or ()]
             if feasible and found.interior != "unknown"
             else None,
             "radius": _ends(found.radius) if self.with_radius else None,
             "conflict": _conflict(self.answers[0]) if found.kind == "infeasible" else None,
-            "conflicts": self.conflicts
-            and {
+            "conflicts": None
+            if self.conflicts is None
+            else {
                 "listed": [_conflict(answer) for answer in self.answers],
                 "complete": self.conflicts.complete,
             },
-            "violation": None
-            if w is None
-            else _float(largest_violation(asked.system, w) if best else found.violation),
-            "objective": best
-            and {
+            "violation": None if violation is None else _float(violation),
+            "objective": None
+            if best is None
+            else {
                 "kind": best.kind,
                 "value": _ends(best.value),
                 "exact_value": None if best.exact_value is None else str(best.exact_value),
                 "dual": [_plain_row(row) for row in best.dual],
-                "ray": best.ray and dict(zip(names, map(str, best.ray), strict=True)),
+                "ray": exactly(best.ray),
             },
             "steps": found.n_steps,
             "files": dict(self.files),
@@ -136,11 +159,11 @@ class SystemReport:
 
 def lines(report: SystemReport) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading."""
-    asked, bounds = report.solution.asked, _bounds(report)
-    size = f"{counted(len(asked.rows), 'row')} · {counted(len(asked.variables), 'variable')}"
+    stated, bounds = report.solution.system.stated, _bounds(report)
+    size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
     yield "system", f"{report.source} · {size}"
-    for note in report.notes:
+    for note in report.file.notes:
         yield "", note
     yield from _VERDICTS[report.solution.kind](report)
     about = " (about the point, not about the best value)" if report.optimum is not None else ""
@@ -149,18 +172,19 @@ def lines(report: SystemReport) -> Iterator[tuple[str, str]]:
 
 
 def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
-    found, best = report.solution, report.optimum
+    found, best, stated = report.solution, report.optimum, report.solution.system.stated
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
-        yield from _objective(best, maximise=getattr(found.asked.stated, "maximise", False))
-    point = list(zip(found.asked.variables, report.exact_w or (), strict=True))
+        maximise = isinstance(stated, LinearSystem) and stated.maximise
+        yield from _objective(best, maximise=maximise)
+    point = list(zip(stated.variables, report.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MOST_LINES])
     for k, (name, value) in enumerate(point[:_MOST_LINES]):
-        yield "" if k else "point", f"{name:{width}}  {_value(value)}"
+        yield "" if k else "point", f"{name:{width}}  {_pretty(_number(value))}"
     if len(point) > _MOST_LINES:
         yield "", f"… and {len(point) - _MOST_LINES:,} more (--format json has all)"
     if not found.point_found:
-        yield "", f"this is a solution, but not that of --point {report.point}: time was up"
+        yield "", f"this is a solution, but not that of --point {report.asked.point}: time was up"
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
@@ -174,19 +198,18 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
 
 def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
     """How far the point is from the nearest row, equalities apart; or the rows that it meets."""
-    asked, proof = report.solution.asked, report.solution.certificate
+    system, proof = report.solution.system, report.solution.certificate
     equal = () if proof is None or proof.implicit is None else proof.implicit.rows
-    rows, away = nearest_boundary(asked.system, report.exact_w or (), equal, Limits())
+    rows, away = nearest_boundary(system, report.exact_w or (), equal, Limits())
     other = "interior" if equal else "chebyshev"
     final = report.optimum is not None or report.with_radius
     more = "" if final else f"; --point {other} finds one with more"
+    names = [named_row(system.stated, k).name for k in rows[:_MOST_NAMES]]
     if away == 0.0:
-        few = [asked.name(k).name for k in rows[:_MOST_NAMES]]
-        named = some(few, len(rows), _MOST_NAMES)
+        named = some(names, len(rows), _MOST_NAMES)
         yield "room", f"none: the point is on the boundary of {named}{more}"
     elif math.isfinite(away):
-        nearest = asked.name(rows[0]).name
-        text = f"the nearest boundary is that of {nearest}, {number(away)} away"
+        text = f"the nearest boundary is that of {names[0]}, {number(away)} away"
         yield "room", text + (more if away < _LITTLE else "")
 
 
@@ -195,9 +218,10 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
     if best.kind == "unbounded":
         yield "objective", f"unbounded — proved: along a ray of solutions it {course} for ever"
     elif best.exact_value is None:
-        yield "objective", f"undecided: the {end} value is in {_ends(best.value)}"
+        ends = _pretty(f"{best.value.lo:.17g} and {best.value.hi:.17g}").replace("inf", "∞")
+        yield "objective", f"undecided: the {end} value is between {ends}"
     else:
-        yield "objective", f"the {end} value is {_value(best.exact_value)} — proved"
+        yield "objective", f"the {end} value is {_pretty(_number(best.exact_value))} — proved"
 
 
 def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
@@ -208,49 +232,56 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
         fewer = "these rows contradict each other, and no fewer beside those kept do"
     yield "verdict", f"infeasible — proved: {'this row holds for no point' if rows == 1 else fewer}"
     for k, answer in enumerate(answers):
-        yield from _sum(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
+        yield from _conflict_lines(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
     if report.conflicts is not None:
+        kept = report.solution.system.stated.kept
+        share = "share no row" + (" but those kept" if kept else "")
+        many = f"these {len(answers)} conflicts {share}: at least {len(answers)} rows, one of each,"
+        if len(answers) == 1:
+            many = "at least 1 row"
         rest = "; if all rows shown go, the rest is feasible" if report.conflicts.complete else ""
-        least = "1 row" if len(answers) == 1 else f"{len(answers)} rows, one of each conflict,"
-        yield "", f"at least {least} must go{rest}"
+        yield "", f"{many} must go{rest}"
 
 
-def _sum(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
+def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     """The rows of a conflict with their multipliers, and the contradiction that is their sum."""
-    conflict, asked = answer.conflict, answer.asked
-    weights, relation, total = _whole(answer)
-    exact = max(len(str(value)) for value in weights) <= _MOST_DIGITS
-    unit = Fraction(1) if exact else Fraction(min(abs(value) for value in weights))
-    texts = [_pretty(str(w)) if exact else _rounded(w / unit, 4) for w in weights]
-    shown = list(zip(texts, conflict, _numbers(answer), strict=True))[:_MOST_LINES]
-    names = [row.name if row.kind in ("row", "eq") else "" for _, row, _ in shown]
-    wide = max(len(text) for text, *_ in shown), max(map(len, names))
-    for k, (text, row, at) in enumerate(shown):
-        formula = _formula(asked.text(at)) + (" (kept)" if row.kept else "")
-        yield "" if k else heading, f"{text:>{wide[0]}} × {names[k]:{wide[1]}}  {formula}"
-    if len(conflict) > len(shown):
-        yield "", f"… and {len(conflict) - len(shown)} more (--format json has all)"
-    amount = _pretty(plain(total)) if exact else _rounded(total / unit, 4)
-    turned = any(">" in asked.text(at) for at in _numbers(answer))
-    how = "the sum, ≥ turned into ≤" if turned else "the sum"
-    false = f"0 {_pretty(relation)} {amount}, which is false"
-    yield "", f"{how}:  {false}{'' if exact else ' (multipliers are rounded here)'}"
-    yield from _ways_out(answer, weights, total)
-
-
-def _ways_out(answer: Solution, weights: list[int], total: Fraction) -> Iterator[tuple[str, str]]:
-    """How far each row, if it alone is loosened, must give way: λ_i·δ ≥ −⟨c, λ⟩."""
-    pairs = zip(answer.conflict, weights, strict=True)
-    ways = [(row.name, -total / abs(weight)) for row, weight in pairs if not row.kept]
-    if total == 0 or len(answer.conflict) == 1 or not ways:
-        return
-    named = some([f"{name} by {_value(by)}" for name, by in ways], len(ways), _MOST_NAMES)
-    yield "", f"one of them has to give way, at least:  {named}"
+    conflict = _Sum.of(answer)
+    exact = max(len(str(weight)) for weight in conflict.weights) <= _MOST_DIGITS
+    unit = 1 if exact else min(map(abs, conflict.weights))
+    times = [
+        _pretty(str(weight) if exact else _rounded(Fraction(weight, unit), 4))
+        for weight in conflict.weights
+    ]
+    shown = list(zip(times, answer.conflict, conflict.rows, strict=True))[:_MOST_LINES]
+    names = [named.name if named.kind in ("row", "eq") else "" for _, named, _ in shown]
+    width, name_width = max(len(text) for text, *_ in shown), max(map(len, names))
+    for k, (text, named, row) in enumerate(shown):
+        formula = _short_formula(answer.system.stated, row) + (" (kept)" if named.kept else "")
+        yield "" if k else heading, f"{text:>{width}} × {names[k]:{name_width}}  {formula}"
+    if len(conflict.rows) > len(shown):
+        yield "", f"… and {len(conflict.rows) - len(shown)} more (--format json has all)"
+    amount = _number(conflict.total) if exact else _rounded(conflict.total / unit, 4)
+    turned = ", ≥ turned into ≤" if any(row.sign < 0 for row in conflict.rows) else ""
+    rounded = "" if exact else " (multipliers are rounded here)"
+    false = f"{_pretty(f'0 {conflict.relation} {amount}')}, which is false{rounded}"
+    yield "", f"the sum{turned}:  {false}"
+    ways = [
+        f"{named.name} by {_number(by)}"
+        for named, by in zip(answer.conflict, conflict.gives_way_by, strict=True)
+        if not named.kept
+    ]
+    if conflict.total != 0 and len(conflict.rows) > 1 and ways:
+        listed = some(ways, len(ways), _MOST_NAMES)
+        yield "", f"one of them has to give way, at least:  {listed}"
 
 
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
     found = report.solution
-    more = "--budget SECONDS gives it more" if report.method == "auto" else "--method auto decides"
+    more = (
+        "--budget SECONDS gives it more"
+        if report.asked.method == "auto"
+        else "--method auto decides"
+    )
     yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
     if found.w is not None:
         yield "", f"the best point found violates a row by {number(found.violation)}"
@@ -259,49 +290,55 @@ def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
 _VERDICTS = {"feasible": _feasible, "infeasible": _infeasible, "undecided": _undecided}
 
 
-def _whole(answer: Solution) -> tuple[list[int], str, Fraction]:
-    """Multipliers as whole numbers without a common divisor, and their sum: 0 ≤ (or <) what."""
-    given = [row.multiplier for row in answer.conflict]
-    over = math.lcm(*(value.denominator for value in given))
-    scaled = [int(value * over) for value in given]
-    weights = [value // math.gcd(*scaled) for value in scaled]
-    total, strict = Fraction(0), False
-    for weight, at in zip(weights, _numbers(answer), strict=True):
-        row = row_of(answer.asked.stated, at)
-        if row is not None:
-            total += weight * row.sign * row.right
-            strict |= row.relation in ("<", ">")
-    return weights, "<" if strict else "<=", total
+class _Sum(NamedTuple):
+    """A conflict as the sum that it is: rows times whole numbers without a common divisor."""
 
+    rows: list[Constraint]
+    weights: list[int]
+    relation: str  # 0 ≤ total, or 0 < total
+    total: Fraction
 
-def _numbers(answer: Solution) -> Sequence[int]:
-    """The numbers of a conflict's rows as they are stated."""
-    proof = answer.proof
-    return () if proof is None or proof.conflict is None else proof.conflict.rows
+    @classmethod
+    def of(cls, answer: Solution) -> _Sum:
+        """The sum of an answer's conflict."""
+        numbers = answer.proof.conflict.rows if answer.proof and answer.proof.conflict else ()
+        found = (answer.system.stated.row(number) for number in numbers)
+        rows = [row for row in found if row is not None]
+        given = [named.multiplier for named in answer.conflict]
+        over = math.lcm(*(value.denominator for value in given))
+        scaled = [int(value * over) for value in given]
+        weights = [value // math.gcd(*scaled) for value in scaled]
+        pairs = zip(rows, weights, strict=True)
+        total = sum((row.sign * weight * row.right for row, weight in pairs), Fraction(0))
+        strict = any(row.relation in ("<", ">") for row in rows)
+        return cls(rows, weights, "<" if strict else "<=", total)
+
+    @property
+    def gives_way_by(self) -> list[Fraction]:
+        """How far each row, if it alone is loosened, must give way: λ_i·δ ≥ −⟨c, λ⟩."""
+        return [-self.total / abs(weight) for weight in self.weights]
 
 
 def _conflict(answer: Solution) -> dict[str, object]:
-    weights, relation, total = _whole(answer)
+    """A conflict in JSON."""
+    conflict = _Sum.of(answer)
+    columns = answer.conflict, conflict.rows, conflict.weights, conflict.gives_way_by
     return {
         "rows": [
             {
-                **_plain_row(row),
+                **_plain_row(named),
                 "multiplier": str(weight),
-                "formula": answer.asked.text(at),
-                "gives_way_by": str(-total / abs(weight)),
+                "formula": _formula(answer.system.stated, row),
+                "gives_way_by": str(by),
             }
-            for row, weight, at in zip(answer.conflict, weights, _numbers(answer), strict=True)
+            for named, row, weight, by in zip(*columns, strict=True)
         ],
-        "sum": f"0 {relation} {total}",
+        "sum": f"0 {conflict.relation} {conflict.total}",
     }
 
 
 def _plain_row(row: NamedRow) -> dict[str, object]:
     return {**asdict(row), "multiplier": str(row.multiplier)}
-
-
-def _by_name(names: Sequence[str], values: Vector | None) -> dict[str, float | None] | None:
-    return None if values is None else dict(zip(names, map(_float, values.tolist()), strict=True))
 
 
 def _ends(bounds: Interval) -> list[float | None]:
@@ -314,38 +351,73 @@ def _float(value: float) -> float | None:
 
 
 def _bounds(report: SystemReport) -> int:
-    asked = report.solution.asked
-    return int((asked.system.numbers >= len(asked.rows)).sum())
+    system = report.solution.system
+    return int((system.numbers >= system.stated.m).sum())
 
 
-def _value(value: Fraction) -> str:
-    """A number for a person, and whether it is rounded."""
-    if abs(value) < 10**15:
-        text = plain(value)
-        if Fraction(text) == value:
-            return _pretty(text)
-    return f"{_rounded(value, 10)} (rounded)"
+def _formula(stated: Statement, row: Constraint) -> str:
+    """A row in plain signs and exact numbers, such as "2 tea + bread <= 40"."""
+    show = _shown_by(stated, lambda value: _decimal(value) or str(value))
+    return f"{_left_side(stated, row, show)} {row.relation} {show(row.right)}"
+
+
+def _short_formula(stated: Statement, row: Constraint) -> str:
+    """A row for a person; the end of a long sum is left out."""
+    show = _shown_by(stated, _number)
+    left = _left_side(stated, row, show)
+    if len(left) > _MOST_WIDTH:
+        left = left[:_MOST_WIDTH].rsplit(" ", 2)[0] + " …"
+    return _pretty(f"{left} {row.relation} {show(row.right)}")
+
+
+def _shown_by(stated: Statement, show: Show) -> Show:
+    """How the numbers of a system are shown: those of arrays are floats."""
+    if isinstance(stated, LinearSystem):
+        return show
+    return lambda value: repr(float(value)).removesuffix(".0")
+
+
+def _left_side(stated: Statement, row: Constraint, show: Show) -> str:
+    left = " + ".join(
+        stated.variables[j] if value == 1 else f"{show(value)} {stated.variables[j]}"
+        for j, value in row.terms.items()
+    )
+    left = left.replace("+ -1 ", "- ").replace("+ -", "- ")
+    return f"-{left[3:]}" if left.startswith("-1 ") else left or "0"
+
+
+def _number(value: Fraction) -> str:
+    """A number for a person: a decimal where it is finite and short, else fraction and decimal.
+
+    >>> _number(Fraction(3, 8)), _number(Fraction(-1, 3)), _number(Fraction(10**40 + 1, 3))
+    ('0.375', '-1/3 (-0.3333333333)', '3.333333333e39 (rounded)')
+    """
+    decimal = _decimal(value)
+    if decimal:
+        return decimal
+    fraction, rounded = str(value), _rounded(value, 10)
+    is_long = len(fraction) > _MOST_FRACTION
+    return f"{rounded} (rounded)" if is_long else f"{fraction} ({rounded})"
+
+
+def _decimal(value: Fraction) -> str:
+    """The decimal that a number is exactly; nothing if that is endless or long."""
+    near = _DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    if Fraction(near) != value:
+        return ""
+    near = near.normalize(_DECIMALS)
+    is_plain = -7 <= near.adjusted() < _DECIMALS.prec
+    return f"{near:f}" if is_plain else str(near).lower().replace("e+", "e")
 
 
 def _rounded(value: Fraction, digits: int) -> str:
     """Some digits of a number of any size, which floats may not reach."""
     near = Decimal(value.numerator) / Decimal(value.denominator)
-    return _pretty(f"{near:.{digits}g}".replace("e+", "e"))
-
-
-def _formula(text: str) -> str:
-    """A row for a person; the end of a long sum is left out."""
-    left, relation, right = text.rsplit(" ", 2)
-    if len(left) > _MOST_WIDTH:
-        left = left[:_MOST_WIDTH].rsplit(" ", 2)[0] + " …"
-    return f"{_pretty(left)} {_pretty(relation)} {_pretty(right)}"
+    return f"{near:.{digits}g}".replace("e+", "e")
 
 
 def _pretty(text: str) -> str:
     """With the signs of print: ≤, ≥ and a minus where it is not part of a name."""
     for plain_sign, sign in _SIGNS.items():
-        text = " ".join(
-            word.replace(plain_sign, sign, 1) if word.startswith(plain_sign) else word
-            for word in text.split(" ")
-        )
+        text = re.sub(rf"(^| |\(){plain_sign}", rf"\1{sign}", text)
     return text

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.systems.solution import NamedRow, NamedSystem, Solution
-from novikoff.systems.solve import answer, check_options
-from novikoff.systems.statement import ask_arrays
-from novikoff.systems.system import split
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.systems.engine import Point, Progress, decide
+from novikoff.systems.solution import NamedRow, Solution
+from novikoff.systems.solve import check_budget, infeasible, without_superfluous
+from novikoff.systems.statement import stated_arrays
+from novikoff.systems.system import System, split, system_of
 
 
 @dataclass(frozen=True)
@@ -67,26 +69,37 @@ def conflicts(
     >>> sorted([row.name for row in conflict] for conflict in found), found.complete
     ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
     """
-    seconds = check_options("any", "auto", budget)
-    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
-    return conflicts_of(asked, Limits(seconds=seconds), limit)
-
-
-def conflicts_of(asked: NamedSystem, limits: Limits, limit: int | None = None) -> Conflicts:
-    """The same for a system that has been checked."""
+    seconds = check_budget(budget)
     whole = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
-    fixed = asked.system.free & (asked.system.numbers >= asked.system.first_bound)
-    system, found = split(asked.system, fixed), list[Solution]()  # one of two bounds may go alone
-    left = np.ones(system.passes.n, dtype=np.bool_)
-    while limit is None or len(found) < limit:
-        answered = answer(replace(asked, system=system), limits, within=left)
-        if answered.kind != "infeasible":
-            return Conflicts(tuple(found), answered.kind == "feasible")
-        found.append(replace(answered, asked=asked))
-        blamed = [row for row in answered.rows if int(system.numbers[row]) not in asked.kept]
-        if not blamed:  # the kept rows contradict each other
-            break
-        left[blamed] = False
+    system = system_of(stated_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep))
+    return conflicts_of(system, Limits(seconds=seconds), limit)
+
+
+def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
+    """The same for a system that has been checked."""
+    halves = split(system, system.fixed)  # one of two bounds may go alone
+    found: list[Solution] = []
+    left = np.ones(halves.passes.n, dtype=np.bool_)
+    kept = np.isin(halves.numbers, sorted(system.stated.kept))
+    try:
+        while limit is None or len(found) < limit:
+            progress = Progress()
+            decided = decide(halves, limits, within=left, floats=False, progress=progress)
+            if isinstance(decided, Point):
+                return Conflicts(tuple(found), True)
+            few, witnesses = without_superfluous(halves, decided, limits, left)
+            conflict = infeasible(halves, few, witnesses)
+            conflict.system, conflict.seconds = system, limits.seconds
+            conflict.n_steps = progress.n_steps
+            found.append(conflict)
+            blamed = few.rows[~kept[few.rows]]
+            if len(blamed) == 0:  # the kept rows contradict each other
+                break
+            left[blamed] = False
+    except (OutOfTimeError, OverflowError):
+        pass
+    except KeyboardInterrupt:
+        limits.interrupted = True
     return Conflicts(tuple(found), False)

@@ -9,7 +9,7 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -26,6 +26,7 @@ from novikoff.geometry.faces import combined, of_size_one, partition
 from novikoff.geometry.min_norm import Answer, Question, nearest_point, search, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
+from novikoff.geometry.system_checker import Multipliers
 from novikoff.geometry.view import View, balanced_view
 from novikoff.systems.system import System
 
@@ -65,6 +66,7 @@ class Progress:
     trace: Mapping[str, Any] | None = None  # of a method
 
 
+@np.errstate(all="ignore")  # what overflows proves nothing, and stops nothing
 def decide(
     system: System,
     limits: Limits,
@@ -80,160 +82,154 @@ def decide(
     With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
     satisfy every row will do, if ``floats``. ``progress`` is kept on the way.
     """
-    with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
-        own = Progress() if progress is None else progress
-        return _decide(system, limits, within, start, nearest, floats, own)
-
-
-def _decide(
-    system: System,
-    limits: Limits,
-    within: Mask | None,
-    start: Indices | None,
-    nearest: bool,
-    floats: bool,
-    progress: Progress,
-) -> Point | Contradiction:
+    progress = progress or Progress()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
-    free, left = np.flatnonzero(every & system.free), every & ~system.free
-    targets = (system.strict & left) | e
     view = balanced_view(passes, limits)
     if nearest:  # all variables in one unit, and t in its own
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
+    search = _Search(system, limits, view, np.flatnonzero(every & system.free), progress)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any():
-        strict = _strict_point(system, view, limits)
+    if floats and system.strict.any() and len(search.free) == 0:
+        strict = search.strict_point()
         if strict is not None:
             return strict
+    left = every & ~system.free
+    targets = (system.strict & left) | e
     stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
         weak = bool((targets == e).all())  # only t > 0 is asked for
         among = left & ~e if weak else left
         total = passes.exact_sum(targets, limits)
-        guess = _guess(system, _question(view, among, total, free), start, limits, progress)
-        done = None
+        guess, done = search.guess(among, total, start), None
         if weak:
             w = nudged(system, progress.w, progress.rows, limits) if floats else None
             if w is not None:
                 return Point(system.homogeneous(w.tolist()), floats=True)
             if not nearest and progress.w is not None:
-                view, guess = _look_again(system, view, among, free, guess, limits, progress)
+                guess = search.guess_again(among, guess)
             if progress.w is None:
-                done = _fitted(system, view, progress, limits)
-        if done is None:
-            done = project(passes, among, total, view.columns, guess, limits, free)
+                done = search.fitted()
+        done = done or search.project(among, total, guess)
         progress.n_steps += 1
         if done.w is None or done.seen is None:
-            found = _conflict(system, view, left, targets, free, done, limits)
-            if targets[-1]:
-                return found
-            return found._replace(weak=_joined(system, stages, left, free, limits))
+            found = search.conflict(left, targets, done)
+            return found if targets[-1] else found._replace(weak=search.joined(stages, left))
         left = passes.at_zero(left, done.seen)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
-        stages.append((of_size_one(done.w, view.columns), every & ~system.free & ~left))
-    return Point(_joined(system, stages, left, free, limits))
+        stages.append((of_size_one(done.w, search.view.columns), every & ~system.free & ~left))
+    return Point(search.joined(stages, left))
 
 
-def _strict_point(system: System, view: View, limits: Limits) -> Point | None:
-    """Find (w, t) with all products positive, as the verdict does; else there may be none."""
-    if system.free.any():
-        return None
+@dataclass
+class _Search:
+    """The steps of one decision, and what they share."""
 
-    def positive(answer: Answer) -> bool:
-        return min(answer.seen.low.values()) > 0.0
+    system: System
+    limits: Limits
+    view: View
+    free: Indices  # equalities
+    progress: Progress
 
-    answer = search(nearest_point(view), start_rows(view), 1e-3, limits, positive)
-    if np.isfinite(answer.w).all() and answer.w[-1] > 0.0:
+    def strict_point(self) -> Point | None:
+        """Find (w, t) with all products positive, as the verdict does; None where that fails."""
+
+        def positive(answer: Answer) -> bool:
+            return min(answer.seen.low.values()) > 0.0
+
+        question, start = nearest_point(self.view), start_rows(self.view)
+        answer = search(question, start, 1e-3, self.limits, positive)
+        if not (np.isfinite(answer.w).all() and answer.w[-1] > 0.0):
+            return None
         v = [Fraction(value) for value in answer.w.tolist()]
-        return Point(v) if system.holds(v, limits) else None
-    return None
+        return Point(v) if self.system.holds(v, self.limits) else None
 
+    def project(self, among: Mask, total: list[Fraction], guess: Indices) -> Projection:
+        """Project −``total`` on the cone of the rows ``among``, exactly."""
+        passes, columns = self.system.passes, self.view.columns
+        return project(passes, among, total, columns, guess, self.limits, self.free)
 
-def _look_again(
-    system: System,
-    view: View,
-    among: Mask,
-    free: Indices,
-    guess: Indices,
-    limits: Limits,
-    progress: Progress,
-) -> tuple[View, Indices]:
-    """Look in a larger unit of t whether the residual is zero after all.
+    def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
+        """The rows that floats would use, and what they say: a point, unless the residual is 0."""
+        progress, begin = self.progress, np.empty(0, dtype=np.int64)
+        seen = self.view.seen_sum(total)
+        size = float(np.abs(seen).max(initial=0.0))
+        if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
+            return begin
+        if among.any():
+            begin = start_rows(self.view, among) if start is None else start[among[start]]
+        b = np.append(0.0, -seen / size)
+        question = Question(self.view, b, 0.0, within=among, free=self.free)
+        answer = search(question, begin, 1e-9, self.limits, lambda _: False)
+        progress.n_steps += len(answer.working)
+        progress.rows, progress.weights, progress.w = answer.rows, answer.weights, None
+        t = float(answer.w[-1])
+        if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
+            progress.w = answer.w[:-1] / t * float(self.system.unit)
+        return answer.rows
 
-    It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
-    """
-    passes = system.passes
-    larger = View(passes, np.append(view.columns[:-1], view.columns[-1] * _LARGER))
-    if view.lengths is not None:
-        larger = replace(larger, lengths=passes.lengths(larger.columns, None, limits))
-    other = Progress()
-    question = _question(larger, among, passes.exact_sum(system.mask_of_e, limits), free)
-    rows = _guess(system, question, guess, limits, other)
-    if other.w is not None:
-        return view, guess
-    progress.rows, progress.weights, progress.w = other.rows, other.weights, None
-    return larger, rows
+    def guess_again(self, among: Mask, guess: Indices) -> Indices:
+        """Look in a larger unit of t whether the residual is zero after all.
 
+        It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
+        """
+        passes, columns = self.system.passes, self.view.columns.copy()
+        columns[-1] *= _LARGER
+        lengths = None
+        if self.view.lengths is not None:
+            lengths = passes.lengths(columns, None, self.limits)
+        larger = View(passes, columns, None, lengths)
+        other = replace(self, view=larger, progress=Progress())
+        rows = other.guess(among, passes.exact_sum(self.system.mask_of_e, self.limits), guess)
+        if other.progress.w is not None:
+            return guess
+        self.view, self.progress.w = larger, None
+        self.progress.rows, self.progress.weights = other.progress.rows, other.progress.weights
+        return rows
 
-def _fitted(system: System, view: View, progress: Progress, limits: Limits) -> Projection | None:
-    """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
-    if len(progress.rows) == 0:
-        return None
-    passes = system.passes
-    sizes = np.abs(progress.weights)
-    if view.lengths is not None:
-        sizes = sizes * view.lengths_of(passes.fetch(progress.rows), progress.rows)
-    firm = progress.rows[sizes > _FIRM * sizes.max()]
-    free = firm[system.free[firm]]
-    none = np.zeros(passes.n, dtype=np.bool_)
-    total = passes.exact_sum(system.mask_of_e, limits)
-    done = project(passes, none, total, view.columns, np.setdiff1d(firm, free), limits, free)
-    return done if done.w is None else None
+    def fitted(self) -> Projection | None:
+        """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
+        passes, rows = self.system.passes, self.progress.rows
+        if len(rows) == 0:
+            return None
+        sizes = np.abs(self.progress.weights)
+        if self.view.lengths is not None:
+            sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
+        firm = rows[sizes > _FIRM * sizes.max()]
+        few = replace(self, free=firm[self.system.free[firm]])
+        none = np.zeros(passes.n, dtype=np.bool_)
+        total = passes.exact_sum(self.system.mask_of_e, self.limits)
+        done = few.project(none, total, np.setdiff1d(firm, few.free))
+        return done if done.w is None else None
 
+    def conflict(self, left: Mask, targets: Mask, done: Projection) -> Contradiction:
+        """An irreducible conflict, given that −Σ a_i over the targets is in the cone: for one.
 
-def _joined(
-    system: System,
-    stages: list[tuple[list[Fraction], RowSet]],
-    left: Mask,
-    free: Indices,
-    limits: Limits,
-) -> list[Fraction]:
-    """One (w, t) that does what the residuals do one after the other."""
-    if len(stages) == 1:
-        return stages[0][0]
-    return combined(system.passes, stages, [left, system.passes.some(free)], limits)
+        That is e wherever it is one: the others then need not be strict.
+        """
+        passes, e = self.system.passes, self.system.e
+        target = e if targets[e] else int(np.flatnonzero(targets)[0])
+        if np.count_nonzero(targets) > 1:
+            alone = passes.some(np.array([target]))
+            guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
+            done = self.project(left & ~alone, passes.exact_sum(alone, self.limits), guess)
+            if done.w is not None:
+                raise AssertionError("−Σ a_i over the targets is in the cone, −a_i of one is not.")
+        pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
+        if target != e:
+            pairs.append((target, Fraction(1)))
+        rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
+        return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
-
-def _question(view: View, among: Mask, sum_: Sequence[Fraction], free: Indices) -> Question:
-    """How near the cone of the rows comes to −Σ a_i over the targets, whose sum is given."""
-    total = view.seen_sum(sum_)
-    size = float(np.abs(total).max(initial=0.0))
-    b = -total / size if 0.0 < size < np.inf else np.zeros_like(total)
-    return Question(view, np.append(0.0, b), 0.0, within=among, free=free)
-
-
-def _guess(
-    system: System, question: Question, start: Indices | None, limits: Limits, progress: Progress
-) -> Indices:
-    """The rows that floats would use, and what they say: a point, unless the residual is zero."""
-    among, begin = question.within, np.empty(0, dtype=np.int64)
-    if not question.b.any():
-        return begin
-    if isinstance(among, np.ndarray) and among.any():
-        begin = start_rows(question.view, among) if start is None else start[among[start]]
-    elif len(question.free) == 0:
-        return begin
-    answer = search(question, begin, 1e-9, limits, lambda _: False)
-    progress.n_steps += len(answer.working)
-    progress.rows, progress.weights, progress.w = answer.rows, answer.weights, None
-    t = float(answer.w[-1])
-    if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
-        progress.w = answer.w[:-1] / t * float(system.unit)
-    return answer.rows
+    def joined(self, stages: list[tuple[list[Fraction], RowSet]], left: Mask) -> list[Fraction]:
+        """One (w, t) that does what the residuals do one after the other."""
+        passes = self.system.passes
+        if len(stages) == 1:
+            return stages[0][0]
+        return combined(passes, stages, [left, passes.some(self.free)], self.limits)
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
@@ -266,42 +262,11 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     return None
 
 
-def _conflict(
-    system: System,
-    view: View,
-    left: Mask,
-    targets: Mask,
-    free: Indices,
-    done: Projection,
-    limits: Limits,
-) -> Contradiction:
-    """An irreducible conflict, given that −Σ a_i over the targets is in the cone: for one target.
+def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """A point (w, t) in the relative interior of a feasible system, and its implicit equalities.
 
-    That is e wherever it is one: the others then need not be strict.
-    """
-    passes, e = system.passes, system.e
-    target = e if targets[e] else int(np.flatnonzero(targets)[0])
-    if np.count_nonzero(targets) > 1:
-        others = left & ~passes.some(np.array([target]))
-        guess = np.setdiff1d(done.rows, [*free.tolist(), target])
-        total = passes.exact_sum(passes.some(np.array([target])), limits)
-        done = project(passes, others, total, view.columns, guess, limits, free)
-        if done.w is not None:
-            raise AssertionError("−Σ a_i over the targets is in the cone, but −a_i of one is not.")
-    pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
-    if target != e:
-        pairs.append((target, Fraction(1)))
-    rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
-    return Contradiction(rows, [mu for i, mu in pairs if i != e])
-
-
-def relative_interior(
-    system: System, limits: Limits
-) -> tuple[list[Fraction], Indices, list[Fraction], Indices, list[Fraction]]:
-    """A point in the relative interior of a feasible system, and its implicit equalities.
-
-    These are the rows J at which every solution is zero, with λ > 0 on them, and the equalities
-    with theirs, of any sign: Σ λ_i a_i = 0.
+    These are the rows, as they are stated, at which every solution is zero, with λ > 0 on them,
+    and the equalities with theirs, of any sign: Σ λ_i a_i = 0.
     """
     passes = system.passes
     free = np.flatnonzero(system.free)
@@ -310,11 +275,17 @@ def relative_interior(
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
         raise AssertionError("The system is feasible, but not even e is separated.")
-    at_zero = passes.within(parts.left, np.arange(passes.n))
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:
-        claim = parts.dependence
-        more = dict(zip(claim.rows, claim.multipliers, strict=True))
-    weights = [1 + more.get(i, Fraction(0)) for i in at_zero.tolist()]
-    equal = np.array([i for i in free.tolist() if more.get(i)], dtype=np.int64)
-    return parts.w, at_zero, weights, equal, [more[i] for i in equal.tolist()]
+        more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
+    at_zero = passes.within(parts.left, np.arange(passes.n)).tolist()
+    weights = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
+    weights |= {i: more[i] for i in free.tolist() if more.get(i)}
+    found = system.stated_multipliers(weights.keys(), weights.values())
+    claim = dict(zip(found.rows, found.multipliers, strict=True))
+    for number in system.numbers[system.fixed].tolist():
+        for side in (number, number + system.p):  # both bounds hold with equality
+            claim[side] = claim.get(side, Fraction(0)) + 1
+    order = sorted(claim)
+    claimed = Multipliers(tuple(order), tuple(claim[number] for number in order))
+    return system.claimed(parts.w), claimed

@@ -23,13 +23,12 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_checker import check_labels
+from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem, check_labels
 from novikoff.systems import newton
-from novikoff.systems.model import Constraint, LinearSystem
 from novikoff.systems.rounding import nearest_floats
-from novikoff.systems.solution import NamedRow, NamedSystem, Solution, stated_multipliers
-from novikoff.systems.solve import answer, check_options
-from novikoff.systems.statement import ask_arrays, ask_model, vector_of
+from novikoff.systems.solution import NamedRow, Solution, named_row
+from novikoff.systems.solve import answer, check_budget
+from novikoff.systems.statement import stated_arrays, vector_of
 from novikoff.systems.system import System, system_of
 
 
@@ -119,31 +118,26 @@ def linear_program(
     >>> [(row.name, str(row.multiplier)) for row in best.dual]
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
-    seconds = check_options("any", "auto", budget)
-    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, False, names, None, seconds)
+    seconds = check_budget(budget)
+    stated = stated_arrays(A, c, A_eq, c_eq, lower, upper, names=names)
     check_labels(A, None, A_eq, None, objective=objective)
-    f = vector_of(objective, asked.system.p, "objective", "variable", finite=True)
+    f = vector_of(objective, stated.d, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
-    return _optimise(asked, terms, maximise, Fraction(0), Limits(seconds=seconds))
+    return _optimise(stated, terms, maximise, Fraction(0), Limits(seconds=seconds))
 
 
-def optimise(
-    model: LinearSystem, *, budget: float | None = None, limits: Limits | None = None
-) -> Optimum:
+def optimise(model: LinearSystem, limits: Limits) -> Optimum:
     """The same for a model with an objective."""
     if model.objective is None:
         raise ValueError("The model has no objective.")
     strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
     if strict:
         raise ValueError(f"Row {strict[0]!r} is strict: the best value need not be reached.")
-    seconds = check_options("any", "auto", budget)
-    limits = limits or Limits(seconds=seconds)
-    asked = ask_model(model, seconds)
-    return _optimise(asked, model.objective, model.maximise, model.constant, limits)
+    return _optimise(model, model.objective, model.maximise, model.constant, limits)
 
 
 def _optimise(
-    asked: NamedSystem,
+    stated: LinearSystem | Arrays,
     terms: dict[int, Fraction],
     maximise: bool,
     constant: Fraction,
@@ -151,17 +145,16 @@ def _optimise(
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
-    solution = answer(asked, limits)
+    solution = answer(system_of(stated), limits)
     result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
     if solution.kind == "infeasible":
         worst = math.inf if sign > 0 else -math.inf
         return replace(result, kind="infeasible", value=Interval(worst, worst))
     if solution.kind == "undecided" or solution.exact_w is None:
         return result
-    number, system = _with_objective(asked, f)
+    number, system = _with_objective(stated, f)
     row = int(np.flatnonzero(system.numbers == number)[0])
-    factor = Fraction(1) if system.factors is None else system.factors[row]
-    b = [factor if i == row else Fraction(0) for i in range(system.e)]
+    b = [system.factor(row) if i == row else Fraction(0) for i in range(system.e)]
     best = solution.exact_w
     proved: newton.Bound | None = None  # of r = −f·w
     try:
@@ -189,11 +182,12 @@ def _optimise(
     if result.kind == "optimal":
         result.exact_value = sign * value + constant
     if proved is not None:
-        numbers, weights = stated_multipliers(system, proved.rows.tolist(), proved.multipliers)
-        own = weights[numbers.index(number)]
-        pairs = zip(numbers, weights, strict=True)
-        named = ((k - (k > number), weight / own) for k, weight in pairs if k != number)
-        result.dual = tuple(asked.name(*each) for each in named)
+        claim = system.stated_multipliers(proved.rows.tolist(), proved.multipliers)
+        weights = dict(zip(claim.rows, claim.multipliers, strict=True))
+        own = weights.pop(number)
+        result.dual = tuple(
+            named_row(stated, k - (k > number), weight / own) for k, weight in weights.items()
+        )
     return result
 
 
@@ -201,15 +195,14 @@ def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:
     return sum((value * w[j] for j, value in f.items()), Fraction(0))
 
 
-def _with_objective(asked: NamedSystem, f: dict[int, Fraction]) -> tuple[int, System]:
+def _with_objective(stated: LinearSystem | Arrays, f: dict[int, Fraction]) -> tuple[int, System]:
     """The system with the row f·w ≤ 0, and the number of that row."""
-    stated = asked.stated
     if isinstance(stated, LinearSystem):
         row = Constraint("objective", f, "<=", Fraction(0))
-        number = len(stated.constraints)
-        return number, system_of(replace(stated, constraints=(*stated.constraints, row)))
+        return stated.m, system_of(replace(stated, constraints=(*stated.constraints, row)))
     own = np.zeros((1, stated.d))
     for j, value in f.items():
         own[0, j] = float(value)
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
-    return len(stated.c), system_of(replace(stated, A=stacked(stated.A, own), c=c, strict=strict))
+    both = replace(stated, A=stacked(stated.A, own), c=c, strict=strict, names=None)
+    return len(stated.c), system_of(both)

@@ -57,31 +57,50 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
     c = system.right()
     both = exact.numbers([*c, *b])
     whole_c, whole_b = both.whole[: system.e], both.whole[system.e :]
-    found, first, steps = Bound(None, np.empty(0, dtype=np.int64), []), Fraction(0), 0
-    while found.point is None and not found.contradicted:
+    found = Bound(None, np.empty(0, dtype=np.int64), [])
+    first: Fraction | None = None  # the first bound
+    steps = 0
+    while True:
         check_time(limits)
         if found.is_near and (moved := _moved(system, b, found, limits)) is not None:
             yield found._replace(point=moved)
             return
-        r, aim = found.r, None
-        if r is not None:
-            far = 2 * r - first if found.below is None else (r + found.below) / 2
-            aim = r if found.is_near else _shortened(far if steps > _PATIENCE else r)
-        top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()
+        aim = _next_aim(found, first, is_patient=steps <= _PATIENCE)
+        top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()  # without r, b alone
         trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
         decided = decide(trial, limits, floats=False, start=found.rows if len(found.rows) else None)
         if isinstance(decided, Point):
-            w, steps = trial.point(decided.v), _PATIENCE  # the next step is one of Newton's
-            found = found._replace(point=w) if aim == r else found._replace(near=w, below=aim)
+            w = trial.point(decided.v)
+            if aim == found.r:
+                yield found._replace(point=w)
+                return
+            found = found._replace(near=w, below=aim)
+            steps = _PATIENCE  # the next step is one of Newton's
         else:
             rows, weights = decided.rows.tolist(), decided.multipliers
             total = sum((mu * b[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
-            bound = right / total if total > 0 else None
-            first, steps = (bound or first) if r is None else first, steps + 1
-            held = found.near, found.below
-            found = Bound(bound, decided.rows, weights, None, bound is None, *held)
+            proof = found._replace(rows=decided.rows, multipliers=weights)
+            if total <= 0:
+                yield proof._replace(r=None, contradicted=True)
+                return
+            found = proof._replace(r=right / total)
+            first = found.r if first is None else first
+            steps += 1
         yield found
+
+
+def _next_aim(found: Bound, first: Fraction | None, *, is_patient: bool) -> Fraction | None:
+    """The r to try next: the bound, in few digits; far below it where Newton's steps are many.
+
+    None is for the first step, which asks whether there is a bound at all.
+    """
+    if found.r is None or first is None or found.is_near:
+        return found.r
+    if is_patient:
+        return _shortened(found.r)
+    far = 2 * found.r - first if found.below is None else (found.r + found.below) / 2
+    return _shortened(far)
 
 
 def _shortened(r: Fraction) -> Fraction:

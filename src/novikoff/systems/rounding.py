@@ -19,7 +19,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers
 from novikoff.geometry.rational import solved
 from novikoff.geometry.system_checker import Radius
-from novikoff.systems.radius import signed_radius
+from novikoff.systems.distances import signed_radius
 from novikoff.systems.system import System
 
 # Lattices of more variables are not reduced.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,16 +14,10 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_certificate import SystemCertificate
-from novikoff.geometry.system_checker import (
-    Arrays,
-    Multipliers,
-    Radius,
-    digest_of,
-    row_of,
-    size_of,
-)
-from novikoff.systems import engine, least_squares
-from novikoff.systems.model import LinearSystem
+from novikoff.geometry.system_checker import Multipliers, Radius
+from novikoff.geometry.system_statement import Statement
+from novikoff.systems.distances import largest_violation, least_squares, signed_radius
+from novikoff.systems.engine import relative_interior
 from novikoff.systems.system import System
 
 # How many rows and variables a sentence names.
@@ -46,53 +40,17 @@ class NamedRow:
     kept: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class NamedSystem:
-    """The system that an answer is about, and the names in it."""
-
-    stated: LinearSystem | Arrays
-    system: System
-    variables: Sequence[str]
-    rows: Sequence[str]  # of rows and equalities
-    kept: frozenset[int] = frozenset()  # numbers of rows that may not be blamed
-    seconds: float | None = None  # for each thing that is found when first asked for
-
-    def limits(self) -> Limits:
-        """The time for one question, from now on."""
-        return Limits(seconds=self.seconds)
-
-    def name(self, number: int, multiplier: Fraction = Fraction(0)) -> NamedRow:
-        """A row by its number in the statement."""
-        m, p = len(self.rows), len(self.variables)
-        kept = number in self.kept
-        if number < m:
-            row = row_of(self.stated, number)
-            equal = row is not None and row.relation == "="
-            first = len(self.stated.c) if equal and isinstance(self.stated, Arrays) else 0
-            kind: Any = "eq" if equal else "row"
-            return NamedRow(kind, number - first, self.rows[number], multiplier, kept)
-        kind = "lower" if number >= m + p else "upper"
-        j = (number - m) % p
-        name = f"{kind} bound of {self.variables[j]}"
-        return NamedRow(kind, j, name, multiplier, kept)
-
-    def engine_number(self, number: int) -> int:
-        """The number of a row in the engine, where a fixed variable has its upper bound only."""
-        known = {*self.system.numbers.tolist()}
-        return number if number in known else number - len(self.variables)
-
-    def text(self, number: int) -> str:
-        """A row as a formula, such as "2 tea + bread <= 40"."""
-        row = row_of(self.stated, number)
-        if row is None:
-            return ""
-        left = " + ".join(
-            self.variables[j] if value == 1 else f"{plain(value)} {self.variables[j]}"
-            for j, value in row.terms.items()
-        )
-        left = left.replace("+ -1 ", "- ").replace("+ -", "- ")
-        left = f"-{left[3:]}" if left.startswith("-1 ") else left
-        return f"{left or 0} {row.relation} {plain(row.right)}"
+def named_row(stated: Statement, number: int, multiplier: Fraction = Fraction(0)) -> NamedRow:
+    """A row by its number in the statement."""
+    row = stated.row(number)
+    if row is None:
+        raise IndexError(f"There is no row {number}.")
+    kind: Literal["row", "eq", "upper", "lower"] = "eq" if row.relation == "=" else "row"
+    index = number - stated.first_equality if kind == "eq" else number
+    if number >= stated.m:
+        kind = "lower" if number >= stated.m + stated.d else "upper"
+        index = (number - stated.m) % stated.d
+    return NamedRow(kind, index, row.name, multiplier, number in stated.kept)
 
 
 @dataclass(eq=False)
@@ -144,7 +102,7 @@ class Solution:
     """
 
     kind: Literal["feasible", "infeasible", "undecided"]
-    asked: NamedSystem = field(repr=False)
+    system: System = field(repr=False)
     w: Vector | None = None
     exact_w: tuple[Fraction, ...] | None = None
     exact_only: bool = False
@@ -155,16 +113,19 @@ class Solution:
     ended: str = ""
     no_point_within: float = 0.0
     proof: SystemCertificate | None = field(default=None, repr=False)
-    rows: tuple[int, ...] = field(default=(), repr=False)  # of the engine, in conflict
+    seconds: float | None = field(default=None, repr=False)  # for what is found when asked for
 
     @property
     def certificate(self) -> SystemCertificate | None:
         """The proof, with all that has been asked for."""
-        proof, inside, room = self.proof, vars(self).get("inside"), vars(self).get("room")
-        if proof is not None and inside is not None:
-            proof = replace(proof, point=inside[0], implicit=inside[1])
-        if proof is not None and isinstance(room, Radius):
-            proof = replace(proof, radius=room)
+        proof, known = self.proof, vars(self)  # cached properties stand among the others
+        if proof is None:
+            return None
+        if known.get("inside") is not None:
+            point, implicit = known["inside"]
+            proof = replace(proof, point=point, implicit=implicit)
+        if isinstance(known.get("room"), Radius):
+            proof = replace(proof, radius=known["room"])
         return proof
 
     @cached_property
@@ -173,7 +134,7 @@ class Solution:
         if self.kind != "feasible":
             return None
         try:
-            return interior(self.asked.system, self.asked.limits())
+            return relative_interior(self.system, Limits(seconds=self.seconds))
         except OutOfTimeError:
             return None
 
@@ -182,7 +143,7 @@ class Solution:
         """Whether some point satisfies every row strictly."""
         if self.inside is None:
             return "unknown"
-        whole = len(self.inside[1].rows) == 0 and not self.asked.system.free.any()
+        whole = len(self.inside[1].rows) == 0 and not self.system.free.any()
         return "full" if whole else "relative"
 
     @property
@@ -191,18 +152,17 @@ class Solution:
         if self.inside is None:
             return None
         claim = self.inside[1]
-        named = map(self.asked.name, claim.rows, claim.multipliers)
+        pairs = zip(claim.rows, claim.multipliers, strict=True)
+        named = (named_row(self.system.stated, *pair) for pair in pairs)
         return tuple(row for row in named if row.kind != "eq")
 
     @cached_property
     def room(self) -> Radius | Interval:
         """The radius with its proof; without one where it is infinite, or unknown."""
-        from novikoff.systems.radius import signed_radius
-
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
         try:
-            return signed_radius(self.asked.system, self.asked.limits())
+            return signed_radius(self.system, Limits(seconds=self.seconds))
         except OutOfTimeError:
             return Interval(-math.inf, math.inf)
 
@@ -222,7 +182,7 @@ class Solution:
         """Where infeasible, a point of the least Σ violation²."""
         if self.kind != "infeasible":
             return None
-        return least_squares.least_squares(self.asked.system, self.asked.limits())
+        return least_squares(self.system, Limits(seconds=self.seconds))
 
     @cached_property
     def violation(self) -> float:
@@ -230,13 +190,13 @@ class Solution:
         w = self.least_squares if self.kind == "infeasible" else self.w
         if w is None or (self.kind == "feasible" and not self.exact_only):
             return 0.0 if w is not None else math.inf
-        return least_squares.largest_violation(self.asked.system, w)
+        return largest_violation(self.system, w)
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
 
     def __str__(self) -> str:
-        n = len(self.asked.system.numbers) - 1
+        n = self.system.e
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
             kept = self.proof is not None and len(self.proof.witnesses) > 0
@@ -251,7 +211,7 @@ class Solution:
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(
             f"{name} = {value:.6g}"
-            for name, value in zip(self.asked.variables[:_NAMED], values, strict=False)
+            for name, value in zip(self.system.stated.variables[:_NAMED], values, strict=False)
         )
         more = len(values) - _NAMED
         point += f" and {more:,} more values" if more > 0 else ""
@@ -272,58 +232,3 @@ def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     if kept:
         fewer = "none of those that may be blamed is superfluous"
     return f"Infeasible: {listed} contradict each other, and {fewer} (proved)."
-
-
-def plain(value: Fraction) -> str:
-    """A number as it is written, in decimals where these are few.
-
-    Examples
-    --------
-    >>> plain(Fraction(3, 8)), plain(Fraction(1, 3)), plain(Fraction(-2))
-    ('0.375', '1/3', '-2')
-    """
-    if value.denominator == 1:
-        return str(value) if abs(value) < 10**15 else f"{float(value):.6g}"
-    text = repr(float(value)) if abs(value) < 10**300 else ""
-    if text and Fraction(text) == value:
-        return text
-    short = str(value)
-    return short if len(short) <= 12 or not text else f"{float(value):.6g}"
-
-
-def interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
-    """A point of the relative interior, and λ on the rows that every solution meets."""
-    v, rows, weights, equal, more = engine.relative_interior(system, limits)
-    stated = stated_multipliers(system, [*rows, *equal], [*weights, *more])
-    claim = dict(zip(*stated, strict=True))
-    bounds = system.numbers[system.free & (system.numbers >= system.first_bound)]
-    for number in bounds.tolist():  # both bounds of a fixed variable hold with equality
-        for side in (number, number + system.p):
-            claim[side] = claim.get(side, Fraction(0)) + 1
-    order = sorted(claim)
-    return system.claimed(v), Multipliers(tuple(order), tuple(claim[number] for number in order))
-
-
-def stated_multipliers(
-    system: System, rows: Sequence[int], multipliers: Sequence[Fraction]
-) -> tuple[tuple[int, ...], tuple[Fraction, ...]]:
-    """Λ for the rows as they are stated: factors, and the two bounds of a fixed variable."""
-    pairs: dict[int, Fraction] = {}
-    below = system.passes.p - 1
-    for i, mu in zip(rows, multipliers, strict=True):
-        factor = Fraction(1) if system.factors is None else system.factors[i]
-        number, weight = int(system.numbers[i]), mu * factor
-        if weight < 0 and number >= system.first_bound:
-            number, weight = number + below, -weight
-        pairs[number] = weight
-    order = sorted(pairs)
-    return tuple(order), tuple(pairs[number] for number in order)
-
-
-def certificate_of(
-    asked: NamedSystem,
-    answer: str,
-    **claims: Any,
-) -> SystemCertificate:
-    """A certificate about this system."""
-    return SystemCertificate(answer, *size_of(asked.stated), digest_of(asked.stated), **claims)

@@ -18,22 +18,26 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
+from novikoff.data.errors import counted
 from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
-from novikoff.geometry.system_checker import Arrays, Multipliers, Radius
-from novikoff.systems.engine import Contradiction, Point, Progress, decide, nudged
-from novikoff.systems.matrices import dense
-from novikoff.systems.radius import signed_radius
-from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
-from novikoff.systems.solution import (
-    NamedSystem,
-    Solution,
-    certificate_of,
-    interior,
-    stated_multipliers,
+from novikoff.geometry.system_certificate import SystemCertificate
+from novikoff.geometry.system_checker import Radius
+from novikoff.geometry.system_statement import Arrays
+from novikoff.systems.distances import signed_radius
+from novikoff.systems.engine import (
+    Contradiction,
+    Point,
+    Progress,
+    decide,
+    nudged,
+    relative_interior,
 )
-from novikoff.systems.statement import ask_arrays, vector_of
-from novikoff.systems.system import System
+from novikoff.systems.matrices import dense
+from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
+from novikoff.systems.solution import Solution, named_row
+from novikoff.systems.statement import stated_arrays, vector_of
+from novikoff.systems.system import System, system_of
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _SHARE = 0.75
@@ -107,54 +111,57 @@ def solve(
     >>> [str(row.multiplier) for row in answer.conflict]
     ['1', '1', '1']
     """
-    seconds = check_options(point, method, budget)
-    asked = ask_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep, seconds)
-    start = None if w0 is None else vector_of(w0, asked.system.p, "w0", "variable", finite=True)
+    if point not in POINTS:
+        raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
+    if not (isinstance(method, str) or callable(method)):
+        raise ValueError(f"method must be a name or a function, not {method!r}.")
+    if point == "nearest" and method != "auto":
+        raise ValueError('point="nearest" is for method="auto": the others propose any point.')
+    seconds = check_budget(budget)
+    system = system_of(stated_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep))
+    start = None if w0 is None else vector_of(w0, system.p, "w0", "variable", finite=True)
     limits = Limits(seconds=seconds)
-    return answer(asked, limits, w0=start, point=point, method=method, trace=trace)
+    return answer(system, limits, w0=start, point=point, method=method, trace=trace)
 
 
 def answer(
-    asked: NamedSystem,
+    system: System,
     limits: Limits,
     *,
     w0: Vector | None = None,
     point: str = "any",
     method: str | Callable[..., Any] = "auto",
     trace: bool = False,
-    within: Mask | None = None,
 ) -> Solution:
-    """Answer a question: find, verify, and say what is known when time is up.
-
-    ``within`` are the rows that take part, where they are not all. Of such an answer only the
-    conflict speaks of the whole system.
-    """
-    progress = Progress()
+    """Answer a question: find, verify, and say what is known when time is up."""
+    progress, ended = Progress(), ""
+    solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             found: Point | Contradiction | None
-            if within is not None:
-                found = decide(asked.system, limits, within=within, floats=False, progress=progress)
-                if isinstance(found, Point):
-                    return Solution("feasible", asked)
-            elif method == "auto":
-                found = _find(asked.system, w0, point, limits, progress)
+            if method == "auto":
+                found = _find(system, w0, point, limits, progress)
             else:
-                found = _propose(asked, method, w0, limits, trace, progress)
+                found = _propose(system, method, w0, limits, trace, progress)
             if isinstance(found, Contradiction):
-                return _infeasible(asked, *_keep(asked, found, limits, within), progress)
-            if found is not None:
-                return _feasible(asked, found, point, limits, progress)
+                solution = infeasible(system, *without_superfluous(system, found, limits))
+            elif found is not None:
+                solution = _feasible(system, found, point, limits)
+            else:
+                ended = f"the method ended after {counted(progress.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted, ended = True, ""
+        limits.interrupted = True
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
         ended = "the numbers grew beyond floats"
-    else:
-        steps = "1 step" if progress.n_steps == 1 else f"{progress.n_steps:,} steps"
-        ended = f"the method ended after {steps}"
-    return _undecided(asked, progress, "it was interrupted" if limits.interrupted else ended)
+    if solution is None:
+        ended = "it was interrupted" if limits.interrupted else ended
+        away = _distance(system, progress.rows, progress.weights)
+        solution = Solution("undecided", system, progress.w, ended=ended, no_point_within=away)
+    solution.n_steps, solution.trace = progress.n_steps, progress.trace
+    solution.seconds = limits.seconds
+    return solution
 
 
 def _find(
@@ -178,7 +185,7 @@ def _find(
 
 
 def _propose(
-    asked: NamedSystem,
+    system: System,
     method: str | Callable[..., Any],
     w0: Vector | None,
     limits: Limits,
@@ -186,7 +193,6 @@ def _propose(
     progress: Progress,
 ) -> Point | Contradiction | None:
     """Let a method propose a point and multipliers, and verify them."""
-    system = asked.system
     if isinstance(method, str):
         from novikoff.systems.methods import METHODS
 
@@ -197,7 +203,7 @@ def _propose(
         with limits.standing_still():  # a first compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
     own = limits.part(_SHARE)
-    stated, free = asked.stated, np.flatnonzero(system.free)
+    stated, free = system.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
     right = dense(system.passes.X[: system.e, [-1]])
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
@@ -229,18 +235,17 @@ def _propose(
     return None
 
 
-def _keep(
-    asked: NamedSystem, found: Contradiction, limits: Limits, within: Mask | None
+def without_superfluous(
+    system: System, found: Contradiction, limits: Limits, within: Mask | None = None
 ) -> tuple[Contradiction, dict[int, list[Fraction]]]:
     """Leave out rows of a conflict that the kept rows make superfluous; a point for each other row.
 
     The point of a row, (w, t) of the engine, satisfies all kept rows and all blamed rows but this
-    one.
+    one. ``within`` are the rows that take part, where they are not all.
     """
-    system = asked.system
-    if not asked.kept:
+    if not system.stated.kept:
         return found, {}
-    kept = np.isin(system.numbers, sorted(asked.kept))
+    kept = np.isin(system.numbers, sorted(system.stated.kept))
     kept = kept if within is None else kept & within
     blamed = [i for i in found.rows.tolist() if not kept[i]]
     witnesses: dict[int, list[Fraction]] = {}
@@ -260,44 +265,39 @@ def _keep(
     return found, {i: witnesses[i] for i in blamed}
 
 
-def _infeasible(
-    asked: NamedSystem,
-    found: Contradiction,
-    witnesses: dict[int, list[Fraction]],
-    progress: Progress,
+def infeasible(
+    system: System, found: Contradiction, witnesses: dict[int, list[Fraction]]
 ) -> Solution:
-    system = asked.system
-    numbers, weights = stated_multipliers(system, found.rows.tolist(), found.multipliers)
-    by_number = {int(system.numbers[i]): system.claimed(v) for i, v in witnesses.items()}
-    blamed = [k for k in numbers if k not in asked.kept]
+    """The answer that a conflict is, with its proof."""
+    stated = system.stated
+    conflict = system.stated_multipliers(found.rows.tolist(), found.multipliers)
     claims: dict[str, Any] = {}
-    if by_number:
-        claims["kept"] = tuple(sorted(asked.kept))
-        claims["witnesses"] = tuple(by_number[asked.engine_number(k)] for k in blamed)
+    if witnesses:
+        points = {int(system.numbers[i]): system.claimed(v) for i, v in witnesses.items()}
+        claims["kept"] = tuple(sorted(stated.kept))
+        claims["witnesses"] = tuple(
+            points[k] if k in points else points[k - stated.d]  # the bounds of a fixed variable
+            for k in conflict.rows
+            if k not in stated.kept
+        )
     elif found.weak is not None:
         claims["point"] = system.claimed(found.weak)
-    conflict = Multipliers(numbers, weights)
-    return Solution(
-        "infeasible",
-        asked,
-        conflict=tuple(map(asked.name, numbers, weights)),
-        n_steps=progress.n_steps,
-        trace=progress.trace,
-        proof=certificate_of(asked, "infeasible", conflict=conflict, irreducible=True, **claims),
-        rows=tuple(found.rows.tolist()),
-    )
+    pairs = zip(conflict.rows, conflict.multipliers, strict=True)
+    named = tuple(named_row(stated, *pair) for pair in pairs)
+    proof = _certificate(system, "infeasible", conflict=conflict, irreducible=True, **claims)
+    return Solution("infeasible", system, conflict=named, proof=proof)
 
 
-def _feasible(
-    asked: NamedSystem, found: Point, point: str, limits: Limits, progress: Progress
-) -> Solution:
+def _certificate(system: System, answer: str, **claims: Any) -> SystemCertificate:
+    stated = system.stated
+    return SystemCertificate(answer, stated.n, stated.d, stated.sha256(), **claims)
+
+
+def _feasible(system: System, found: Point, point: str, limits: Limits) -> Solution:
     """The point that is wanted, exactly and in floats; what is proved stands if time is up."""
-    system, v = asked.system, found.v
-    solution = Solution("feasible", asked, n_steps=progress.n_steps, trace=progress.trace)
-    solution.exact_w = system.point(v)
-    solution.proof = certificate_of(asked, "feasible", point=system.claimed(v))
-    solution.w = nearest_floats(solution.exact_w)
-    solution.exact_only = not found.floats
+    w = system.point(found.v)
+    solution = Solution("feasible", system, nearest_floats(w), w, exact_only=not found.floats)
+    solution.proof = _certificate(system, "feasible", point=system.claimed(found.v))
     try:
         if point in ("interior", "chebyshev"):
             solution.point_found = False
@@ -322,7 +322,7 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
 
     Else, one inside.
     """
-    system = solution.asked.system
+    system = solution.system
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
@@ -331,32 +331,19 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
             centre = system.point_of_claim(solution.room.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
-    solution.inside = interior(system, limits)
+    solution.inside = relative_interior(system, limits)
     return system.point_of_claim(solution.inside[0])
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     """Floats that satisfy every row, near the exact point, or inside if any point will do."""
-    system, exactly = solution.asked.system, solution.exact_w or ()
+    system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
     if found is not None or point != "any" or (system.free.any() and system.p > MOST_VARIABLES):
         return found
-    solution.inside = interior(system, limits)
+    solution.inside = relative_interior(system, limits)
     return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)
-
-
-def _undecided(asked: NamedSystem, progress: Progress, ended: str) -> Solution:
-    """The best of both sides: a point, and a distance from the origin that solutions keep."""
-    return Solution(
-        "undecided",
-        asked,
-        w=progress.w,
-        n_steps=progress.n_steps,
-        trace=progress.trace,
-        ended=ended,
-        no_point_within=_distance(asked.system, progress.rows, progress.weights),
-    )
 
 
 def _distance(system: System, rows: Indices, weights: Vector) -> float:
@@ -374,14 +361,8 @@ def _distance(system: System, rows: Indices, weights: Vector) -> float:
     return exact.square_root_down(right**2 / squared)
 
 
-def check_options(point: str, method: object, budget: float | None) -> float | None:
-    """The budget, if it and the other options are what they may be."""
-    if point not in POINTS:
-        raise ValueError(f"point must be one of {', '.join(POINTS)}, not {point!r}.")
-    if not (isinstance(method, str) or callable(method)):
-        raise ValueError(f"method must be a name or a function, not {method!r}.")
-    if point == "nearest" and method != "auto":
-        raise ValueError('point="nearest" is for method="auto": the others propose any point.')
+def check_budget(budget: float | None) -> float | None:
+    """The budget, if it is one."""
     if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
         raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
     return budget

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,25 +12,20 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.errors import meant
-from novikoff.geometry.system_checker import Arrays, check_labels
-from novikoff.systems.model import LinearSystem
-from novikoff.systems.solution import NamedSystem
-from novikoff.systems.system import system_of
+from novikoff.geometry.system_statement import Arrays, LinearSystem, check_labels
 
 
-def ask_model(model: LinearSystem, seconds: float | None = None) -> NamedSystem:
-    """The question that a model asks."""
-    if not model.variables:
-        raise ValueError("The system has no variables.")
-    names = [row.name for row in model.constraints]
-    unknown = sorted(model.kept - {*names})
+def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
+    """The same system, with rows that may not be blamed, by name."""
+    known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
+    unknown = sorted(wanted - {*known})
     if unknown:
-        raise ValueError(f"There is no row {unknown[0]!r} to keep; {meant(unknown[0], names)}")
-    kept = frozenset(k for k, name in enumerate(names) if name in model.kept)
-    return NamedSystem(model, system_of(model), model.variables, names, kept, seconds)
+        raise ValueError(f"There is no row {unknown[0]!r} to keep; {meant(unknown[0], known)}")
+    kept = frozenset(k for k, name in enumerate(known) if name in wanted and stated.row(k))
+    return replace(stated, kept=kept)
 
 
-def ask_arrays(
+def stated_arrays(
     A: Any,
     c: Any,
     A_eq: Any = None,
@@ -39,15 +35,13 @@ def ask_arrays(
     strict: Any = False,
     names: Sequence[str] | None = None,
     keep: Any = None,
-    seconds: float | None = None,
-) -> NamedSystem:
-    """The question that arrays ask; ValueError says what is wrong with them, and where."""
+) -> Arrays:
+    """The system that arrays state; ValueError says what is wrong with them, and where."""
     check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
     if A is None and A_eq is not None:  # no rows but equalities
         A, c = np.zeros((0, _matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
     matrix = np.zeros(shape) if len(shape) == 2 and shape[0] == 0 < shape[1] else _matrix(A, "A")
-    labels = A.index.tolist() if hasattr(A, "iloc") and names is None else None
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
@@ -71,18 +65,18 @@ def ask_arrays(
     high = np.full(p, np.inf) if upper is None else vector_of(upper, p, "upper", "variable")
     _refuse(low == np.inf, "lower", "+inf: no point is above it")
     _refuse(high == -np.inf, "upper", "-inf: no point is below it")
-    stated = Arrays(matrix, right, equal, right_eq, low, high, _mask(strict, n), greater)
-    columns = columns_of(A, p).names
     named = hasattr(A, "columns")
-    variables = [str(name) if named else f"w[{name}]" for name in columns]
-    rows = [f"row {i}" for i in range(n)] if labels is None else [*map(str, labels)]
+    variables = [str(name) if named else f"w[{name}]" for name in columns_of(A, p).names]
+    if names is None and hasattr(A, "iloc"):
+        names = A.index.tolist()
     if names is not None:
-        rows = [*map(str, names)]
-        if len(rows) != n:
-            raise ValueError(f"names has {len(rows)} entries, but A has {n} rows.")
-    kept = frozenset(i for i in _kept(keep, rows, n) if right[i] < np.inf)  # others ask nothing
-    rows += [f"equality {k}" for k in range(len(right_eq))]
-    return NamedSystem(stated, system_of(stated), variables, rows, kept, seconds)
+        names = [*map(str, names)]
+        if len(names) != n:
+            raise ValueError(f"names has {len(names)} entries, but A has {n} rows.")
+    mask = _mask(strict, n)
+    stated = Arrays(matrix, right, equal, right_eq, low, high, mask, greater, variables, names)
+    kept = _kept(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
+    return replace(stated, kept=frozenset(i for i in kept if right[i] < np.inf))
 
 
 def _matrix(A: Any, name: str) -> Any:
@@ -140,8 +134,6 @@ def _mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
 
 def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     """Rows of A by number or name, or a mask of them."""
-    if keep is None:
-        return frozenset()
     given = np.asarray(keep)
     if given.dtype == np.bool_ and given.shape == (n,):
         return frozenset(np.flatnonzero(given).tolist())

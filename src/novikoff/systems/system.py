@@ -23,9 +23,9 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.passes import ExactSigns, LocalPasses, Mask, OutOfTimeError, RowSet, in_turn
-from novikoff.geometry.system_checker import Arrays
+from novikoff.geometry.system_checker import Multipliers
+from novikoff.geometry.system_statement import Arrays, LinearSystem, Statement
 from novikoff.systems.matrices import beside
-from novikoff.systems.model import LinearSystem
 
 # Systems with at most so many numbers are dense: the engine is quicker with them.
 _MOST_DENSE = 1 << 20
@@ -75,12 +75,12 @@ class System:
     its upper bound; a negative multiplier of it is one of the lower bound.
     """
 
+    stated: Statement
     passes: LocalPasses
     free: Mask  # equalities: multipliers of any sign
     strict: Mask
     numbers: Indices  # −1 for e
     factors: Sequence[Fraction] | None  # each row is this times the row stated; None: 1
-    first_bound: int  # the number of the first upper bound
     left: Floats | SparseMatrix  # −a, in several columns where one float does not hold it
     fold: Indices
     columns: Sequence[Vector]  # c/unit, a sum of several
@@ -113,10 +113,32 @@ class System:
         """The point that (w, t) of the engine stands for; t > 0."""
         return self.point_of_claim(self.claimed(v))
 
+    @property
+    def fixed(self) -> Mask:
+        """The free rows that stand for both bounds of a variable."""
+        return self.free & (self.numbers >= self.stated.m)
+
     @staticmethod
     def point_of_claim(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """The point that (w, t) of a certificate stands for."""
         return tuple(value / v[-1] for value in v[:-1])
+
+    def stated_multipliers(
+        self, rows: Iterable[int], multipliers: Iterable[Fraction]
+    ) -> Multipliers:
+        """Λ for the rows as they are stated: with factors, and of the right bound of a variable."""
+        pairs: dict[int, Fraction] = {}
+        for i, mu in zip(rows, multipliers, strict=True):
+            number, weight = int(self.numbers[i]), mu * self.factor(i)
+            if weight < 0 and number >= self.stated.m:  # of a fixed variable: its lower bound
+                number, weight = number + self.p, -weight
+            pairs[number] = weight
+        order = sorted(pairs)
+        return Multipliers(tuple(order), tuple(pairs[number] for number in order))
+
+    def factor(self, i: int) -> Fraction:
+        """What the row as it is stated was multiplied by."""
+        return Fraction(1) if self.factors is None else self.factors[i]
 
     def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
         """The signs of the products of all rows with (w, t)."""
@@ -140,7 +162,8 @@ class System:
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
         """The slack c − ⟨a, w⟩ of every row but e, or of some."""
-        at, found = exact.numbers(self.homogeneous(w)), list[Fraction]()
+        at = exact.numbers(self.homogeneous(w))
+        found: list[Fraction] = []
         among = np.arange(self.e) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
             if limits.reached() is not None:
@@ -164,126 +187,114 @@ class System:
         return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
-def system_of(statement: LinearSystem | Arrays) -> System:
+def system_of(stated: LinearSystem | Arrays) -> System:
     """The rows of a model or of arrays that were checked."""
-    return _of_model(statement) if isinstance(statement, LinearSystem) else _of_arrays(statement)
+    if not stated.variables:
+        raise ValueError("The system has no variables.")
+    return _of_model(stated) if isinstance(stated, LinearSystem) else _of_arrays(stated)
 
 
 def _of_arrays(given: Arrays) -> System:
-    A, m, p = given.A, given.m, given.d
+    m, p = given.m, given.d
     stated = np.concatenate([-given.c if given.greater else given.c, given.c_eq])
-    sides = [np.isfinite(given.upper), np.isfinite(given.lower)]
-    fixed = sides[0] & (given.upper == given.lower)
-    sides[1] = sides[1] & ~fixed
     rows = np.flatnonzero(stated < np.inf)
-    bounded = [np.flatnonzero(side) for side in sides]
-    n, used = len(rows), [len(rows), *map(len, bounded)]
-    right = np.concatenate(
-        [stated[rows], given.upper[bounded[0]], -given.lower[bounded[1]], np.ones(1)]
-    )
-    turned: Any = -1.0 * A if given.greater else A
-    both = stacked(turned, given.A_eq)[rows]
-    alike = isinstance(A, np.ndarray) and sum(used) * p <= max(2 * n * p, _MOST_DENSE)
-    signs = np.repeat([-1.0, 1.0, 0.0], [*used[1:], 1])
-    unit = _unit_rows(np.concatenate([*bounded, [0]]), signs, p, is_dense=alike)
-    left = stacked(-both, unit)
-    passes = _passes(left, np.arange(p), [right])
-    numbers = np.concatenate([rows, m + bounded[0], m + p + bounded[1], [-1]])
-    free = np.zeros(len(numbers), dtype=np.bool_)
-    free[:n] = rows >= len(given.c)
-    free[n : n + used[1]] = fixed[bounded[0]]
+    fixed = np.isfinite(given.upper) & (given.upper == given.lower)
+    upper = np.flatnonzero(np.isfinite(given.upper))
+    lower = np.flatnonzero(np.isfinite(given.lower) & ~fixed)
+    numbers = np.concatenate([rows, m + upper, m + p + lower, [-1]])
+    free = (numbers >= len(given.c)) & (numbers < m)
+    free |= np.isin(numbers, m + np.flatnonzero(fixed))
     strict = np.zeros(len(numbers), dtype=np.bool_)
-    strict[: np.count_nonzero(rows < len(given.c))] = given.strict[rows[rows < len(given.c)]]
-    return System(passes, free, strict, numbers, None, m, left, np.arange(p), [right])
+    of_A = rows[rows < len(given.c)]
+    strict[: len(of_A)] = given.strict[of_A]
 
+    turned: Any = -1.0 * given.A if given.greater else given.A
+    above = -stacked(turned, given.A_eq)[rows]
+    # Bounds and e are rows of one number each: many of them would make a large dense matrix.
+    columns = np.concatenate([upper, lower, [0]])
+    values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
+    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MOST_DENSE)
+    if isinstance(given.A, np.ndarray) and few:
+        below: Any = np.zeros((len(columns), p))
+        below[np.arange(len(columns)), columns] = values
+    else:
+        import scipy.sparse as sp
 
-def _unit_rows(columns: Indices, values: Vector, p: int, *, is_dense: bool) -> Any:
-    """Rows of one number each; many of them beside few others would make a large dense matrix."""
-    rows = np.arange(len(columns))
-    if is_dense:
-        unit = np.zeros((len(columns), p))
-        unit[rows, columns] = values
-        return unit
-    import scipy.sparse as sp
-
-    return sp.csr_array((values, (rows, columns)), shape=(len(columns), p))
+        places = np.arange(len(columns)), columns
+        below = sp.csr_array((values, places), shape=(len(columns), p))
+    left = stacked(above, below)
+    right = np.concatenate([stated[rows], given.upper[upper], -given.lower[lower], [1.0]])
+    passes, fold = _passes(left, np.arange(p), [right]), np.arange(p)
+    return System(given, passes, free, strict, numbers, None, left, fold, [right])
 
 
 def _of_model(model: LinearSystem) -> System:
-    p, m = len(model.variables), len(model.constraints)
-    rows: list[tuple[int, dict[int, Fraction], int, Fraction, str]] = []
-    for k, row in enumerate(model.constraints):
-        sign = 1 if row.relation in (">=", ">") else -1
-        rows.append((k, row.terms, sign, row.right, row.relation))
-    one = Fraction(1)
-    for j, (low, high) in enumerate(zip(model.lower, model.upper, strict=True)):
-        if high is not None:
-            rows.append((m + j, {j: one}, -1, high, "=" if low == high else "<="))
-        if low is not None and low != high:
-            rows.append((m + p + j, {j: one}, 1, low, ">="))
+    rows = [(number, model.constraint(number)) for number in range(model.m)]
+    for j in range(model.d):
+        numbers = model.m + j, model.m + model.d + j
+        upper, lower = map(model.row, numbers)
+        if upper is not None and lower is not None and upper.right == lower.right:
+            upper, lower = upper._replace(relation="="), None
+        pairs = zip(numbers, (upper, lower), strict=True)
+        rows += [(number, row) for number, row in pairs if row is not None]
     counts, columns, values, right, factors = [], [], [], [], []
-    for number, terms, sign, c, _ in rows:
-        pairs = sorted((j, *value.as_integer_ratio()) for j, value in terms.items())
-        used = [(j, top, bottom) for j, top, bottom in pairs if top]
-        used.append((-1, *c.as_integer_ratio()))
-        over = math.lcm(*[bottom for *_, bottom in used])
-        whole = [top * (over // bottom) for _, top, bottom in used]
+    for _, row in rows:
+        fractions = sorted((j, *value.as_integer_ratio()) for j, value in row.terms.items())
+        over = math.lcm(row.right.denominator, *[bottom for *_, bottom in fractions])
+        whole = [top * (over // bottom) for _, top, bottom in fractions]
+        whole.append(row.right.numerator * (over // row.right.denominator))
         common = math.gcd(*whole) or 1
-        whole = [sign * value // common for value in whole]
+        whole = [-row.sign * value // common for value in whole]
         if max(map(int.bit_length, whole)) > _MOST_BITS:
             raise ValueError(
-                f"The numbers of {_name(model, number)} differ by more than 270 digits: write them "
-                "in other units."
+                f"The numbers of row {row.name!r} differ by more than 270 digits: write them in "
+                "other units."
             )
-        counts.append(len(used) - 1)
-        columns += [j for j, *_ in used[:-1]]
+        counts.append(len(fractions))
+        columns += [j for j, *_ in fractions]
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
-    left, fold = _matrix([*counts, 0], columns, values, p)
+    left, fold = _matrix([*counts, 0], columns, values, model.d)
     parts, _ = _parts([*right, 0])
     parts[0][-1] = 1.0
-    relations = [*(relation for *_, relation in rows), ""]
+    relations = [*(row.relation for _, row in rows), ""]
     return System(
+        model,
         _passes(left, fold, parts),
         np.array([relation == "=" for relation in relations]),
         np.array([relation in ("<", ">") for relation in relations]),
-        np.array([*(number for number, *_ in rows), -1]),
-        [*factors, one],
-        m,
+        np.array([*(number for number, _ in rows), -1]),
+        [*factors, Fraction(1)],
         left,
         fold,
         parts,
     )
 
 
-def _name(model: LinearSystem, number: int) -> str:
-    m, p = len(model.constraints), len(model.variables)
-    if number < m:
-        return f"row {model.constraints[number].name!r}"
-    return f"the bound of {model.variables[(number - m) % p]!r}"
-
-
 def _matrix(
     counts: list[int], columns: list[int], values: list[int], p: int
 ) -> tuple[Any, Indices]:
     """Whole numbers by rows as floats, those that need several in more columns."""
-    parts, _ = _parts(values)
-    at, across = np.repeat(np.arange(len(counts)), counts), np.array(columns, dtype=np.int64)
-    fold, every = np.arange(p), [(at, across, parts[0])]
-    for part in parts[1:]:
-        used, place = np.unique(across[part != 0.0], return_inverse=True)
-        every.append((at[part != 0.0], len(fold) + place, part[part != 0.0]))
+    first, *more = _parts(values)[0]
+    at = np.repeat(np.arange(len(counts)), counts)
+    across = np.array(columns, dtype=np.int64)
+    fold = np.arange(p)
+    triplets = [(at, across, first)]
+    for part in more:
+        wide = part != 0.0
+        used, place = np.unique(across[wide], return_inverse=True)
+        triplets.append((at[wide], len(fold) + place, part[wide]))
         fold = np.concatenate([fold, used])
-    rows, across, data = (np.concatenate(pieces) for pieces in zip(*every, strict=True))
+    i, j, data = (np.concatenate(pieces) for pieces in zip(*triplets, strict=True))
     shape = len(counts), len(fold)
     if shape[0] * shape[1] <= _MOST_DENSE:
         X = np.zeros(shape)
-        X[rows, across] = data
+        X[i, j] = data
         return X, fold
     import scipy.sparse as sp
 
-    return sp.csr_array(sp.coo_array((data, (rows, across)), shape=shape)), fold
+    return sp.csr_array(sp.coo_array((data, (i, j)), shape=shape)), fold
 
 
 def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
@@ -324,8 +335,8 @@ def split(system: System, equalities: Mask) -> System:
     left: Any = system.left
     left = stacked(left[: system.e], -left[both], left[system.e :])
     order = np.concatenate([np.arange(system.e), both, [system.e]])
-    stated = [Fraction(1)] * len(system.free) if system.factors is None else system.factors
-    factors = [*stated[:-1], *(-stated[i] for i in both.tolist()), Fraction(1)]
+    own = [system.factor(i) for i in range(system.e)]
+    factors = [*own, *(-own[i] for i in both.tolist()), Fraction(1)]
     halves = replace(
         system,
         left=left,

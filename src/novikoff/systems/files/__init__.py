@@ -1,4 +1,1 @@
-"""Files of inequalities, read or refused in a sentence.
-
-CSV, MPS and LP become a `LinearSystem`; npz becomes a dict of arrays, the arguments of `solve`.
-"""
+"""Files of inequalities, read or refused in a sentence: CSV, MPS, LP and npz."""

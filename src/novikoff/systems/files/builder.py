@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.systems.model import Constraint, LinearSystem, Relation
+from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem, Relation
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
-FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
-# Bytes of packed files that are read; more might not fit into memory.
-MOST_UNPACKED: Final = 1 << 28
 _MOST_DIGITS: Final = 1000
 _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
@@ -23,19 +21,18 @@ _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
 
 
 class SystemFile(NamedTuple):
-    """A file's name, its model or arrays for `nv.solve`, its format, what is to be said of it."""
+    """The system of a file, its format, and what is to be said of it."""
 
-    source: str
-    content: LinearSystem | dict[str, Any]
+    stated: LinearSystem | Arrays
     format: str
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def model(self) -> LinearSystem:
-        """The system, where it was not given by arrays."""
-        if not isinstance(self.content, LinearSystem):
+        """The system of a text file."""
+        if not isinstance(self.stated, LinearSystem):
             raise TypeError("An npz file holds arrays.")
-        return self.content
+        return self.stated
 
 
 class Place(NamedTuple):
@@ -131,10 +128,25 @@ class ModelBuilder:
             self.add(name, terms, ">=", least)
             self.add(name, terms, "<=", most)
 
-    def bound(
-        self, name: str, side: Literal["lower", "upper"], value: Fraction | float, place: Place
-    ) -> None:
-        """Bound a variable; an infinite value says that there is no bound."""
+    def bound(self, name: str, relation: Relation, value: Fraction | float, place: Place) -> None:
+        """Bound a variable from above, from below, or by "="; an infinite value is no bound."""
+        if relation in ("<=", "="):
+            self._bound(name, "upper", value, place)
+        if relation in (">=", "="):
+            self._bound(name, "lower", value, place)
+
+    def free(self, name: str, place: Place) -> None:
+        """Say that a variable has no bounds."""
+        self.bound(name, ">=", -math.inf, place)
+        self.bound(name, "<=", math.inf, place)
+
+    def binary(self, name: str, place: Place) -> None:
+        """Say that a variable is 0 or 1."""
+        self.integers[name] = None
+        self.bound(name, ">=", Fraction(0), place)
+        self.bound(name, "<=", Fraction(1), place)
+
+    def _bound(self, name: str, side: str, value: Fraction | float, place: Place) -> None:
         limit: Fraction | None = None
         if -NO_BOUND < value < NO_BOUND:
             limit = Fraction(value)
@@ -191,4 +203,4 @@ class ModelBuilder:
             maximise,
             constant,
         )
-        return SystemFile(self.source, model, format, tuple(self.notes))
+        return SystemFile(model, format, tuple(self.notes))

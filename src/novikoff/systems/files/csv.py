@@ -18,8 +18,8 @@ from typing import Final
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.numbers import is_missing
+from novikoff.geometry.system_statement import Relation
 from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
-from novikoff.systems.model import Relation
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
 RELATIONS: Final[dict[str, Relation]] = {

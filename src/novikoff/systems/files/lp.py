@@ -22,15 +22,14 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError, quoted
+from novikoff.geometry.system_statement import Relation
 from novikoff.systems.files.builder import (
-    FLIPPED,
     ModelBuilder,
     Place,
     SystemFile,
     bound_number,
     exact_number,
 )
-from novikoff.systems.model import Relation
 
 _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",
@@ -57,6 +56,7 @@ _TOKEN = re.compile(
 _RELATIONS: Final[dict[str, Relation]] = {
     "<": "<=", "<=": "<=", "=<": "<=", ">": ">=", ">=": ">=", "=>": ">=", "=": "="
 }  # fmt: skip
+_FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
 Sum = tuple[dict[int, Fraction], Fraction]
 
 
@@ -143,13 +143,18 @@ class _Parser:
         if self.next.kind != "objective":
             raise self.error('the file must begin with "Minimize" or "Maximize"')
         self.begin_objective()
-        readers = {"rows": self.row, "bounds": self.bound, "integers": self.integer}
+        readers = {
+            "rows": self.row,
+            "bounds": self.bound,
+            "integers": self.integer,
+            "binaries": self.binary,
+        }
         while self.next.kind != "end":
-            if self.next.kind not in (*readers, "binaries"):
+            if self.next.kind not in readers:
                 raise self.error("a section of a linear program is expected (Subject To, Bounds)")
-            section = self.take().kind
+            read = readers[self.take().kind]
             while self.next.kind not in _SECTIONS:
-                readers.get(section, self.binary)()
+                read()
         if not self.next.text:
             raise self.error('"End" is expected: the file may be cut off')
         self.take()
@@ -190,7 +195,7 @@ class _Parser:
                 low, high = ends if relation == "<=" else ends[::-1]
                 self.builder.add_range(name, terms, low, high)
             else:
-                self.builder.add(name, terms, FLIPPED[relation], least - constant)
+                self.builder.add(name, terms, _FLIPPED[relation], least - constant)
         self.end_of_line("a row")
 
     def sum(self) -> Sum:
@@ -198,11 +203,11 @@ class _Parser:
         terms: dict[int, Fraction] = {}
         constant, first, self.any_term = Fraction(0), True, False
         while first or self.next.kind == "sign":
-            sign, numbered, first = self.sign(), self.next.kind == "number", False
-            factor = Fraction(sign)
+            first = False
+            factor = Fraction(self.sign())
+            numbered = self.next.kind == "number"
             if numbered:
-                value = exact_number(self.next.text, "a coefficient", self.place)
-                factor = value if sign > 0 else -value
+                factor *= exact_number(self.next.text, "a coefficient", self.place)
                 self.take()
             if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
                 j = self.builder.variable(self.take().text)
@@ -248,43 +253,31 @@ class _Parser:
             name = self.known()
             if self.next.kind == "name" and self.next.text.lower() == "free":
                 self.take()
-                self.builder.bound(name, "lower", float("-inf"), place)
-                self.builder.bound(name, "upper", float("inf"), place)
+                self.builder.free(name, place)
             else:
-                self.limit(name, self.relation(), self.number("the bound"), place)
+                self.builder.bound(name, self.relation(), self.number("the bound"), place)
         else:
             value = self.number("the bound")
-            relation = FLIPPED[self.relation()]
-            if self.next.kind != "name":
-                raise self.error("a variable is expected")
+            relation = _FLIPPED[self.relation()]
             name = self.known()
-            self.limit(name, relation, value, place)
+            self.builder.bound(name, relation, value, place)
             if self.next.kind == "relation":
-                self.limit(name, self.relation(), self.number("the bound"), place)
+                self.builder.bound(name, self.relation(), self.number("the bound"), place)
         self.end_of_line("a bound")
 
     def known(self) -> str:
         """A variable's name; one that no row has is noted."""
+        if self.next.kind != "name":
+            raise self.error("a variable is expected")
         name = self.take().text
         if name not in self.builder.variables:
             self.builder.notes.append(f"{quoted(name)} is in no row and not in the objective")
             self.builder.variable(name)
         return name
 
-    def limit(self, name: str, relation: Relation, value: Fraction | float, place: Place) -> None:
-        if relation in ("<=", "="):
-            self.builder.bound(name, "upper", value, place)
-        if relation in (">=", "="):
-            self.builder.bound(name, "lower", value, place)
-
-    def integer(self) -> str:
-        if self.next.kind != "name":
-            raise self.error("a variable is expected")
-        name = self.known()
-        self.builder.integers[name] = None
-        return name
+    def integer(self) -> None:
+        self.builder.integers[self.known()] = None
 
     def binary(self) -> None:
-        place, name = self.place, self.integer()
-        self.builder.bound(name, "lower", Fraction(0), place)
-        self.builder.bound(name, "upper", Fraction(1), place)
+        place = self.place
+        self.builder.binary(self.known(), place)

@@ -7,11 +7,13 @@ Variables are at least 0 unless BOUNDS says otherwise.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
 from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.geometry.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,
     Place,
@@ -19,16 +21,11 @@ from novikoff.systems.files.builder import (
     bound_number,
     exact_number,
 )
-from novikoff.systems.model import Relation
 
 _RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
 _FIXED: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
+_BOUNDS: Final[dict[str, Relation]] = {"UP": "<=", "UI": "<=", "LO": ">=", "LI": ">=", "FX": "="}
 _VALUELESS: Final = ("FR", "MI", "PL", "BV")
-_SIDES: Final[dict[str, tuple[str, ...]]] = {
-    "UP": ("upper",), "UI": ("upper",), "LO": ("lower",), "LI": ("lower",),
-    "FX": ("lower", "upper"), "FR": ("lower", "upper"), "BV": ("lower", "upper"),
-    "MI": ("lower",), "PL": ("upper",),
-}  # fmt: skip
 
 
 def parse_mps(text: str, source: str) -> SystemFile:
@@ -178,7 +175,7 @@ class _Parser:
     def _bound(self, fields: list[str]) -> None:
         kind, *rest = fields or [""]
         kind = kind.upper()
-        if kind not in _SIDES:
+        if kind not in (*_BOUNDS, *_VALUELESS):
             raise self.place.error(f"{quoted(kind)} is no kind of bound that is read here.")
         if len(rest) != 3 and not (len(rest) == 2 and kind in _VALUELESS):
             raise self.place.error(
@@ -189,14 +186,18 @@ class _Parser:
         name = rest[1]
         if name not in self.builder.variables:
             raise self.place.error(f"there is no column {quoted(name)} in COLUMNS.")
-        if kind in ("BV", "LI", "UI"):
+        if kind in ("LI", "UI"):
             self.builder.integers[name] = None
-        for side in _SIDES[kind]:
-            endless = float("-inf" if side == "lower" else "inf")
-            value: Fraction | float = Fraction(side == "upper") if kind == "BV" else endless
-            if kind not in _VALUELESS:
-                value = bound_number(rest[2], f"the bound of {quoted(name)}", self.place)
-            self.builder.bound(name, "lower" if side == "lower" else "upper", value, self.place)
+        if kind == "BV":
+            self.builder.binary(name, self.place)
+        elif kind == "FR":
+            self.builder.free(name, self.place)
+        elif kind in _VALUELESS:
+            endless = -math.inf if kind == "MI" else math.inf
+            self.builder.bound(name, ">=" if kind == "MI" else "<=", endless, self.place)
+        else:
+            value = bound_number(rest[2], f"the bound of {quoted(name)}", self.place)
+            self.builder.bound(name, _BOUNDS[kind], value, self.place)
 
     def _one_set(self, section: str, name: str) -> None:
         first = self.sets.setdefault(section, name)

@@ -1,7 +1,7 @@
 """One door for all files of inequalities: open, unpack, decode, and hand over to the format.
 
-The readers live beside `LinearSystem` because they make one. They share errors and the names of
-sources with `novikoff.data`, but no parser: rows of a system are not rows of examples.
+CSV, MPS and LP become a `LinearSystem`, npz becomes `Arrays`. The readers share errors and the
+names of sources with `novikoff.data`, but no parser: rows of a system are not rows of examples.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import bz2
 import gzip
 import io
 import sys
+import zipfile
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Any, Final
 
-from novikoff.data.errors import DataError, readable_errors
+import numpy as np
+
+from novikoff.data.errors import DataError, listed, quoted, readable_errors
 from novikoff.data.source import shown
-from novikoff.geometry.system_checker import Arrays
-from novikoff.systems.files.builder import MOST_UNPACKED, SystemFile
+from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
-from novikoff.systems.files.npz import parse_npz
-from novikoff.systems.model import LinearSystem
+from novikoff.systems.statement import stated_arrays
 
 FORMATS: Final = {
     "csv": (".csv", ".tsv"),
@@ -30,6 +31,10 @@ FORMATS: Final = {
     "npz": (".npz",),
 }
 _TEXTS: Final = {"csv": parse_csv, "mps": parse_mps, "lp": parse_lp}
+_ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
+_PARTS: Final = ("data", "indices", "indptr", "shape")  # of a CSR matrix
+# Bytes of packed files that are read; more might not fit into memory.
+MOST_UNPACKED: Final = 1 << 28
 
 
 def read_model(path: str, format: str | None = None) -> SystemFile:
@@ -54,7 +59,7 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     if not content or content.isspace():
         raise DataError(f"{name} is empty.")
     if format == "npz":
-        return parse_npz(content, name)
+        return _parse_npz(content, name)
     if format not in _TEXTS:  # of a certificate that was altered
         raise DataError(f"{name} cannot be read as {format[:20]}.")
     try:
@@ -63,18 +68,6 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{name}, line {line:,}: this is not text in UTF-8.") from None
     return _TEXTS[format](text, name)
-
-
-def stated_in(file: SystemFile) -> LinearSystem | Arrays:
-    """The system of a file as a certificate is about it; ValueError if arrays make none."""
-    if isinstance(file.content, LinearSystem):
-        return file.content
-    from novikoff.systems.statement import ask_arrays
-
-    try:
-        return ask_arrays(**file.content).stated
-    except ValueError as error:
-        raise DataError(f"{file.source}: {error}") from None
 
 
 def _format_of(path: str, name: str) -> str:
@@ -103,3 +96,56 @@ def _content(path: str, name: str) -> bytes:
     if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MOST_UNPACKED:
         raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
     return content
+
+
+def _parse_npz(content: bytes, source: str) -> SystemFile:
+    """Read arrays under the names of `nv.solve`: A, c, A_eq, c_eq, lower, upper, strict.
+
+    A sparse matrix is given by its parts A_data, A_indices, A_indptr and A_shape (CSR), likewise
+    A_eq. A alone, with ``strict`` true, asks for A w > 0. Floats are the numbers they are: 0.1 is
+    the float64 next to one tenth.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            size = sum(info.file_size for info in packed.infolist())
+        if size > max(MOST_UNPACKED, 2 * len(content)):
+            raise DataError(f"{source} holds more than 256 MiB: save it unpacked, by np.savez.")
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
+    except (DataError, MemoryError):
+        raise
+    except Exception:  # whatever zipfile and NumPy make of arbitrary bytes
+        raise DataError(
+            f"{source} is not a sound npz file of numbers: it cannot be unpacked."
+        ) from None
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise DataError(f"{source}, array {quoted(name)} holds {array.dtype}, not numbers.")
+    for name in ("A", "A_eq"):
+        if f"{name}_data" in arrays:
+            arrays[name] = _sparse(arrays, name, source)
+    unknown = [name for name in arrays if name not in _ARRAYS]
+    if unknown or "A" not in arrays:
+        what = f"{listed(unknown)} is none of them" if unknown else "there is no A"
+        raise DataError(f"{source}: arrays of a system are {', '.join(_ARRAYS)}; {what}.")
+    strict = arrays.get("strict")
+    if strict is not None and strict.ndim == 0 and strict.dtype.kind == "b":
+        arrays["strict"] = bool(strict)
+    try:
+        return SystemFile(stated_arrays(**{"c": None, **arrays}), "npz")
+    except ValueError as error:
+        raise DataError(f"{source}: {error}") from None
+
+
+def _sparse(arrays: dict[str, Any], name: str, source: str) -> Any:
+    from scipy.sparse import csr_array
+
+    parts = [arrays.pop(f"{name}_{part}", None) for part in _PARTS]
+    try:
+        data, indices, indptr, shape = parts
+        matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
+        matrix.check_format(full_check=True)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        needed = ", ".join(f"{name}_{part}" for part in _PARTS)
+        raise DataError(f"{source}: {needed} do not make a CSR matrix.") from None
+    return matrix

@@ -9,15 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from novikoff.systems.methods.attempt import Attempt, Trace
-from novikoff.systems.methods.dunagan_vempala import dunagan_vempala
-from novikoff.systems.methods.perceptron import perceptron
-from novikoff.systems.methods.projection_rescaling import projection_rescaling
-from novikoff.systems.methods.relaxation import relaxation
-from novikoff.systems.methods.rescaled import rescaled
-from novikoff.systems.methods.smooth import smooth
-from novikoff.systems.methods.smooth_primal_dual import smooth_primal_dual
-from novikoff.systems.methods.spingarn import spingarn
-from novikoff.systems.methods.von_neumann import von_neumann
+from novikoff.systems.methods.perceptron import perceptron, von_neumann
+from novikoff.systems.methods.relaxation import relaxation, spingarn
+from novikoff.systems.methods.rescaling import dunagan_vempala, projection_rescaling, rescaled
+from novikoff.systems.methods.smooth import smooth, smooth_primal_dual
 
 METHODS: dict[str, Callable[..., Attempt]] = {
     "relaxation": relaxation,

@@ -77,34 +77,28 @@ class Cone(NamedTuple):
     lengths: Vector  # of the rows before they were scaled
     unit: float | None  # s; None for A w > 0
     w0: Vector | None
+    notes: TraceBuilder | None
 
-    def point(self, u: Vector) -> Vector | None:
-        """The w that u stands for, if there is one."""
-        if self.unit is None:
-            return u
-        if not u[-1] > 0.0:
-            return None
-        w: Vector = u[:-1] * (self.unit / u[-1])
-        return w if self.w0 is None else w + self.w0
+    def note(self, **values: Any) -> None:
+        """Add one entry to the trace, where there is one."""
+        if self.notes is not None:
+            self.notes.note(**values)
 
-    def weights(self, x: Vector) -> Vector:
-        """The multipliers of the rows as they were given."""
-        return (x / self.lengths)[: len(x) - (self.unit is not None)]
-
-    def attempt(
-        self, u: Vector | None, x: Vector | None, n_steps: int, notes: TraceBuilder | None = None
-    ) -> Attempt:
-        """What u and x stand for."""
-        return Attempt(
-            None if u is None else self.point(u),
-            None if x is None else self.weights(x),
-            n_steps,
-            None if notes is None else notes.trace(),
-        )
+    def attempt(self, u: Vector | None, x: Vector | None, n_steps: int) -> Attempt:
+        """What u, and multipliers x of the h_i, stand for in the rows as they were given."""
+        w, weights = u, None if x is None else x / self.lengths
+        if self.unit is not None:
+            w = None if u is None or not u[-1] > 0.0 else u[:-1] * (self.unit / u[-1])
+            weights = None if weights is None else weights[:-1]
+            if w is not None and self.w0 is not None:
+                w = w + self.w0
+        trace = None if self.notes is None else self.notes.trace()
+        return Attempt(w, weights, n_steps, trace)
 
 
-def cone(A: Matrix, c: Vector | None, w0: Vector | None) -> Cone:
+def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) -> Cone:
     """The homogeneous form of a system, in rows of unit length."""
+    notes = TraceBuilder() if trace else None
     if c is None:
         if w0 is not None:
             raise ValueError(
@@ -112,13 +106,14 @@ def cone(A: Matrix, c: Vector | None, w0: Vector | None) -> Cone:
                 "auto, relaxation or spingarn."
             )
         lengths = lengths_of(A)
-        return Cone(scaled(A, 1.0 / lengths), lengths, None, None)
+        return Cone(scaled(A, 1.0 / lengths), lengths, None, None, notes)
     right = c if w0 is None else c - A @ w0
     distances = np.abs(right) / lengths_of(A)
     unit = math.ldexp(1.0, math.frexp(float(distances.max(initial=0.0)))[1])
     H = beside(A, right[:, None] / -unit)  # with its sign turned around
-    lengths, e = lengths_of(H), np.eye(1, H.shape[1], A.shape[1])
-    return Cone(stacked(scaled(H, -1.0 / lengths), e), np.append(lengths, 1.0), unit, w0)
+    lengths = lengths_of(H)
+    rows = stacked(scaled(H, -1.0 / lengths), np.eye(1, H.shape[1], A.shape[1]))
+    return Cone(rows, np.append(lengths, 1.0), unit, w0, notes)
 
 
 def lengths_of(A: Matrix) -> Vector:

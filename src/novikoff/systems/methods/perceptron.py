@@ -1,4 +1,7 @@
-"""The perceptron on the homogeneous form of a system (D2; Ex 1.22 of the source notes)."""
+"""The perceptron and von Neumann's algorithm on the homogeneous form of a system (D2, D4).
+
+Ex 1.22 of the source notes; von Neumann 1948 (Dantzig 1992).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from novikoff.core.orders import Order, named
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix
-from novikoff.systems.methods.attempt import Attempt, cone, most_steps
+from novikoff.systems.matrices import Matrix, dense
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, most_steps, steps
 
 
 def perceptron(
@@ -57,3 +60,51 @@ def perceptron(
         seen, norm = state.traces[0], np.sqrt(state.traces[0].squared_norm)
         found = found._replace(trace={"index": seen.index, "margin": seen.margin, "norm": norm})
     return found
+
+
+def von_neumann(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+) -> Attempt:
+    """Walk a convex combination u = Σ x_i h_i of the rows towards the origin (D4).
+
+        j = argmin ⟨h_i, u⟩:    u ← the point nearest to 0 on the segment from u to h_j
+
+    Guarantee: while ⟨h_j, u⟩ ≤ 0, 1/‖u⁺‖² ≥ 1/‖u‖² + 1 for the unit rows of `Cone`. Hence
+    ‖u_k‖ ≤ 1/√(k+1), and with margin γ > 0 there are at most 1/γ² steps
+    (`theory.unit_ball_bound`). If the origin lies at depth ρ inside the hull,
+    ‖u_k‖ ≤ (1 − ρ²)^(k/2), and x tends to a λ with Σ λ_i h_i = 0 (Epelman and Freund 2000).
+
+    The trace has index j, margin ⟨h_j, u⟩ before and norm ‖u‖ after each step.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> von_neumann(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.round(3).tolist()
+    [0.2, 0.4]
+    """
+    system = cone(A, c, w0, trace)
+    H = system.H
+    x = np.eye(1, H.shape[0])[0]
+    u, square = dense(H[[0]])[0], 1.0
+    n_steps = 0
+    for _ in steps(limits):
+        products = H @ u
+        j = int(products.argmin())
+        m = float(products[j])
+        if m > 0.0 or square <= TINY**2:
+            break
+        share = (square - m) / (square - 2.0 * m + 1.0)
+        x *= 1.0 - share
+        x[j] += share
+        u = (1.0 - share) * u + share * dense(H[[j]])[0]
+        square = float(u @ u)
+        n_steps += 1
+        if trace:
+            system.note(index=j, margin=m, norm=square**0.5)
+    return system.attempt(u, x, n_steps)

@@ -1,6 +1,6 @@
-"""Relaxation: move towards the half-space of a violated row (D1).
+"""Projections on the half-spaces of the rows, one at a time (D1) or all at once (D4).
 
-Agmon 1954; Motzkin and Schoenberg 1954; Goffin 1980.
+Agmon 1954; Motzkin and Schoenberg 1954; Goffin 1980; Spingarn 1985, 1987.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.systems.matrices import Matrix, beside, scaled
 from novikoff.systems.methods.attempt import (
+    TINY,
     UNLIMITED,
     Attempt,
     TraceBuilder,
     lengths_of,
     most_steps,
+    steps,
 )
 
 # The rows are [a_i, −c_i/s] and the last weight is s: so large that no step moves it.
@@ -100,11 +102,14 @@ def relaxation(
         raise ValueError(f"The relaxation η must be above 0 and at most 2, not {eta}.")
     if shift != "halving" and not 0.0 <= shift < math.inf:
         raise ValueError(f'The shift δ must be "halving", 0 or a positive number, not {shift!r}.')
-    limits, rule = limits or Limits(), named(order)
-    if c is None:  # a solution of A w > 0, made longer, is at least 1 away from every hyperplane
-        A, c = scaled(A, -1.0 / lengths_of(A)), np.full(A.shape[0], -1.0)
-    factors = np.ones(len(c)) if shift == 0.0 else 1.0 / lengths_of(A)
-    A, c = (A, c) if shift == 0.0 else (scaled(A, factors), c * factors)
+    limits = limits or Limits()
+    rule = named(order)
+    if c is None:
+        A, c = _one_away(A)
+    factors = np.ones(len(c))
+    if shift != 0.0:
+        factors = 1.0 / lengths_of(A)
+        A, c = scaled(A, factors), c * factors
     signs = np.full(len(c), -1, dtype=np.int8)
     problem = pose(beside(A, (c / -_FIXED)[:, None]), signs, fit_intercept=False)
     w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
@@ -114,7 +119,9 @@ def relaxation(
         schedule = iter([(float(shift), UNLIMITED)])
 
     best, smallest = w, math.inf  # the point of the least shift
-    n_steps, n_epochs, left, notes = 0, 0, most_steps(limits), TraceBuilder()
+    n_steps, n_epochs = 0, 0
+    left = most_steps(limits)
+    notes = TraceBuilder()
     for k, (delta, granted) in enumerate(schedule):
         phase = Limits(
             None if limits.epochs is None else limits.epochs - n_epochs,
@@ -123,10 +130,12 @@ def relaxation(
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
         state = run(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
-        w, n_epochs = state.W[:, 0], n_epochs + state.epochs
+        w = state.W[:, 0]
         if state.converged or delta <= smallest:
             best, smallest = w, delta
-        n_steps, left = n_steps + state.updates, left - state.updates
+        n_epochs += state.epochs
+        n_steps += state.updates
+        left -= state.updates
         for seen in state.traces:
             for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
                 notes.note(index=i, residual=-margin, step=step, delta=delta)
@@ -144,8 +153,70 @@ def relaxation(
     return Attempt(best[:-2].copy(), weights, n_steps, notes.trace() if trace else None)
 
 
+def _one_away(A: Matrix) -> tuple[Matrix, Vector]:
+    """A w > 0 in unit rows: a solution, made longer, is at least 1 away from every hyperplane."""
+    return scaled(A, -1.0 / lengths_of(A)), np.full(A.shape[0], -1.0)
+
+
 def _halving(first: float, m: int) -> Iterator[tuple[float, int]]:
     """The shifts δ, and the steps that are granted to each."""
     for j in range(_HALVINGS):
         for k in range(j, _HALVINGS):
             yield math.ldexp(first, -k), m * 4**j
+
+
+def spingarn(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+) -> Attempt:
+    """Project on all half-spaces at once, each from its own x + y_i, and take the mean (D4).
+
+        r_i = max(0, ⟨a_i, x − ȳ⟩ + α_i − c_i),    α ← r,    ȳ ← (1/n)·Σ r_i·a_i,    x ← x − ȳ
+
+    with y_i = α_i·a_i − ȳ, for unit rows a_i: Douglas and Rachford's splitting in the product
+    space. Guarantee: no step of the points (x + y_i) is longer than the step before. If there is a
+    solution, x converges to one; if the interior is not empty, some x is a solution after finitely
+    many steps, though no bound on their number is known. If there is no solution, α/Σα tends to a
+    Farkas vector.
+
+    The trace has residual max(⟨a_i, x⟩ − c_i) before each step, its length change, and balance
+    ‖Σ α_i a_i‖/Σα and right ⟨c, α⟩/Σα after it.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> spingarn(np.array([[1.0], [-1.0]]), np.array([1.0, -2.0])).weights.round(2).tolist()
+    [0.5, 0.5]
+    """
+    lengths = lengths_of(A)
+    A, c = _one_away(A) if c is None else (scaled(A, 1.0 / lengths), c / lengths)
+    n, p = A.shape
+    x = np.zeros(p) if w0 is None else w0
+    mean, alpha = np.zeros(p), np.zeros(n)
+    n_steps, notes = 0, TraceBuilder() if trace else None
+    for _ in steps(limits):
+        of_x, of_mean = (A @ np.column_stack([x, mean])).T
+        if (of_x <= c).all():
+            break
+        r = np.maximum(0.0, of_x - of_mean + alpha - c)
+        before, mean = mean, A.T @ r / n
+        x = x - mean
+        total, right = float(r.sum()), float(c @ r)
+        balance = n * math.sqrt(mean @ mean)
+        if notes is not None:
+            change = n * (mean @ mean) + (r - alpha) @ (r - alpha)
+            change -= n * (mean - before) @ (mean - before)
+            notes.note(change=math.sqrt(max(0.0, change)), residual=float((of_x - c).max()))
+            notes.note(balance=balance / total, right=right / total)
+        alpha = r
+        n_steps += 1
+        if balance <= TINY * total and right < -TINY * total:
+            break
+    weights = alpha / lengths
+    shares = weights / weights.sum() if alpha.any() else None
+    return Attempt(x, shares, n_steps, None if notes is None else notes.trace())

@@ -1,4 +1,4 @@
-"""The smooth perceptron (D4; Soheili and Peña 2012)."""
+"""The smooth perceptron, and its primal-dual form (D4; Soheili and Peña 2012, 2013)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import Matrix
-from novikoff.systems.methods.attempt import TINY, Attempt, TraceBuilder, cone, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, steps
 
 
 def smooth(
@@ -45,21 +45,67 @@ def smooth(
     >>> bool((A @ smooth(A).w > 0.0).all())
     True
     """
-    system, notes = cone(A, c, w0), TraceBuilder()
-    H = system.H
-    centre = np.full(H.shape[0], 1.0 / H.shape[0])
     if prox not in ("entropy", "euclidean"):
         raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
-    d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), squared_norm(H))
-    ascent = ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L)
-    state = next(ascent)
-    for _ in steps(limits):
+    system = cone(A, c, w0, trace)
+    H, left = system.H, steps(limits)
+    centre = np.full(H.shape[0], 1.0 / H.shape[0])
+    d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), _squared_norm(H))
+    for state in ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L):
         if trace:
-            notes.note(**state.seen(d))
-        if state.least > 0.0 or state.norm <= TINY:
+            system.note(**state.seen(d))
+        if state.decided or next(left, None) is None:
             break
-        state = next(ascent)
-    return system.attempt(state.y, state.x, state.k, notes if trace else None)
+    return system.attempt(state.y, state.x, state.k)
+
+
+def smooth_primal_dual(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+    factor: float = math.e,
+) -> Attempt:
+    """Run the Euclidean `smooth` from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; go on from x̂ = x (D4).
+
+    Guarantee: with margin γ > 0, each run has at most 2√2·‖H‖₂/γ steps, and there are at most
+    1 + log_Γ(1/γ) runs (`theory.primal_dual_bound`). If the origin lies at depth ρ > 0 inside the
+    hull of the rows, each run has at most 2√2·Γ‖H‖₂/ρ steps, so that ‖Hᵀx‖ falls to 0 at a linear
+    rate and x tends to a λ > 0 with Σ λ_i h_i = 0. Both follow from the excessive gap of
+    `smooth`, which holds inside each run.
+
+    The trace has the run, and norm, smoothed, mu and least of `smooth`, before each step.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]])
+    >>> found = smooth_primal_dual(A)
+    >>> bool(np.abs(found.weights @ A).max() < 1e-12)
+    True
+    """
+    if not factor > 1.0:
+        raise ValueError(f"The factor Γ must be above 1, not {factor}.")
+    system = cone(A, c, w0, trace)
+    H, left = system.H, steps(limits)
+    L = _squared_norm(H)
+    x = np.full(H.shape[0], 1.0 / H.shape[0])
+    n_steps, over = 0, False
+    for run in itertools.count():
+        d, aim = euclidean(x), float(np.linalg.norm(H.T @ x)) / factor
+        for state in ascend(lambda y: H @ y, lambda x: H.T @ x, x, d, L):
+            if trace:
+                system.note(run=run, **state.seen(d))
+            over = state.decided or next(left, None) is None
+            if over or state.norm <= aim:
+                break
+        x, n_steps = state.x, n_steps + state.k
+        if over:
+            break
+    return system.attempt(state.y, x, n_steps)
 
 
 class Prox(NamedTuple):
@@ -89,6 +135,11 @@ class State(NamedTuple):
     def norm(self) -> float:
         """‖Hᵀx‖: x is a contradiction if it is 0."""
         return math.sqrt(self.v @ self.v)
+
+    @property
+    def decided(self) -> bool:
+        """Whether y is a solution, or x a contradiction, up to rounding."""
+        return self.least > 0.0 or self.norm <= TINY
 
     def seen(self, d: Prox) -> dict[str, float]:
         """What the excessive gap speaks of."""
@@ -140,16 +191,16 @@ def euclidean(centre: Vector) -> Prox:
     """½‖x − x̄‖²."""
     return Prox(
         lambda x: 0.5 * float((x - centre) @ (x - centre)),
-        lambda products, mu: on_simplex(centre - products / mu),
+        lambda products, mu: _on_simplex(centre - products / mu),
     )
 
 
-def on_simplex(z: Vector) -> Vector:
+def _on_simplex(z: Vector) -> Vector:
     """The point of the simplex nearest to z: (z − τ)⁺ with the τ that makes its sum 1.
 
     Examples
     --------
-    >>> on_simplex(np.array([0.5, 1.0, -2.0])).tolist()
+    >>> _on_simplex(np.array([0.5, 1.0, -2.0])).tolist()
     [0.25, 0.75, 0.0]
     """
     falling = np.sort(z)[::-1]
@@ -157,7 +208,7 @@ def on_simplex(z: Vector) -> Vector:
     return np.asarray(np.maximum(z - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
 
 
-def squared_norm(H: Matrix) -> float:
+def _squared_norm(H: Matrix) -> float:
     """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
     if isinstance(H, np.ndarray):
         return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)

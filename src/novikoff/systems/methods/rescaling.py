@@ -1,0 +1,229 @@
+"""Methods that rescale the rows until a margin is wide (D5).
+
+Dunagan and Vempala 2008; Peña and Soheili 2016, 2017, 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.systems.matrices import Matrix, dense, time_to_factor
+from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
+from novikoff.systems.methods.smooth import ascend, euclidean
+
+# Times p: a margin that this many rescalings have not found is below float64's precision.
+_MOST_RESCALINGS = 100
+# Of the entries of B: a margin that needs more is lost in rounding.
+_LARGEST_B = 2.0**100
+# Of the entries of D: the others are zero in every solution, as far as floats see.
+_LARGEST_D = 1e10
+
+
+def rescaled(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+) -> Attempt:
+    """Run the perceptron until a row is seen to bound all solutions; stretch along it (D5).
+
+    Unit rows, N updates, of which x_j·N on row j, sum u: every unit solution z has
+    ⟨a_j, z⟩ ≤ δ = (‖u‖/N)/x_j. Once δ ≤ 1/√(6p),
+
+        a_i ← a_i − ½⟨a_i, a_j⟩a_j  for all i, made unit again;    B ← B·(I − ½a_j a_jᵀ)
+
+    stretches the solutions by 2 along a_j, and their part of the sphere grows by more than 1.5.
+    Guarantee: with margin γ > 0 the number of rescalings is at most
+    [(p−1)·ln(1/γ) + ln p + ½ ln π]/ln 1.5 (`theory.rescaling_bound`), with at most 6pn² updates
+    between two. It takes a dense copy of the rows.
+
+    The trace has the row, the slab δ, the updates N and B after it, for each rescaling.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 1e-6], [-1.0, 1e-6]])
+    >>> found = rescaled(A)
+    >>> bool((A @ found.w > 0.0).all()), found.n_steps < 200
+    (True, True)
+    """
+    system = cone(A, c, w0, trace)
+    H = dense(system.H).copy()
+    n, p = H.shape
+    B, lengths = np.eye(p), np.ones(n)
+    u, counts = np.zeros(p), np.zeros(n)  # since the last rescaling
+    weights = counts
+    n_steps, left = 0, _MOST_RESCALINGS * p
+    for _ in steps(limits):
+        products = H @ u
+        i = int(products.argmin())
+        if products[i] > 0.0 or left == 0:
+            break
+        u += H[i]
+        counts[i] += 1.0
+        n_steps += 1
+        j = int(counts.argmax())
+        slab = float(np.linalg.norm(u)) / counts[j]
+        if slab <= 1.0 / math.sqrt(6.0 * p):
+            a, weights = H[j].copy(), counts / lengths
+            H -= 0.5 * np.outer(H @ a, a)
+            B -= 0.5 * np.outer(B @ a, a)
+            shrunk = lengths_of(H)
+            H /= shrunk[:, None]
+            if trace:
+                system.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
+            lengths = lengths * shrunk
+            u, counts = np.zeros(p), np.zeros(n)
+            left -= 1
+    return system.attempt(B @ u, weights, n_steps)
+
+
+def dunagan_vempala(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+    seed: int = 0,
+) -> Attempt:
+    """Turn a random x until no row is far behind it; stretch along x; try the perceptron (D5).
+
+    Unit rows in dimension p, σ = 1/(32p). In each round
+
+    1. the perceptron makes at most 16p² updates; that is enough once γ ≥ 1/(4p);
+    2. x begins at random on the unit sphere, and x ← x − ⟨a_i, x⟩a_i while some
+       ⟨a_i, x⟩ < −σ‖x‖, at most (ln p)/σ² times; else it begins anew. ⟨x, z⟩ never falls for a
+       solution z, so that an x much shorter than 1/√p began badly, too;
+    3. a_i ← a_i + ⟨a_i, x⟩x for unit x, made unit again;    B ← B·(I + x xᵀ).
+
+    Guarantee: if ⟨x, z⟩ ≥ 1/√p for the best z, which has constant probability, and γ ≤ 1/(4p),
+    γ grows by the factor 1 + 1/(3p) at least; in any case it loses a factor of about 1 − 1/(32p)
+    at most. So there are O(p·ln(1/γ)) rounds with high probability. It takes a dense copy of the
+    rows and finds no multipliers.
+
+    The trace has direction x and B after each rescaling.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 1e-6], [-1.0, 1e-6]])
+    >>> bool((A @ dunagan_vempala(A).w > 0.0).all())
+    True
+    """
+    system = cone(A, c, w0, trace)
+    rng = np.random.default_rng(seed)
+    H = dense(system.H).copy()
+    p = H.shape[1]
+    patience = 16 * p**2
+    sigma = 1.0 / (32.0 * p)
+    B, x, n_steps = np.eye(p), np.zeros(p), 0
+    is_perceptron, left = True, patience  # the phase, and its steps
+    for _ in steps(limits):
+        products = H @ x
+        i = int(products.argmin())
+        length = float(np.linalg.norm(x))
+        if products[i] > TINY * length or np.abs(B).max() > _LARGEST_B:
+            break
+        if not is_perceptron and length > 0.0 and products[i] >= -sigma * length:
+            x = x / length
+            H += np.outer(H @ x, x)
+            B += np.outer(B @ x, x)
+            H /= lengths_of(H)[:, None]
+            if trace:
+                system.note(direction=x, B=B.copy())
+            is_perceptron, left = True, patience
+            x = np.zeros(p)
+        elif left == 0 or (not is_perceptron and length**2 < 0.5 / p):
+            is_perceptron, left = False, max(1, math.ceil(math.log(p) / sigma**2))
+            x = rng.standard_normal((p,))
+            x = x / float(np.linalg.norm(x))
+        else:
+            x = x + H[i] if is_perceptron else x - products[i] * H[i]
+            n_steps += 1
+            left -= 1
+    return system.attempt(B @ x, None, n_steps)
+
+
+def projection_rescaling(
+    A: Matrix,
+    c: Vector | None = None,
+    *,
+    w0: Vector | None = None,
+    limits: Limits | None = None,
+    trace: bool = False,
+) -> Attempt:
+    """Look for x > 0 in L = range(H) and in L^⊥, and double what must be small (D5).
+
+    P projects on D·L, D a diagonal that begins with 1. `smooth` with P in place of H ends with a
+    y > 0 in D·L, which is a solution H w = y/D (in L^⊥, multipliers λ = y/D); or with a z in the
+    simplex such that ‖(Pz)⁺‖₁ ≤ ½‖z‖_∞. As z_i·x_i ≤ ⟨Pz, x⟩ ≤ ‖(Pz)⁺‖₁ for all x in D·L with
+    0 ≤ x ≤ 1, these x stay within 0 ≤ x ≤ 1 if
+
+        D_i ← D_i·max(1, z_i/‖(Pz)⁺‖₁).
+
+    Guarantee: each rescaling doubles Π D_i at least, so there are at most log₂(1/δ) of them, where
+    δ = max Π x_i over the x ∈ L with 0 ≤ x ≤ 1 (`theory.doubling_bound`), whatever γ is. Where
+    neither side has a solution, the large entries of the two D are the rows J and I of the
+    Goldman–Tucker partition. It factors a dense copy of the rows for each rescaling.
+
+    The trace has the side (0 for L, 1 for L^⊥) and its D after each rescaling.
+
+    Parameters and result are those of `relaxation`.
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 1e-6], [-1.0, 1e-6]])
+    >>> bool((A @ projection_rescaling(A).w > 0.0).all())
+    True
+    """
+    limits = limits or Limits()
+    system = cone(A, c, w0, trace)
+    left = steps(limits)
+    n, p = system.H.shape
+    if not time_to_factor(n, p, limits):
+        return Attempt(None, None, 0)
+    H, centre = dense(system.H), np.full(n, 1.0 / n)
+    D = np.ones((2, n))  # of L and of L^⊥
+    near = np.zeros((2, n))  # candidates in L and in L^⊥
+    n_steps, side, found = 0, 1, False
+    while (
+        not found
+        and D.max(axis=1).min() <= _LARGEST_D
+        and time_to_factor(2 * n, p, limits)  # here, and at the end
+    ):
+        side = 1 - side if D[1 - side].max() <= _LARGEST_D else side
+        project = _projector(H * D[0][:, None] if side == 0 else H / D[1][:, None], side)
+        for state in ascend(lambda y: y, project, centre, euclidean(centre), 1.0):
+            upper = float(np.maximum(state.v, 0.0).sum())
+            found, over = state.least > 0.0, next(left, None) is None
+            if found or over or upper <= 0.5 * float(state.x.max()):
+                break
+        n_steps += state.k
+        near[1 - side] = D[side] * (state.x - state.v)
+        if found:
+            near[side] = state.y / D[side]
+        if over:
+            break
+        if not found:
+            D[side] *= np.maximum(1.0, np.minimum(state.x / max(upper, 1e-300), 2.0 * _LARGEST_D))
+            if trace:
+                system.note(side=side, D=D[side].copy())
+    w = np.linalg.lstsq(H, near[0])[0] if time_to_factor(n, p, limits) else None
+    return system.attempt(w, np.maximum(near[1], 0.0), n_steps)
+
+
+def _projector(H: Vector, side: int) -> Callable[[Vector], Vector]:
+    """P on range(H), or I − P."""
+    U, sizes, _ = np.linalg.svd(H, full_matrices=False)
+    Q = U[:, sizes > 1e-12 * sizes[0]]
+    return (lambda z: Q @ (Q.T @ z)) if side == 0 else (lambda z: z - Q @ (Q.T @ z))
