@@ -24,7 +24,7 @@ from novikoff.core.schemes import OneVsOne
 from novikoff.data import DataError
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import Example
-from novikoff.report.estimators import stream
+from novikoff.report.learner_stream import stream
 from novikoff.report.stream import RECENT_ROWS, StreamRun
 
 Matrix = npt.NDArray[np.float64]
