@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import threading
 from collections.abc import Callable, Hashable
@@ -192,8 +193,9 @@ def test_a_record_is_saved_and_restored_exactly() -> None:
     whole, first = StreamRun(step=0.1), StreamRun(step=0.1)
     whole.learn(X, y, [0, 1])
     first.learn(X[:1234], y[:1234], [0, 1])
-    again = StreamRun(step=0.1, model=first.model)
-    again.restore(first.to_json())
+    again = StreamRun(step=0.1)
+    assert first.model is not None
+    again.restore(first.model, json.loads(json.dumps(first.to_json())))
     again.learn(X[1234:], y[1234:], [0, 1])
     assert again.progress() == whole.progress()
     assert again.to_json() == whole.to_json()

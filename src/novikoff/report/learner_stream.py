@@ -16,18 +16,11 @@ import scipy.sparse as sp
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.validation import check_labels, check_matrix
-from novikoff.data import DataError, ReadOptions, StreamOptions
+from novikoff.data import ReadOptions, StreamOptions
 from novikoff.learners.inputs import Example, check_parameters, class_factor
+from novikoff.learners.online import streams
 from novikoff.learners.perceptron import Perceptron
-from novikoff.report.stream import (
-    NextStop,
-    Progress,
-    StreamReader,
-    StreamRun,
-    begin,
-    doubling,
-    multiples,
-)
+from novikoff.report.stream import Progress, StreamRun, StreamSession, is_power_of_two
 
 Item: TypeAlias = tuple[object, object]
 StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
@@ -94,16 +87,17 @@ def stream(
     if not isinstance(learner, Perceptron):
         raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
     run = _run_of(learner, classes)
-    stop = doubling if every is None else multiples(every)
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         reading = StreamOptions(options or ReadOptions(), hash_bits)
-        steps = _learn_file(begin(cast("str", source), reading, run), learner, stop)
+        session = StreamSession(cast("str", source), reading, run)
+        steps = _learn_file(session, learner, every)
     else:
-        steps = _learn_pairs(source, learner, run, stop)
+        steps = _learn_pairs(source, learner, run, every)
     last = 0
     with contextlib.closing(steps):
         for _ in steps:
-            if run.rows > last and stop(run.rows - 1) == run.rows:
+            due = is_power_of_two(run.rows) if every is None else run.rows % every == 0
+            if run.rows > last and due:
                 last = run.rows
                 yield run.progress()
     if run.rows > last:
@@ -113,11 +107,10 @@ def stream(
 def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
     """A run that goes on from what a learner knows."""
     check_parameters(learner, learner._rules)
-    if learner.average == "voted":
-        raise ValueError(
-            "The voted perceptron keeps the rows of all its updates and does not learn from a "
-            "stream: use average='averaged'."
-        )
+    try:
+        streams(learner)
+    except AttributeError as error:
+        raise ValueError(str(error)) from None
     class_factor(learner.class_weight, None)  # refuses 'balanced'
     known = learner._model if learner.__sklearn_is_fitted__() else None
     if known is not None:
@@ -140,20 +133,21 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
     )
 
 
-def _learn_file(reader: StreamReader, learner: Perceptron, stop: NextStop) -> Generator[None]:
-    with contextlib.closing(reader.go(stop)) as steps:
+def _learn_file(session: StreamSession, learner: Perceptron, every: int | None) -> Generator[None]:
+    """Learn the rows of a file or pipe; the learner has what was learned, also after an error."""
+    with contextlib.closing(session):
         try:
-            for _ in steps:
-                _teach(learner, reader.run, reader.rows.names)
+            for _ in session.learn(every=_stops(every)):
+                _share(session.run, learner, session.rows.names)
                 yield
-        except DataError:
-            _teach(learner, reader.run, reader.rows.names)
-            raise
+        finally:
+            _share(session.run, learner, session.rows.names)
 
 
 def _learn_pairs(
-    source: object, learner: Perceptron, run: StreamRun, stop: NextStop
+    source: object, learner: Perceptron, run: StreamRun, every: int | None
 ) -> Generator[None]:
+    """Learn examples or blocks of rows."""
     parts = source if isinstance(source, tuple) else (source,)
     if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
         raise TypeError(
@@ -180,15 +174,19 @@ def _learn_pairs(
             )
         values, codes = np.unique(labels, return_inverse=True)
         try:
-            for _ in run.learn_until(stop, X, codes, values.tolist()):
-                _teach(learner, run)
+            for _ in run.stretches(X, codes, values.tolist(), _stops(every)):
+                _share(run, learner)
                 yield
         finally:
-            _teach(learner, run)
+            _share(run, learner)
 
 
-def _teach(learner: Perceptron, run: StreamRun, names: Sequence[str] | None = None) -> None:
-    """Give a learner the model of a run, which it shares from now on."""
+def _stops(every: int | None) -> tuple[int, ...]:
+    return () if every is None else (every,)
+
+
+def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = None) -> None:
+    """Let a learner hold the model of a run, which both share from now on."""
     if run.model is None or not run.rows:
         return
     if learner.__dict__.get("_held") is not run.model:
@@ -215,7 +213,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
     model = cast(LinearModel, learner._model)
     novel = len(model.classes) > max(2, known)
-    run.note(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
+    run.count(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
 
 
 def _kind(value: object) -> str:
