@@ -12,7 +12,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.report import model_file
-from tests.cli.conftest import inside, started, wait_for
+from tests.cli.conftest import Files, inside, started, wait_for
 from tests.cli.test_stream import changed, refused, stream, weights
 
 GOOD = ["1,2,x", "-1,-3,y", "2,1,x", "-2,-1,y", "3,1,x", "-1,-2,y"]
@@ -226,6 +226,34 @@ class TestSortedLabels:
         data = tmp_path / "d.csv"
         data.write_bytes(table(*rows))
         assert self.CAUTION not in stream(data, "--passes", "2").out
+
+
+class TestConstantRule:
+    CAUTION = "always predicting {} would make fewer mistakes ({})"
+
+    def test_a_word_of_caution(self, files: Files, tmp_path: Path) -> None:
+        """Breast cancer as given, whose features have very different scales, in another order."""
+        head, *rows = files.cancer.read_text(encoding="utf-8").splitlines(keepends=True)
+        data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+        np.random.default_rng(0).shuffle(rows)
+        data.write_text("".join([head, *rows[:300]]), encoding="utf-8")
+        wrong = sum("malignant" in row for row in rows[:300])
+        caution = self.CAUTION.format("benign", f"{wrong / 300:.2%}")
+        done = stream(data)
+        assert int(done.line("mistakes").split()[0]) > wrong
+        assert f"{caution}; where features have very different scales" in done.out
+        stream(data, "--save", model, "--limit", "40")
+        for passes in ("1", "2"):
+            words = ["--resume", "--passes", passes, "--format", "json", "--quiet"]
+            notes = json.loads(stream(data, "--save", model, *words).out)["notes"]
+            assert any(caution in note for note in notes) == (passes == "1")
+
+    def test_only_where_it_is_true(self, tmp_path: Path) -> None:
+        """Few rows, a rule that errs less, and the first rows of classes, which nobody foresees."""
+        data = tmp_path / "d.csv"
+        for rows in (noisy_rows(99), GOOD * 50, [*GOOD[:1] * 200, GOOD[1]]):
+            data.write_bytes(table(*rows))
+            assert self.CAUTION[:18] not in stream(data).out
 
 
 def test_the_bound_on_the_margin_is_the_least_so_far(tmp_path: Path) -> None:

@@ -184,6 +184,8 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
         list(stream([([1.0, 1.0], 0), ([1.0, 1.0, 1.0], 1)]))
     with pytest.raises(ValueError, match="voted"):
         next(stream([], nv.Perceptron(average="voted")))
+    with pytest.raises(ValueError, match="standard"):
+        next(stream([], nv.Perceptron(scale="standard")))
     with pytest.raises(ValueError, match="2 rows, but labels of shape"):
         list(stream([(np.zeros((2, 2)), [1])]))
 
@@ -217,6 +219,16 @@ def test_what_is_wrong_is_said_and_what_came_before_is_kept(content: bytes, mess
         list(stream(io.BytesIO(content), learner))
     kept = content.count(b"\n") > 1
     assert kept == hasattr(learner, "classes_")
+
+
+def test_files_are_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b,y\n1,2,no\n3,4,yes\n")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        list(stream(path))
+        next(stream(path))
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_silent_pipe_is_shown_at_once_and_can_be_left(tmp_path: Path) -> None:
