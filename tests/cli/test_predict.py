@@ -289,7 +289,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
 
 def flood(pipe: int) -> None:
     for _ in range(100_000):  # it ends when the reader is gone
-        os.write(pipe, b"a:1\n" * 1000)
+        os.write(pipe, b"a:1 # %b\n" % (b"long" * 1000))
 
 
 def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
