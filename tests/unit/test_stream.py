@@ -193,12 +193,12 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
 def test_a_record_is_saved_and_restored_exactly() -> None:
     X, y = RNG.normal(size=(3000, 3)), RNG.integers(0, 2, 3000)
     whole, first = StreamRun(step=0.1), StreamRun(step=0.1)
-    whole.learn(X, y, [0, 1])
-    first.learn(X[:1234], y[:1234], [0, 1])
+    list(whole.learn(X, y, [0, 1]))
+    list(first.learn(X[:1234], y[:1234], [0, 1]))
     again = StreamRun(step=0.1)
     assert first.model is not None
     again.restore(first.model, json.loads(json.dumps(first.to_json())))
-    again.learn(X[1234:], y[1234:], [0, 1])
+    list(again.learn(X[1234:], y[1234:], [0, 1]))
     assert again.progress() == whole.progress()
     assert again.to_json() == whole.to_json()
 

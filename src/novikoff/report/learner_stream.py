@@ -86,13 +86,13 @@ def stream(
     learner = Perceptron() if learner is None else learner
     if not isinstance(learner, Perceptron):
         raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
-    run = _run_of(learner, classes)
+    run, stops = _run_of(learner, classes), () if every is None else (every,)
     if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         reading = StreamOptions(options or ReadOptions(), hash_bits)
         session = StreamSession(cast("str", source), reading, run)
-        steps = _learn_file(session, learner, every)
+        steps = _learn_file(session, learner, stops)
     else:
-        steps = _learn_pairs(source, learner, run, every)
+        steps = _learn_pairs(source, learner, run, stops)
     last = 0
     with contextlib.closing(steps):
         for _ in steps:
@@ -133,11 +133,13 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
     )
 
 
-def _learn_file(session: StreamSession, learner: Perceptron, every: int | None) -> Generator[None]:
+def _learn_file(
+    session: StreamSession, learner: Perceptron, stops: Sequence[int]
+) -> Generator[None]:
     """Learn the rows of a file or pipe; the learner has what was learned, also after an error."""
     with contextlib.closing(session):
         try:
-            for _ in session.learn(every=_stops(every)):
+            for _ in session.learn(every=stops):
                 _share(session.run, learner, session.rows.names)
                 yield
         finally:
@@ -145,7 +147,7 @@ def _learn_file(session: StreamSession, learner: Perceptron, every: int | None) 
 
 
 def _learn_pairs(
-    source: object, learner: Perceptron, run: StreamRun, every: int | None
+    source: object, learner: Perceptron, run: StreamRun, stops: Sequence[int]
 ) -> Generator[None]:
     """Learn examples or blocks of rows."""
     parts = source if isinstance(source, tuple) else (source,)
@@ -174,15 +176,11 @@ def _learn_pairs(
             )
         values, codes = np.unique(labels, return_inverse=True)
         try:
-            for _ in run.stretches(X, codes, values.tolist(), _stops(every)):
+            for _ in run.learn(X, codes, values.tolist(), stops):
                 _share(run, learner)
                 yield
         finally:
             _share(run, learner)
-
-
-def _stops(every: int | None) -> tuple[int, ...]:
-    return () if every is None else (every,)
 
 
 def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = None) -> None:

@@ -87,7 +87,9 @@ class StreamRun:
     The first six fields are those of `novikoff.Perceptron`.
 
     >>> run = StreamRun()
-    >>> run.learn(np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0]), ["up", "down"])
+    >>> rows, codes = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0])
+    >>> for _ in run.learn(rows, codes, ["up", "down"]):
+    ...     pass
     >>> run.progress().rows, run.progress().mistakes
     (4, 2)
     """
@@ -122,27 +124,19 @@ class StreamRun:
         self._from_zero = self.model is None
         self._recent = np.zeros(0, dtype=np.bool_)
 
-    def stretches(
+    def learn(
         self,
         X: Floats | SparseMatrix,
         codes: Indices,
         labels: Sequence[Hashable],
         every: Sequence[int] = (),
     ) -> Iterator[None]:
-        """Learn rows, and come up for air at `next_stop`."""
-        first = 0
-        while first < len(codes):
-            last = first + next_stop(self.rows, every) - self.rows
-            self.learn(X[first:last], codes[first:last], labels)
-            first = last
-            yield
+        """Predict, then learn, the rows of X in turn; come up for air at `next_stop`, or sooner.
 
-    def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
-        """Predict, then learn, the rows of X in turn; ``codes`` are positions in ``labels``.
-
-        X is a C-ordered array with all features, or a CSR matrix that may have new columns.
-        ValueError if X has another number of features, a label is unknown where all classes were
-        given, or a number is beyond float64. The rows before have been learned.
+        X is a C-ordered array with all features, or a CSR matrix that may have new columns;
+        ``codes`` are positions in ``labels``. ValueError if X has another number of features, a
+        label is unknown where all classes were given, or a number is beyond float64. The rows
+        before have been learned.
         """
         first = 0
         while first < len(codes):
@@ -153,12 +147,14 @@ class StreamRun:
                 model = model.with_class(label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
-            mapped = known[codes[first:]]
+            stop = first + next_stop(self.rows, every) - self.rows
+            mapped = known[codes[first:stop]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
             # Of two classes the sign is predicted, whether the label was seen or not (B4).
             unforeseen = novel and len(model.classes) > 2
             self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
             first += count
+            yield
 
     def count(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
         """Count rows that a model has learned, each of which was predicted wrong or right."""
@@ -557,7 +553,7 @@ class StreamSession:
         while (first := self.run.rows + self._ahead) < len(piece):
             rest = piece.X[first:], piece.codes[first:], piece.labels
             try:
-                for _ in self.run.stretches(*rest, every):
+                for _ in self.run.learn(*rest, every):
                     self._write_mistakes(piece)
                     yield
             except ValueError as error:
