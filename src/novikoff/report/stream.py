@@ -399,17 +399,21 @@ class StreamSession:
     ) -> None:
         from novikoff.data import open_stream
 
-        self.run, self._asked = run, dict(asked or {})
-        self._path, self._save_every = None if model is None else Path(model), save_every
+        self.run = run
+        self._path = None if model is None else Path(model)
+        self._save_every = save_every
+        self._asked = dict(asked or {})
         self._piece: Piece | None = None  # the last one
-        self._ahead = 0  # what its rows, learned or left out, are more than those of the run
+        # The rows of the piece that are done, learned or left out, less those of the run.
+        self._ahead = 0
         self._first_error: DataError | None = None
-        state, saved, again = None, dict[str, object](), resume
+        state: dict[str, object] | None = None
+        saved: dict[str, object] = {}
         if resume and self._path is not None and self._path.exists():
             state, saved = _restore(run, self._path, self._asked)
-            again = False
         self.rows = open_stream(source, options, state=state)
-        self._saved, self._begun = (self.rows.start, 0), run.rows
+        self._saved = (self.rows.start, 0)  # the place where the model was written last
+        self._rows_before = run.rows
         self._lists: dict[str, GrowingCsv] = {}
         try:
             for name, path, heading in (
@@ -417,6 +421,7 @@ class StreamSession:
                 ("bad_rows", bad_rows, ("line", "row", "reason")),
             ):
                 if path is not None:
+                    again = resume and state is None
                     self._lists[name] = GrowingCsv(
                         Path(path), heading, saved.get(name), force=force, again=again
                     )
@@ -447,7 +452,7 @@ class StreamSession:
     def notes(self) -> list[str]:
         """What was decided for the user, and what to beware of."""
         found = [*self.rows.notes, *self.run.cautions()]
-        if self._begun == self.run.rows > 0:
+        if self._rows_before == self.run.rows > 0:
             found.append("no row is new: all of this was learned before")
         return found
 
