@@ -12,7 +12,7 @@ import os
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -474,6 +474,23 @@ class TestSortedLabels:
         for rows in (GOOD * 20, first, [*first, GOOD[1]], [*first, *GOOD * 10]):
             data.write_bytes(table(*rows))
             assert self.CAUTION not in stream(data, "--passes", "2").out
+
+
+def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    """It counted no rows of classes: of these nothing is said."""
+    data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+    data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
+    stream(data, "--save", model, "--limit", "20")
+    saved = model_file.read(model)
+    assert saved.data is not None
+    counts = dict(saved.data["stream"])  # type: ignore[call-overload]
+    del counts["class_rows"]
+    older = {**saved.data, "stream": counts | {"sorted": [["x", 20]]}}
+    model.write_bytes(model_file.dump(replace(saved, data=older)))
+    done = stream(data, "--save", model, "--resume")
+    assert "labels come sorted" not in done.out
+    stream(data, "--save", whole)
+    assert weights(model) == weights(whole)
 
 
 class TestConstantRule:

@@ -184,7 +184,8 @@ class StreamRun:
     def cautions(self) -> list[str]:
         """A word on labels that come sorted, and on more mistakes than a constant rule makes."""
         found, counts = list[str](), list(self._class_rows.items())
-        if len(counts) < 2:
+        counted_rows = sum(self._class_rows.values())
+        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # or begun uncounted
             return found
         if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
             (label, count), *others = counts
@@ -196,7 +197,7 @@ class StreamRun:
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
-        wrong = 1.0 - count / sum(self._class_rows.values())
+        wrong = 1.0 - count / counted_rows
         # The first row of a class is a mistake of every learner.
         if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > wrong * self.rows:
             found.append(
@@ -317,19 +318,13 @@ class StreamRun:
         self.count(model, predicted != codes)
 
     def _count_labels(self, labels: Sequence[Hashable], codes: Indices) -> None:
-        """Count the rows of each label, and see whether labels come sorted."""
-        if self._sorted:
-            changes = np.flatnonzero(np.diff(codes, prepend=-1))
-            begun = [labels[code] for code in codes[changes].tolist()]
-            before = list(self._class_rows)
-            if before[-1:] == begun[:1]:
-                before.pop()
-            self._sorted = len({*before, *begun}) == len(before) + len(begun)
-            for label in begun:
-                self._class_rows.setdefault(label, 0)
+        """Count the rows of each label, and see whether labels come sorted: each change is new."""
+        last, known = next(reversed(self._class_rows), None), len(self._class_rows)
+        changes = int(np.count_nonzero(np.diff(codes))) + (labels[codes[0]] != last)
         for code, count in enumerate(np.bincount(codes).tolist()):
             if count:
                 self._class_rows[labels[code]] = self._class_rows.get(labels[code], 0) + count
+        self._sorted = self._sorted and changes == len(self._class_rows) - known
 
     def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
         with self.loading():
