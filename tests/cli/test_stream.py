@@ -5,6 +5,7 @@ How rows of every form are read, and other files known for such, is tested where
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
@@ -253,6 +254,24 @@ def test_an_interrupt_saves_and_says_where(
     assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
     kept = f"{model} holds what was learned, and --resume goes on from it."
     assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
+
+
+def test_an_interrupt_is_heard_before_the_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    running, ends = started("stream", path), list[int]()
+
+    def opened() -> bool:
+        with contextlib.suppress(OSError):  # nobody reads from it yet
+            ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(ends)
+
+    wait_for(opened)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    os.close(ends[0])
+    assert running.returncode == 130
+    assert err.decode().strip().endswith("novikoff: interrupted; nothing was written.")
 
 
 def changed(model: Path) -> int:

@@ -125,34 +125,34 @@ def command(data: str, **values: object) -> None:
         multi_class=asked.multi_class,
         loading=saying_that_it_compiles,
     )
-    with _noticing_signals() as signals:
-        session = StreamSession(
-            data,
-            _stream_options(asked),
-            run,
-            model=asked.save,
-            save_every=asked.save_every,
-            mistakes=asked.mistakes,
-            bad_rows=asked.bad_rows_log,
-            resume=asked.resume,
-            force=asked.force,
-            asked={OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING},
-        )
-        with contextlib.closing(session):
-            _learn(session, asked, signals)
-            session.save()
-    if signals:
-        kept = "nothing was written."
-        if session.model is not None:
-            kept = f"{session.model} holds what was learned, and --resume goes on from it."
-        sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
-        if signals[0] != signal.SIGINT:
-            click.echo(f"novikoff: {sentence}", err=True)
-            sys.exit(128 + signals[0])
-    if run.rows or not signals:
+    session = StreamSession(
+        data,
+        _stream_options(asked),
+        run,
+        model=asked.save,
+        save_every=asked.save_every,
+        mistakes=asked.mistakes,
+        bad_rows=asked.bad_rows_log,
+        resume=asked.resume,
+        force=asked.force,
+        asked={OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING},
+    )
+    with contextlib.closing(session), _noticing_signals() as signals:
+        _learn(session, asked, signals)
+        session.save()
+    if not signals:
         _sum_up(session, asked)
-    if signals:  # the usual end of a stream that has none
+        return
+    kept = "nothing was written."
+    if session.model is not None:
+        kept = f"{session.model} holds what was learned, and --resume goes on from it."
+    sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
+    if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
+        if run.rows:
+            _sum_up(session, asked)
         raise Interrupted(sentence)
+    click.echo(f"novikoff: {sentence}", err=True)
+    sys.exit(128 + signals[0])
 
 
 for _option in command.params:
