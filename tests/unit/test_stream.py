@@ -97,6 +97,9 @@ def test_a_stream_is_learn_one_row_by_row(
     *_, last = stream(examples, other)
     assert_same(one, other)
     assert (last.rows, last.mistakes) == (n, mistakes)
+    block = nv.Perceptron(average=average, multi_class=multi_class, margin=margin)
+    *_, at_once = stream([(X, y)], block)
+    assert (at_once.rows, at_once.mistakes, at_once.updates) == (n, mistakes, last.updates)
 
 
 @given(
