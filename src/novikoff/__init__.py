@@ -54,7 +54,7 @@ _NAMES = {
     "separate": "geometry.separability",
     "separate_classes": "geometry.separability",
     "solve": "systems.solve",
-    "stream": "report.estimators",
+    "stream": "report.learner_stream",
     "verify": "geometry.certificate",
 }
 __all__ = sorted([*_MODULES, *_NAMES])

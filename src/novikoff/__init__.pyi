@@ -30,7 +30,7 @@ from novikoff.learners.tower import TowerClassifier as TowerClassifier
 from novikoff.page.widget import lab as lab
 from novikoff.report.estimators import load as load
 from novikoff.report.estimators import save as save
-from novikoff.report.estimators import stream as stream
+from novikoff.report.learner_stream import stream as stream
 from novikoff.report.onnx import export_onnx as export_onnx
 from novikoff.systems.conflicts import conflicts as conflicts
 from novikoff.systems.linear_program import Optimum as Optimum

@@ -120,9 +120,9 @@ def started(*words: str | Path) -> subprocess.Popen[bytes]:
     )
 
 
-def refused(done: Result, *parts: str) -> None:
+def refused(done: Result, *parts: str, code: int = 2) -> None:
     """Nothing on standard output, and one sentence, in which these parts are."""
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (code, "")
     assert done.err.startswith("novikoff: ")
     assert done.err.count("\n") == 1
     for part in parts:

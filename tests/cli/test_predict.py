@@ -231,7 +231,7 @@ def test_bad_pairs(text: str, sentence: str, tmp_path: Path) -> None:
 def test_many_pieces_are_one_table(tmp_path: Path) -> None:
     """Several megabytes, also packed: numbers go on, there is one heading, nothing is lost."""
     model = learned(tmp_path, lines(documents(200, 1)), "--hash", str(BITS))
-    few = lines(documents(500, 7))
+    few = lines(documents(500, 7)).replace("\n", f" # {'long' * 100}\n")  # few rows, many bytes
     once = said(inside("predict", model, put(tmp_path, few)))
     times = 3_000_000 // len(few)
     text = (few + "? free:nan\n") * times
@@ -289,7 +289,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
 
 def flood(pipe: int) -> None:
     for _ in range(100_000):  # it ends when the reader is gone
-        os.write(pipe, b"a:1\n" * 1000)
+        os.write(pipe, b"a:1 # %b\n" % (b"long" * 1000))
 
 
 def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:

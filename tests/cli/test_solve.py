@@ -256,7 +256,7 @@ def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> Non
     assert (done.code, "the same file" in done.err) == (2, True)
     other = tmp_path / "other.csv"
     other.write_text(DAY.replace(",9\n", ",9.5\n"))
-    refused(inside("verify", proof, other), "another system")
+    refused(inside("verify", proof, other), "another system", code=1)
     assert "not for inequalities" in inside("verify", proof, day, "--cluster", "local:1").err
     text = proof.read_text()
     proof.write_text(re.sub(r'"format": "csv"', '"format": "prose"', text))

@@ -1,17 +1,19 @@
 """``novikoff stream``: what it says and keeps, that it goes on where it stopped, loses nothing.
 
-How rows of every form are read is tested where they are read.
+How rows of every form are read, and other files known for such, is tested where they are read.
 """
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import gzip
 import json
 import os
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -202,35 +204,15 @@ def test_a_model_is_not_written_over_its_rows(rows: Path, tmp_path: Path) -> Non
     assert data.read_bytes() == rows.read_bytes()
 
 
-def test_a_line_that_was_cut_off_is_not_two_rows(tmp_path: Path) -> None:
-    data, model, whole = tmp_path / "g.svm", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    first = b"1 1:0.5 2:1\n-1 1:0.25 2:-1\n1 1:0.5"
-    data.write_bytes(first)
-    stream(data, "--save", model)
-    before = model.read_bytes()
-    data.write_bytes(first + b"73 2:1\n-1 1:1\n")
-    assert "line 3 was the last one, without an end" in refused(data, "--save", model, "--resume")
-    assert model.read_bytes() == before
-    data.write_bytes(first + b"\n-1 1:1\n")
-    stream(data, "--save", model, "--resume")
-    stream(data, "--save", whole)
-    assert weights(model) == weights(whole)
-
-
 def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
     lines = rows.read_bytes().splitlines(keepends=True)
     model, source, path = tmp_path / "m.novikoff", tmp_path / "d.csv", tmp_path / "rows.parquet"
     source.write_bytes(rows.read_bytes())
     stream(source, "--save", model, "--limit", "2000")
     before = model.read_bytes()
-    for changed, sentence in (
-        ([*lines[:1990], b"1.5,2,1,1,low\n", *lines[1990:]], "line 2,002 has changed"),
-        ([*lines[:1990], *lines[1991:]], "before line 2,002 has changed"),
-        (lines[:1000], "shorter than what was learned"),
-    ):
-        source.write_bytes(b"".join(changed))
-        assert sentence in refused(source, "--save", model, "--resume")
-        assert model.read_bytes() == before
+    source.write_bytes(b"".join([*lines[:1990], *lines[1991:]]))
+    assert "before line 2,002 has changed" in refused(source, "--save", model, "--resume")
+    assert model.read_bytes() == before
     frame, whole = pl.read_csv(rows), tmp_path / "w.novikoff"
     frame.write_parquet(path, row_group_size=500)
     stream(path, "--save", model, "--limit", "1234", "--force")
@@ -239,14 +221,6 @@ def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
     assert weights(model) == weights(whole)
     frame.with_columns(a=pl.col("a").shift(1, fill_value=0.0)).write_parquet(path)
     assert "has changed" in refused(path, "--save", model, "--resume")
-
-
-@pytest.mark.parametrize("header", [b"a,b,label\n", b'"a","b",label\r\n'])
-def test_a_header_that_comes_again_is_no_row(header: bytes, tmp_path: Path) -> None:
-    model = tmp_path / "m.novikoff"
-    for words in ((), ("--resume",)):
-        done = stream("-", "--save", model, *words, stdin=header + b"1,2,x\n-1,3,y\n")
-    assert "4 rows · 2 features · 2 classes: x, y" in done.line("data")
 
 
 def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -> None:
@@ -282,31 +256,411 @@ def test_an_interrupt_saves_and_says_where(
     assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
 
 
+def test_an_interrupt_is_heard_before_the_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    running, ends = started("stream", path), list[int]()
+
+    def opened() -> bool:
+        with contextlib.suppress(OSError):  # nobody reads from it yet
+            ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(ends)
+
+    wait_for(opened)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    os.close(ends[0])
+    assert running.returncode == 130
+    assert err.decode().strip().endswith("novikoff: interrupted; nothing was written.")
+
+
 def changed(model: Path) -> int:
     return model.stat().st_mtime_ns if model.exists() else 0
 
 
-def test_killed_at_any_moment_it_ends_as_if_nothing_had_happened(
-    rows: Path, tmp_path: Path
-) -> None:
-    """Files are saved all the time, and the process is killed again and again."""
+GOOD = ["1,2,x", "-1,-3,y", "2,1,x", "-2,-1,y", "3,1,x", "-1,-2,y"]
+BAD = ["three,4,x", "1,2", "1,,y", "1,2,3,x", "9007199254740993,1,x"]
+
+
+def table(*lines: str) -> bytes:
+    return "\n".join(["a,b,label", *lines, ""]).encode()
+
+
+def noisy_rows(n: int, seed: int = 5) -> list[str]:
+    """Rows of three classes that no linear rule gets right."""
+    X = np.random.default_rng(seed).normal(size=(n, 2)).round(3)
+    kinds = ["up" if a > 0.2 else "down" if b > 0 else "flat" for a, b in (X**2 - X).tolist()]
+    return [f"{a},{b},{kind}" for (a, b), kind in zip(X.tolist(), kinds, strict=True)]
+
+
+def lines_of(path: Path) -> list[list[str]]:
+    return list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+
+
+class TestBadRows:
+    def test_they_are_skipped_counted_and_logged(self, tmp_path: Path) -> None:
+        data, clean, log = tmp_path / "d.csv", tmp_path / "c.csv", tmp_path / "bad.csv"
+        model, other = tmp_path / "m.novikoff", tmp_path / "c.novikoff"
+        rows = [row for pair in zip(GOOD, [*BAD, BAD[0]], strict=True) for row in pair]
+        data.write_bytes(table(*rows))
+        clean.write_bytes(table(*GOOD))
+        done = stream(data, "--save", model, "--bad-rows", "skip", "--bad-rows-log", log)
+        stream(clean, "--save", other)
+        assert weights(model) == weights(other)
+        assert f"6 rows that cannot be read were skipped ({log})" in done.out
+        head, *found = lines_of(log)
+        assert head == ["line", "row", "reason"]
+        assert [row[:2] for row in found] == [[str(k + 1), str(k)] for k in range(2, 13, 2)]
+        assert 'holds "three", which is not a number' in found[0][2]
+        assert "2 fields where 3 are expected" in found[1][2]
+        assert "missing" in found[2][2]
+        assert "cannot hold exactly" in found[4][2]
+        report = stream(data, "--format", "json", "--quiet", "--bad-rows", "skip")
+        assert json.loads(report.out)["skipped"] == 6
+
+    def test_after_a_stop_the_stream_goes_on_behind_the_line(self, tmp_path: Path) -> None:
+        data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+        data.write_bytes(table(*GOOD[:3], BAD[0], *GOOD[3:], BAD[1]))
+        stopped = inside("stream", data, "--save", model)
+        assert stopped.code == 2
+        assert "add --bad-rows skip to leave the row out" in stopped.err
+        assert refused(data, "--save", model, "--resume").count('holds "three"') == 1
+        done = stream(data, "--save", model, "--resume", "--bad-rows", "skip")
+        assert "2 rows that cannot be read were skipped" in done.out
+        stream(data, "--save", whole, "--skip-bad")
+        assert model.read_bytes() == whole.read_bytes()
+        again = stream(data, "--save", model, "--resume", "--bad-rows", "skip")
+        assert "2 rows that cannot be read were skipped" in again.out
+        assert model.read_bytes() == whole.read_bytes()
+
+    def test_a_row_that_cannot_be_learned_is_bad_too(self, tmp_path: Path) -> None:
+        data, model, log = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "bad.csv"
+        data.write_bytes(table(*GOOD[:2], "1e308,1e308,y", *GOOD[2:]))
+        stopped = inside("stream", data, "--save", model)
+        assert "beyond the range of float64" in stopped.err
+        words = ["--resume", "--bad-rows", "skip", "--bad-rows-log", str(log)]
+        done = stream(data, "--save", model, *words)
+        assert "of 6 rows" in done.line("mistakes")
+        assert "1 row that cannot be read was skipped" in done.out
+        assert [row[:2] for row in lines_of(log)[1:]] == [["4", "3"]]
+
+    def test_a_quote_that_is_never_closed_costs_one_line(self, tmp_path: Path) -> None:
+        data, log = tmp_path / "d.csv", tmp_path / "bad.csv"
+        data.write_bytes(table(*GOOD[:2], '1,"2,x', *GOOD[2:]))
+        done = stream(data, "--bad-rows", "skip", "--bad-rows-log", log)
+        assert "of 6 rows" in done.line("mistakes")
+        assert [row[0] for row in lines_of(log)[1:]] == ["4"]
+
+    def test_a_file_that_is_wrong_as_a_whole_is_refused(self, tmp_path: Path) -> None:
+        data = tmp_path / "d.csv"
+        for rows in (["red,1,x", "blue,2,y"] * 3, ["red,1,x", "blue,2,y"] * 500):
+            data.write_bytes(table(*rows))
+            error = refused(data, "--bad-rows", "skip")
+            assert "not one of the first" in error
+            assert 'row 1, column "a" holds "red"' in error
+            assert error.count("a=red") == error.count("--drop a") == 1
+            assert "--one-hot" not in error + inside("stream", "--help").out
+        assert "needs --bad-rows skip" in refused(data, "--bad-rows-log", tmp_path / "log.csv")
+
+    def test_killed_at_any_moment_nothing_is_lost_or_twice(self, tmp_path: Path) -> None:
+        """Model, log of bad rows and list of mistakes are those of a run that nobody killed.
+
+        Files are saved all the time, and the process is killed again and again.
+        """
+        data, folder = tmp_path / "d.csv", tmp_path / "whole"
+        folder.mkdir()
+        rows = noisy_rows(5000)
+        rows = [row for k, row in enumerate(rows) for row in (row, BAD[0])[: 1 + (k % 50 == 7)]]
+        data.write_bytes(table(*rows))
+
+        def words(place: Path) -> list[str | Path]:
+            saved = f"--save {place}/m.novikoff --mistakes {place}/wrong.csv".split()
+            logged = f"--bad-rows skip --bad-rows-log {place}/bad.csv".split()
+            options = ["--quiet", "--average", "--save-every", "97", "--resume"]
+            return [data, *options, *saved, *logged]
+
+        stream(*words(folder))
+        kills, model = 0, tmp_path / "m.novikoff"
+        for _ in range(3):
+            before = changed(model)
+            running = started("stream", *words(tmp_path))
+            wait_for(lambda: running.poll() is not None or changed(model) != before)  # noqa: B023
+            running.kill()
+            running.communicate()
+            kills += running.returncode == -signal.SIGKILL
+            rows_seen = rows_in(model)  # whole, whenever one looks
+            assert isinstance(rows_seen, int)
+            assert rows_seen % 97 == 0 or rows_seen == 5000
+        assert kills
+        stream(*words(tmp_path))
+        for name in ("m.novikoff", "wrong.csv", "bad.csv"):
+            assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+        assert len(lines_of(tmp_path / "bad.csv")) == 1 + 100
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("words", [[], ["--multi-class", "ovo"]])
+    def test_each_row_that_was_predicted_wrong(self, words: list[str], tmp_path: Path) -> None:
+        data, found = tmp_path / "d.csv", tmp_path / "wrong.csv"
+        rows = noisy_rows(300)
+        data.write_bytes(table(*rows))
+        done = stream(data, "--mistakes", found, *words)
+        head, *mistakes = lines_of(found)
+        assert head == ["row", "predicted", "label"]
+        assert len(mistakes) == int(done.line("mistakes").split()[0])
+        learner = nv.Perceptron(multi_class="ovo" if words else "ovr")
+        wrong = {int(row): (predicted, label) for row, predicted, label in mistakes}
+        for number, row in enumerate(rows, start=1):
+            a, b, label = row.split(",")
+            x = [float(a), float(b)]
+            if number > 10:  # every class has been seen
+                said = learner.predict_one(x)
+                assert wrong.get(number, (label, label)) == (said, label)
+            learner.learn_one(x, label)
+
+    def test_two_classes_and_ties(self, tmp_path: Path) -> None:
+        data, found = tmp_path / "d.csv", tmp_path / "wrong.csv"
+        data.write_bytes(table("1,0,x", "2,0,y", "0,0,x", "bad,1,x", "3,0,x"))
+        stream(data, "--no-intercept", "--bad-rows", "skip", "--mistakes", found)
+        # Nothing is known, x is predicted, a tie, and y after the second row.
+        said = [["1", "", "x"], ["2", "x", "y"], ["3", "", "x"], ["5", "y", "x"]]
+        assert lines_of(found)[1:] == said
+
+    def test_files_are_not_written_over_unasked(self, tmp_path: Path) -> None:
+        data, found, model = tmp_path / "d.csv", tmp_path / "wrong.csv", tmp_path / "m.novikoff"
+        data.write_bytes(table(*GOOD))
+        found.write_bytes(b"precious")
+        words = [str(data), "--save", str(model), "--mistakes"]
+        assert "already exists" in refused(data, "--mistakes", found)
+        assert "already exists" in refused(*words, found, "--resume")
+        assert found.read_bytes() == b"precious"
+        for taken in (data, model):
+            assert "choose another" in refused(*words, taken, "--force")
+        found.write_bytes(b"row,predicted,label\n1,,x\n9,")  # of a run that was killed unsaved
+        stream(*words, found, "--resume")
+        assert lines_of(found)[1:] == [["1", "", "x"]]
+        found.write_bytes(b"row,predicted,label\n1,elsewhere,x\n2,elsewhere,y\n3,x,y\n")
+        assert "is not as it was when" in refused(*words, found, "--resume")
+        assert b"elsewhere" in found.read_bytes()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_lines_every_so_many_rows(form: str, tmp_path: Path) -> None:
+    data = tmp_path / "d.csv"
+    data.write_bytes(table(*GOOD * 5))
+    done = stream(data, "--every", "7", "--format", form)
+    if form == "json":
+        counts = [json.loads(line)["rows"] for line in done.out.splitlines()[:-1]]
+    else:
+        counts = [int(line.split()[0]) for line in done.out.splitlines()[1:11]]
+    assert counts == [1, 2, 4, 7, 8, 14, 16, 21, 28, 30]
+    for wrong in ("0", "-3", "x", "5m", "nans", "0s"):
+        assert "nor seconds, such as 5s" in refused(data, "--every", wrong)
+
+
+def test_lines_every_few_seconds() -> None:
+    """Rows 2 to 4 come late: row 3, which no doubling shows, has a line of its own."""
+    running = started("stream", "-", "--every", "0.01s", "--format", "json")
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write(table(*GOOD[:2]))
+    running.stdin.flush()
+    while json.loads(running.stdout.readline())["rows"] != 2:
+        pass
+    running.stdin.write(GOOD[2].encode() + b"\n")
+    running.stdin.flush()
+    assert json.loads(running.stdout.readline())["rows"] == 3
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+
+
+class TestSortedLabels:
+    CAUTION = "labels come sorted"
+
+    def test_a_word_of_caution(self, tmp_path: Path) -> None:
+        data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+        data.write_bytes(table(*GOOD[::2] * 10, *GOOD[1::2] * 20))
+        done = stream(data)
+        assert f"{self.CAUTION} (30 rows of x, then 60 of y)" in done.out
+        assert "shuffle" in done.out
+        stream(data, "--save", model, "--limit", "40")
+        assert self.CAUTION in stream(data, "--save", model, "--resume", "--passes", "2").out
+        notes = json.loads(stream(data, "--format", "json", "--quiet").out)["notes"]
+        assert any(self.CAUTION in note for note in notes)
+
+    def test_only_where_it_is_true(self, tmp_path: Path) -> None:
+        data, first = tmp_path / "d.csv", GOOD[::2] * 10
+        for rows in (GOOD * 20, first, [*first, GOOD[1]], [*first, *GOOD * 10]):
+            data.write_bytes(table(*rows))
+            assert self.CAUTION not in stream(data, "--passes", "2").out
+
+
+def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    """It counted no rows of classes: of these nothing is said."""
     data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
-    head, *lines = rows.read_bytes().splitlines(keepends=True)
-    data.write_bytes(head + b"".join(lines * 4))
-    words = [str(data), "--save-every", "97", "--quiet", "--average"]
-    assert inside("stream", *words, "--save", whole).code == 0
-    kills = 0
-    for _ in range(3):
-        before = changed(model)
-        running = started("stream", *words, "--save", model, "--resume")
-        wait_for(lambda: running.poll() is not None or changed(model) != before)  # noqa: B023
-        running.kill()
-        running.communicate()
-        kills += running.returncode == -signal.SIGKILL
-        rows_seen = rows_in(model)  # whole, whenever one looks
-        assert isinstance(rows_seen, int)
-        assert rows_seen % 97 == 0 or rows_seen == 12_000
-    assert kills
-    assert inside("stream", *words, "--save", model, "--resume").code == 0
+    data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
+    stream(data, "--save", model, "--limit", "20")
+    saved = model_file.read(model)
+    assert saved.data is not None
+    counts = dict(saved.data["stream"])  # type: ignore[call-overload]
+    del counts["class_rows"]
+    older = {**saved.data, "stream": counts | {"sorted": [["x", 20]]}}
+    model.write_bytes(model_file.dump(replace(saved, data=older)))
+    done = stream(data, "--save", model, "--resume")
+    assert "labels come sorted" not in done.out
+    stream(data, "--save", whole)
+    assert weights(model) == weights(whole)
+
+
+class TestConstantRule:
+    CAUTION = "always predicting {} would make fewer mistakes ({})"
+
+    def test_a_word_of_caution(self, files: Files, tmp_path: Path) -> None:
+        """Breast cancer as given, whose features have very different scales, in another order."""
+        head, *rows = files.cancer.read_text(encoding="utf-8").splitlines(keepends=True)
+        data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+        np.random.default_rng(0).shuffle(rows)
+        data.write_text("".join([head, *rows[:300]]), encoding="utf-8")
+        wrong = sum("malignant" in row for row in rows[:300])
+        caution = self.CAUTION.format("benign", f"{wrong / 300:.2%}")
+        done = stream(data)
+        assert int(done.line("mistakes").split()[0]) > wrong
+        assert f"{caution}; where features have very different scales" in done.out
+        stream(data, "--save", model, "--limit", "40")
+        for passes in ("1", "2"):
+            words = ["--resume", "--passes", passes, "--format", "json", "--quiet"]
+            notes = json.loads(stream(data, "--save", model, *words).out)["notes"]
+            assert any(caution in note for note in notes) == (passes == "1")
+
+    def test_only_where_it_is_true(self, tmp_path: Path) -> None:
+        """Few rows, a rule that errs less, and the first rows of classes, which nobody foresees."""
+        data = tmp_path / "d.csv"
+        for rows in (noisy_rows(99), GOOD * 50, [*GOOD[:1] * 200, GOOD[1]]):
+            data.write_bytes(table(*rows))
+            assert self.CAUTION[:18] not in stream(data).out
+
+
+def test_the_bound_on_the_margin_is_the_least_so_far(tmp_path: Path) -> None:
+    """Two rows on opposite sides and the same side: ‖w‖/t rises again, the bound does not."""
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+    data.write_bytes(table("1,0,x", "1,0.01,y", *["-100,0,x", "100,0,y"] * 3))
+    out = stream(data, "--format", "json", "--save", model, "--no-intercept").out
+    records = [json.loads(line) for line in out.splitlines()]
+    bounds = [record["margin_bound"] for record in records]
+    assert bounds == sorted(bounds, reverse=True)
+    assert records[-1]["norm"] / records[-1]["updates"] > 2 * bounds[-1]
+    stream(data, "--save", model, "--limit", "3", "--force", "--no-intercept")
+    words = ["--resume", "--no-intercept", "--format", "json", "--quiet"]
+    assert json.loads(stream(data, "--save", model, *words).out)["margin_bound"] == bounds[-1]
+
+
+ANIMALS = [
+    '{"label": "cat", "legs": 4, "fur": 1.5, "tame": true, "sound": "miaow"}',
+    '{"label": "bird", "legs": 2, "fur": null, "wings": 2, "sound": "tweet"}',
+    "",
+    '{"legs": 4, "label": "cat", "fur": 2e0, "tame": false, "sound": "purr # {"}',
+    '{"label": "bird", "legs": 2, "tame": true, "wings": 2}',
+]
+PAIRS = [
+    "cat legs:4 fur:1.5 tame:1 sound=miaow:1",
+    "bird legs:2 wings:2 sound=tweet:1",
+    "cat legs:4 fur:2 tame:0 sound=purr:1",
+    "bird legs:2 tame:1 wings:2",
+]
+
+
+class TestJsonLines:
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [("d.jsonl", []), ("d.ndjson", ["--hash", "10"]), ("d.txt", []), ("-", ["--hash", "10"])],
+    )
+    def test_they_are_rows_of_pairs(self, name: str, words: list[str], tmp_path: Path) -> None:
+        data, pairs = tmp_path / name, tmp_path / "p.txt"
+        model, other = tmp_path / "m.novikoff", tmp_path / "o.novikoff"
+        text = "\n".join(ANIMALS * 5).replace("purr # {", "purr").encode()
+        pairs.write_text("\n".join(PAIRS * 5), encoding="utf-8")
+        if name == "-":
+            stream("-", "--save", model, *words, stdin=text)
+        else:
+            data.write_bytes(text)
+            stream(data, "--save", model, *words)
+        stream(pairs, "--save", other, *words)
+        assert weights(model) == weights(other)
+        assert model_file.read(model).names == model_file.read(other).names
+        rows = tmp_path / "rows.jsonl"
+        rows.write_bytes(text)
+        predicted = inside("predict", model, rows)
+        assert predicted.out.splitlines()[1:3] == ["1,cat", "2,bird"]
+        assert "labels differ" in predicted.err
+        rows.write_text('{"wings": 2, "legs": 2, "sound": "new"}\n', encoding="utf-8")
+        assert inside("predict", model, rows).out.splitlines()[1:] == ["1,bird"]
+
+    def test_they_go_on_where_they_stopped(self, tmp_path: Path) -> None:
+        data, model, whole = tmp_path / "d.jsonl", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+        data.write_text("\n".join([*ANIMALS, "{"] * 9), encoding="utf-8")
+        words = ["--bad-rows", "skip", "--drop", "sound"]
+        for limit in ("1", "3", "20", "99"):
+            stream(data, "--save", model, "--resume", "--limit", limit, *words)
+        done = stream(data, "--save", whole, *words)
+        assert model.read_bytes() == whole.read_bytes()
+        assert "9 rows that cannot be read were skipped" in done.out
+        assert model_file.read(model).names == ["legs", "fur", "tame", "wings"]
+
+    def test_fit_reads_them_too(self, tmp_path: Path) -> None:
+        data = tmp_path / "d.jsonl"
+        data.write_text("\n".join(ANIMALS), encoding="utf-8")
+        done = inside("fit", data, "--out", tmp_path)
+        assert done.code == 0, done.err
+        assert done.line("verdict").startswith("separable")
+        predicted = inside("predict", tmp_path / "d.novikoff", data)
+        assert "0 of 4 labels differ" in predicted.err
+
+    @pytest.mark.parametrize(
+        ("line", "sentence"),
+        [
+            ('{"label": "cat", "legs": 9007199254740993}', 'line 2, key "legs" holds 900719925'),
+            ('{"label": "cat", "legs": 1, "legs": 1}', 'line 2 has the key "legs" twice'),
+            ('{"label": "cat", "legs": NaN}', "line 2: NaN is not a number in JSON"),
+            ('{"label": "cat", "legs": -Infinity}', "line 2: -Infinity is not a number in JSON"),
+            ('{"label": "cat", "legs": 1e999}', 'line 2, key "legs" is beyond the range'),
+            ('{"label": "cat", "legs": [1]}', 'line 2, key "legs" holds a list'),
+            ('{"label": "cat", "legs": {"left": 1}}', 'line 2, key "legs" holds an object'),
+            ('{"label": ["cat"], "legs": 1}', 'line 2, key "label" holds a list'),
+            ('{"label": null, "legs": 1}', 'line 2, key "label": the label is missing'),
+            ('{"legs": 1}', 'line 2 has no key "label"'),
+            ("[1, 2]", "line 2 is a list, not an object"),
+            ("7", "line 2 is a number, not an object"),
+            ('{"label": "cat", "legs": 4', "line 2 is not JSON"),
+            ('{"label": "cat", "leg\\ud800": 4}', "line 2"),
+            ('{"label": "cat", "legs": ' + "[" * 100_000, "line 2"),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_line_and_key(
+        self, line: str, sentence: str, tmp_path: Path
+    ) -> None:
+        data = tmp_path / "d.jsonl"
+        data.write_text(f"{ANIMALS[0]}\n{line}\n{ANIMALS[1]}\n", encoding="utf-8")
+        done = inside("stream", data)
+        assert done.code == 2
+        assert sentence in done.err
+        assert "Traceback" not in done.said
+        assert "1 row that cannot be read" in stream(data, "--bad-rows", "skip").out
+
+    def test_the_label_is_chosen_or_found(self, tmp_path: Path) -> None:
+        data = tmp_path / "d.jsonl"
+        data.write_text('{"kind": 1, "a": 2}\n{"kind": 0, "a": -2}\n', encoding="utf-8")
+        assert "--label" in refused(data)
+        assert "2 classes: 0, 1" in stream(data, "--label", "kind").line("data")
+        assert "--features has nothing" in refused(data, "--label", "kind", "--features", "a")
+        data.write_text('[{"y": 1, "a": 2},\n {"y": 0, "a": -2}]\n', encoding="utf-8")
+        assert "one object a line" in refused(data)
+
+
+def test_a_column_stays_of_numbers_when_a_stream_goes_on(tmp_path: Path) -> None:
+    data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
+    data.write_bytes(table(*GOOD, "true,1,x", *GOOD))
+    words = ["--bad-rows", "skip"]
+    assert 'holds "true", which is not a number' in inside("stream", data, "--save", model).err
+    stream(data, "--save", model, "--resume", *words)
+    stream(data, "--save", whole, *words)
     assert model.read_bytes() == whole.read_bytes()
-    assert os.listdir(tmp_path).count("m.novikoff") == 1

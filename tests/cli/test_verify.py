@@ -40,7 +40,7 @@ def test_other_data_is_refused(
     text = files.line.read_text(encoding="utf-8")
     path = tmp_path / "line.csv"
     path.write_text(text.replace(old, new), encoding="utf-8")
-    refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json")
+    refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
     refused(inside("verify", fitted / "line.cert.json", files.xor), "no column")
 
 
@@ -56,7 +56,7 @@ def test_columns_are_those_of_the_certificate_or_of_the_options(tmp_path: Path) 
     assert inside("verify", certificate, path, "--features", "u,v", "--label", "first").code == 0
     for columns, label in (("u,v", "second"), ("v,u", "first")):
         words = ("--features", columns, "--label", label)
-        refused(inside("verify", certificate, path, *words), "two.cert.json")
+        refused(inside("verify", certificate, path, *words), "two.cert.json", code=1)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
     done = inside("verify", path, files.line)
     assert (done.code, done.err) == (0, "")
     assert "Separable" in done.line("holds")
-    refused(inside("verify", path, files.xor))
+    refused(inside("verify", path, files.xor), code=1)
 
 
 def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def records(X: Vector, y: Indices, step: float, *, fit_intercept: bool = True) -
     """The record after every row."""
     run, found = StreamRun(step=step, fit_intercept=fit_intercept), []
     for k in range(len(X)):
-        run.learn(X[k : k + 1], y[k : k + 1], [-1, 1])
+        list(run.learn(X[k : k + 1], y[k : k + 1], [-1, 1]))
         found.append(run.progress())
     return found
 
@@ -101,6 +101,6 @@ def test_where_the_theorem_does_not_speak_there_is_no_bound() -> None:
         (StreamRun(), y),
         (StreamRun(class_weight={0: 2.0}), y % 2),
     ):
-        run.learn(X, labels, [0, 1, 2])
+        list(run.learn(X, labels, [0, 1, 2]))
         assert run.progress().margin_bound is None
     assert StreamRun().progress().margin_bound is None

@@ -138,12 +138,13 @@ def test_keys_that_were_dropped_stay_dropped() -> None:
         assert rows_of(stream.pieces()) == [([2.0], 1), ([1.0], 0)]
 
 
-def test_a_pipe_may_repeat_the_header(tmp_path: Path) -> None:
-    with open_stream(io.BytesIO(b"a,y\n1,p\n2,q\n")) as stream:
+@pytest.mark.parametrize("header", [b"a,y\n", b'"a",y\r\n'])
+def test_a_pipe_may_repeat_the_header(header: bytes) -> None:
+    with open_stream(io.BytesIO(header + b"1,p\n2,q\n")) as stream:
         (piece,) = stream.pieces()
         assert piece is not None
         state = stream.state(piece.end)
-    for again in (b"a,y\n3,p\n", b"3,p\n"):
+    for again in (header + b"3,p\n", b"3,p\n"):
         with open_stream(io.BytesIO(again), state=state) as stream:
             assert rows_of(stream.pieces()) == [([3.0], "p")]
     with open_stream(io.BytesIO(b""), state=state) as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import threading
 from collections.abc import Callable, Hashable
@@ -24,7 +25,7 @@ from novikoff.core.schemes import OneVsOne
 from novikoff.data import DataError
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import Example
-from novikoff.report.estimators import stream
+from novikoff.report.learner_stream import stream
 from novikoff.report.stream import RECENT_ROWS, StreamRun
 
 Matrix = npt.NDArray[np.float64]
@@ -96,19 +97,29 @@ def test_a_stream_is_learn_one_row_by_row(
     *_, last = stream(examples, other)
     assert_same(one, other)
     assert (last.rows, last.mistakes) == (n, mistakes)
+    block = nv.Perceptron(average=average, multi_class=multi_class, margin=margin)
+    *_, at_once = stream([(X, y)], block)
+    assert (at_once.rows, at_once.mistakes, at_once.updates) == (n, mistakes, last.updates)
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
-@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
-@pytest.mark.parametrize("form", [np.asarray, sparse])
+@given(
+    cuts=st.lists(st.integers(1, 99), max_size=8, unique=True).map(sorted),
+    average=st.sampled_from([False, "averaged"]),
+    multi_class=st.sampled_from(["ovr", "ovo"]),
+    form=st.sampled_from([np.asarray, sparse]),
+)
 def test_batches_do_not_matter(
-    average: Literal[False, "averaged"], multi_class: Literal["ovr", "ovo"], form: Form
+    cuts: list[int],
+    average: Literal[False, "averaged"],
+    multi_class: Literal["ovr", "ovo"],
+    form: Form,
 ) -> None:
-    X, y = RNG.normal(size=(300, 4)), RNG.integers(0, 4, 300)
+    rng = np.random.default_rng(len(cuts))
+    X, y = rng.normal(size=(100, 4)), rng.integers(0, 4, 100)
     found = []
-    for cuts in ([0, 300], [0, 1, 2, 150, 299, 300], list(range(301))):
+    for ends in ([0, 100], [0, *cuts, 100], list(range(101))):
         learner = nv.Perceptron(average=average, multi_class=multi_class)
-        blocks = [(form(X[a:b]), y[a:b]) for a, b in pairwise(cuts)]
+        blocks = [(form(X[a:b]), y[a:b]) for a, b in pairwise(ends)]
         *_, last = stream(blocks, learner)
         found.append((learner, last))
     for learner, last in found[1:]:
@@ -183,6 +194,8 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
         list(stream([([1.0, 1.0], 0), ([1.0, 1.0, 1.0], 1)]))
     with pytest.raises(ValueError, match="voted"):
         next(stream([], nv.Perceptron(average="voted")))
+    with pytest.raises(ValueError, match="standard"):
+        next(stream([], nv.Perceptron(scale="standard")))
     with pytest.raises(ValueError, match="2 rows, but labels of shape"):
         list(stream([(np.zeros((2, 2)), [1])]))
 
@@ -190,11 +203,12 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
 def test_a_record_is_saved_and_restored_exactly() -> None:
     X, y = RNG.normal(size=(3000, 3)), RNG.integers(0, 2, 3000)
     whole, first = StreamRun(step=0.1), StreamRun(step=0.1)
-    whole.learn(X, y, [0, 1])
-    first.learn(X[:1234], y[:1234], [0, 1])
-    again = StreamRun(step=0.1, model=first.model)
-    again.restore(first.to_json())
-    again.learn(X[1234:], y[1234:], [0, 1])
+    list(whole.learn(X, y, [0, 1]))
+    list(first.learn(X[:1234], y[:1234], [0, 1]))
+    again = StreamRun(step=0.1)
+    assert first.model is not None
+    again.restore(first.model, json.loads(json.dumps(first.to_json())))
+    list(again.learn(X[1234:], y[1234:], [0, 1]))
     assert again.progress() == whole.progress()
     assert again.to_json() == whole.to_json()
 
@@ -215,6 +229,16 @@ def test_what_is_wrong_is_said_and_what_came_before_is_kept(content: bytes, mess
         list(stream(io.BytesIO(content), learner))
     kept = content.count(b"\n") > 1
     assert kept == hasattr(learner, "classes_")
+
+
+def test_files_are_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b,y\n1,2,no\n3,4,yes\n")
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        list(stream(path))
+        next(stream(path))
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_silent_pipe_is_shown_at_once_and_can_be_left(tmp_path: Path) -> None:

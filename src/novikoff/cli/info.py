@@ -81,19 +81,19 @@ def _facts(saved: ModelRecord) -> dict[str, object]:
 
 def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     """Each rule's claim, its weights and its intercept."""
+    from novikoff.core.schemes import labels_of
+
     model = saved.model
     try:
         classes, weights = model.classes.tolist(), model.decisive()
     except AttributeError:  # a kernel's rules are sums over support points
         return
-    pairs = [(a, b) for i, a in enumerate(classes) for b in classes[i + 1 :]]
-    for k in range(model.n_rules):
+    for rule in range(model.n_rules):
         if len(classes) == 1:
             title = f"{classes[0]}, the only class, where the sum is not positive"
         elif len(classes) == 2:
             title = f"{classes[-1]} where the sum is positive"
-        elif model.multi_class == "ovr":
-            title = f"{classes[k]} against the rest"
         else:
-            title = f"{pairs[k][1]} against {pairs[k][0]}"
-        yield title, weights[:-1, k].tolist(), float(weights[-1, k])
+            positive, negative = labels_of(model.scheme, model.classes, rule)
+            title = f"{positive} against {'the rest' if negative is None else negative}"
+        yield title, weights[:-1, rule].tolist(), float(weights[-1, rule])

@@ -4,7 +4,7 @@
 code  meaning
 ====  =======================================================
 0     done
-1     ``--require`` is not met
+1     ``--require`` is not met, or a certificate does not hold
 2     wrong usage, or data or files that cannot be used
 3     undecided within the budget
 130   interrupted
@@ -40,6 +40,10 @@ class Interrupted(Exception):  # noqa: N818 — no error, but the user's wish
     """Ctrl-C, with what is to be said about it."""
 
 
+class Unmet(Exception):  # noqa: N818 — an answer, and no error of the user
+    """A certificate does not hold, with what is to be said about it."""
+
+
 class _Lazy(click.Group):
     """Commands are imported when they are called, so that --help is quick."""
 
@@ -60,8 +64,8 @@ class _Lazy(click.Group):
 @click.group(
     cls=_Lazy,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 --require not met, 2 wrong usage or data, 3 undecided, "
-    "130 interrupted.",
+    epilog="Exit codes: 0 done, 1 --require not met, or a certificate that does not hold, 2 wrong "
+    "usage or data, 3 undecided, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="novikoff")
 def novikoff() -> None:
@@ -93,6 +97,9 @@ def run() -> None:
     except (KeyboardInterrupt, click.Abort, Interrupted) as wish:
         _say(str(wish) or "interrupted; nothing was written.")
         code = INTERRUPTED
+    except Unmet as answer:
+        _say(str(answer))
+        code = UNMET
     except MemoryError:
         _say("the data does not fit into memory.")
         code = WRONG

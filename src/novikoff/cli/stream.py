@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType, SimpleNamespace
@@ -28,14 +28,15 @@ from novikoff.cli.progress import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.report.stream import Progress, StreamReader
+    from novikoff.data import StreamOptions
+    from novikoff.report.stream import Progress, StreamSession
 
 # These options decide how rows are read and learned: they must not change when a stream goes on.
 _LASTING = (
     *READING,
     *("hash", "names", "text_labels", "average", "margin", "step", "no_intercept", "multi_class"),
 )
-_SECONDS_BETWEEN_LOOKS = 0.125
+_SECONDS_BETWEEN_DRAWINGS = 0.125
 
 
 _OPTIONS = adding([
@@ -110,29 +111,48 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
+    from novikoff.data.errors import counted
+    from novikoff.report.stream import StreamRun, StreamSession
+
     asked = SimpleNamespace(**values)
     asked.bad_rows = "skip" if asked.skip_bad else asked.bad_rows
-    model = None if asked.save is None else Path(asked.save)
-    _check(data, model, asked)
-    with contextlib.ExitStack() as stack:
-        signals = stack.enter_context(_noticing_signals())
-        session = _Session(data, model, asked)
-        if not session.reader.rows.repeatable and asked.passes > 1:
-            raise ValueError(f"{data} can be read only once: --passes is for files.")
-        stack.enter_context(contextlib.closing(session))
-        try:
-            # Its own lines tell how it goes, where standard error is no terminal.
-            with status_line(silent=session.silent or not sys.stderr.isatty()) as draw:
-                session.run(signals, draw)
-            session.heed(signals)  # the end may come with the signal
-        except ValueError as error:
-            raise session.with_what_is_saved(error) from None
-        except _Stopped:  # the usual end of a stream that has none
-            if session.learned.rows:
-                session.sum_up()
-            raise
+    _check(data, asked)
+    run = StreamRun(
+        margin=asked.margin,
+        step=asked.step,
+        fit_intercept=not asked.no_intercept,
+        average=asked.average,
+        multi_class=asked.multi_class,
+        loading=saying_that_it_compiles,
+    )
+    session = StreamSession(
+        data,
+        _stream_options(asked),
+        run,
+        model=asked.save,
+        save_every=asked.save_every,
+        mistakes=asked.mistakes,
+        bad_rows=asked.bad_rows_log,
+        resume=asked.resume,
+        force=asked.force,
+        asked={OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING},
+    )
+    with contextlib.closing(session), _noticing_signals() as signals:
+        _learn(session, asked, signals)
         session.save()
-    session.sum_up()
+    if not signals:
+        _sum_up(session, asked)
+        return
+    kept = "nothing was written."
+    if session.model is not None:
+        kept = f"{session.model} holds what was learned, and --resume goes on from it."
+    sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
+    if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
+        if run.rows:
+            _sum_up(session, asked)
+        raise Interrupted(sentence)
+    click.echo(f"novikoff: {sentence}", err=True)
+    sys.exit(128 + signals[0])
 
 
 for _option in command.params:
@@ -140,7 +160,7 @@ for _option in command.params:
         _option.hidden = True  # it is refused, with advice
 
 
-def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
+def _check(data: str, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
     from novikoff.report.files import OutputError, check_writable
 
@@ -149,8 +169,8 @@ def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
     outputs = {option: path for option, path in files.items() if path is not None}
     places = [os.path.realpath(path) for path in outputs.values()]
     check(
-        (asked.save_every and not model, "--save-every needs --save MODEL."),
-        (asked.resume and not model, "--resume needs --save MODEL."),
+        (asked.save_every and not asked.save, "--save-every needs --save MODEL."),
+        (asked.resume and not asked.save, "--resume needs --save MODEL."),
         (asked.force and not outputs, "--force needs a file to write, such as --save MODEL."),
         (asked.resume and asked.force, "--resume goes on, --force begins anew: choose one."),
         (
@@ -169,206 +189,105 @@ def _check(data: str, model: Path | None, asked: SimpleNamespace) -> None:
             )
         if places.count(os.path.realpath(path)) > 1:
             raise OutputError(f"{path} would be written twice; choose another name with {option}.")
-    if model is None:
+    if asked.save is None:
         return
-    if os.path.lexists(model) and not (asked.resume or asked.force):
-        raise OutputError(f"{model} already exists; --resume goes on from it, --force begins anew.")
-    check_writable(model, force=True)
-
-
-class _Stopped(Interrupted):
-    """Ctrl-C between two rows: the counts are in order."""
-
-
-class _Session:
-    """A stream, from a new beginning or from where the model stopped, and what is said of it."""
-
-    def __init__(self, data: str, model: Path | None, asked: SimpleNamespace) -> None:
-        from novikoff.data import StreamOptions
-        from novikoff.report.growing_csv import GrowingCsv
-        from novikoff.report.stream import StreamRun, begin, resume
-
-        self.asked, self.path = asked, model
-        self.silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
-        self.lasting = {OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING}
-        options = StreamOptions(
-            read_options(asked),
-            asked.hash,
-            asked.names,
-            asked.text_labels,
-            skip_bad=asked.bad_rows == "skip",
+    if os.path.lexists(asked.save) and not (asked.resume or asked.force):
+        raise OutputError(
+            f"{asked.save} already exists; --resume goes on from it, --force begins anew."
         )
-        run = StreamRun(
-            margin=asked.margin,
-            step=asked.step,
-            fit_intercept=not asked.no_intercept,
-            average=asked.average,
-            multi_class=asked.multi_class,
-            list_mistakes=asked.mistakes is not None,
-            loading=saying_that_it_compiles,
-        )
-        self.reader: StreamReader
-        again = asked.resume
-        if model is not None and asked.resume and model.exists():
-            self.reader, again = resume(model, data, options, run, self.lasting), False
-        else:
-            self.reader = begin(data, options, run)
-        reader = self.reader
-        self.learned, self._saved = reader.run, (reader.rows.start, 0)
-        self._begun = reader.run.rows
+    check_writable(Path(asked.save), force=True)
 
-        def growing(path: str | None, heading: str, saved: object) -> GrowingCsv | None:
-            if path is None:
-                return None
-            columns = heading.split()
-            return GrowingCsv(Path(path), columns, saved, force=asked.force, again=again)
 
-        try:
-            saved = reader.saved_files
-            reader.mistakes = growing(asked.mistakes, "row predicted label", saved.get("mistakes"))
-            reader.bad_rows = growing(asked.bad_rows_log, "line row reason", saved.get("bad_rows"))
-        except BaseException:
-            self.close()
-            raise
+def _stream_options(asked: SimpleNamespace) -> StreamOptions:
+    from novikoff.data import StreamOptions
 
-    def close(self) -> None:
-        """Give the files back."""
-        for file in (self.reader.rows, self.reader.mistakes, self.reader.bad_rows):
-            if file is not None:
-                file.close()
+    return StreamOptions(
+        read_options(asked),
+        asked.hash,
+        asked.names,
+        asked.text_labels,
+        skip_bad=asked.bad_rows == "skip",
+    )
 
-    @property
-    def model(self) -> Path | None:
-        """The file, if there is something to hold."""
-        return self.path if self.learned.rows else None
 
-    def run(self, signals: list[int], draw: Callable[[str], None]) -> None:
-        """Learn; print at doubling counts and as wished, save at multiples, stop at the limit."""
-        from novikoff.report.stream import doubling, multiples
+def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -> None:
+    """Learn; print at 1, 2, 4, 8, … rows and as wished, and stop when a signal says so."""
+    from novikoff.report.stream import is_power_of_two
 
-        run, limit, every = self.learned, self.asked.limit, self.asked.save_every
-        n_rows, seconds = self.asked.every
-        begun = shown = printed = run.rows
-        if limit is not None and shown >= limit:
-            return
-        stops = [doubling, *(multiples(n) for n in (every, n_rows, limit) if n is not None)]
-        looked, lines, spoke = 0.0, 0, time.monotonic()
-        steps = self.reader.go(lambda rows: min(stop(rows) for stop in stops), self.asked.passes)
-        with contextlib.closing(steps):
-            for _ in steps:
-                if run.rows > shown:
-                    shown = run.rows
-                    if every is not None and shown % every == 0:
-                        self.save()
-                asked_for = n_rows is not None and shown % n_rows == 0
-                late = seconds is not None and time.monotonic() - spoke >= seconds
-                if shown > printed and (doubling(shown - 1) == shown or asked_for or late):
-                    self._print(run.progress(), heading=lines == 0)
-                    lines, printed, spoke = lines + 1, shown, time.monotonic()
-                if not self.silent and time.monotonic() - looked > _SECONDS_BETWEEN_LOOKS:
-                    rows, mistakes, error, recent, bound = _said(run.progress())
-                    draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
-                    looked = time.monotonic()
-                self.heed(signals)
-                if limit is not None and shown >= limit:
-                    break
-        if shown > max(begun, printed):
-            self._print(run.progress(), heading=lines == 0)
+    run, (n_rows, seconds) = session.run, asked.every
+    begun = printed = run.rows
+    drawn, spoke = 0.0, time.monotonic()
+    every = [] if n_rows is None else [n_rows]
+    silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
+    with status_line(silent=silent) as draw:
+        for _ in session.learn(passes=asked.passes, limit=asked.limit, every=every):
+            now = time.monotonic()
+            due = is_power_of_two(run.rows) or (n_rows is not None and run.rows % n_rows == 0)
+            due = due or (seconds is not None and now - spoke >= seconds)
+            if due and run.rows > printed:
+                _print(run.progress(), asked, heading=printed == begun)
+                printed, spoke = run.rows, now
+            if not silent and now - drawn > _SECONDS_BETWEEN_DRAWINGS:
+                rows, mistakes, error, recent, bound = _said(run.progress())
+                draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
+                drawn = now
+            if signals:
+                return
+        if run.rows > printed:
+            _print(run.progress(), asked, heading=printed == begun)
 
-    def save(self) -> None:
-        """Write the model, unless it was written at this row already."""
-        from novikoff.report.files import write_file
-        from novikoff.report.model_file import dump
 
-        place = self.reader.position, self.reader.passes
-        if self.model is not None and place != self._saved:
-            write_file(self.model, dump(self.reader.record(self.lasting)))
-            self._saved = place
+def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
+    """Print what was learned in all."""
+    from novikoff.data.errors import counted
 
-    def heed(self, signals: list[int]) -> None:
-        """Save and stop, if a signal said so."""
-        from novikoff.data.errors import counted
+    run, progress, model = session.run, session.run.progress(), session.run.model
+    dropped, notes = session.position.dropped, session.notes()
+    if asked.form == "json":
+        counts = {"pass": run.passes, "dropped": dropped, "skipped": run.skipped}
+        _print_json("end", progress, **counts, notes=notes, model=asked.save)
+        return
+    rows = counted(progress.rows, "row")
+    passes = f" in {run.passes} passes" if run.passes > 1 else ""
+    parts = [session.rows.source, rows + passes]
+    if model is not None and progress.rows:
+        labels = model.classes.tolist()
+        classes = "1 class" if len(labels) == 1 else f"{len(labels):,} classes"
+        named = ", ".join(map(str, labels[:5])) + (", …" if len(labels) > 5 else "")
+        parts += [counted(model.n_features, "feature"), f"{classes}: {named}"]
+    lines = [("data", " · ".join(parts)), *(("", note) for note in notes)]
+    if dropped:
+        lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
+    if run.skipped:
+        verb = "was" if run.skipped == 1 else "were"
+        where = asked.bad_rows_log or "--bad-rows-log FILE lists them"
+        rows_left_out = f"{counted(run.skipped, 'row')} that cannot be read {verb} skipped"
+        lines.append(("", f"{rows_left_out} ({where})"))
+    _, mistakes, error, recent, bound = _said(progress)
+    last = f"{recent} of the last {min(progress.rows, 1000):,}"
+    lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
+    if asked.mistakes is not None:
+        lines.append(("", f"rows predicted wrong are listed in {asked.mistakes}"))
+    if progress.margin_bound is not None:
+        now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
+        claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
+        lines.append(("margin", f"{claim} ({now})"))
+    if session.model is not None:
+        lines.append(("model", str(session.model)))
+    print_lines(lines)
 
-        if not signals:
-            return
-        self.save()
-        kept = f"{self.model} holds what was learned, and --resume goes on from it."
-        if self.model is None:
-            kept = "nothing was written."
-        sentence = f"interrupted after {counted(self.learned.rows, 'row')}; {kept}"
-        if signals[0] == signal.SIGINT:
-            raise _Stopped(sentence)
-        click.echo(f"novikoff: {sentence}", err=True)
-        sys.exit(128 + signals[0])
 
-    def with_what_is_saved(self, error: ValueError) -> ValueError:
-        """A stream that breaks off keeps what was learned before."""
-        from novikoff.data.errors import BadRowError, ChangedError
-
-        if isinstance(error, ChangedError):  # it does not go on, and the model stays what it is
-            return error
-        self.save()
-        if self.model is None:
-            return error
-        kept = f"{self.model} holds the rows before; --resume goes on from there"
-        if isinstance(error, BadRowError):
-            kept += "; add --bad-rows skip to leave the row out"
-        return ValueError(f"{error} {kept}.")
-
-    def sum_up(self) -> None:
-        """Print what was learned in all."""
-        from novikoff.data.errors import counted
-
-        reader, progress, model = self.reader, self.learned.progress(), self.learned.model
-        dropped, notes = reader.position.dropped, [*reader.rows.notes, *self.learned.caution()]
-        if self._begun == progress.rows > 0:
-            notes.append("no row is new: all of this was learned before")
-        if self.asked.form == "json":
-            path = None if self.path is None else str(self.path)
-            counts = {"pass": reader.passes, "dropped": dropped, "skipped": reader.skipped}
-            _print_json("end", progress, **counts, notes=notes, model=path)
-            return
-        rows = counted(progress.rows, "row")
-        passes = f" in {reader.passes} passes" if reader.passes > 1 else ""
-        parts = [reader.rows.source, rows + passes]
-        if model is not None and progress.rows:
-            labels = model.classes.tolist()
-            classes = "1 class" if len(labels) == 1 else f"{len(labels):,} classes"
-            named = ", ".join(map(str, labels[:5])) + (", …" if len(labels) > 5 else "")
-            parts += [counted(model.n_features, "feature"), f"{classes}: {named}"]
-        lines = [("data", " · ".join(parts)), *(("", note) for note in notes)]
-        if dropped:
-            lines.append(("", f"{counted(dropped, 'row')} with missing values left out"))
-        if reader.skipped:
-            verb = "was" if reader.skipped == 1 else "were"
-            log = self.asked.bad_rows_log
-            where = "--bad-rows-log FILE lists them" if log is None else log
-            rows_left_out = f"{counted(reader.skipped, 'row')} that cannot be read {verb} skipped"
-            lines.append(("", f"{rows_left_out} ({where})"))
-        _, mistakes, error, recent, bound = _said(progress)
-        last = f"{recent} of the last {min(progress.rows, 1000):,}"
-        lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
-        if self.asked.mistakes is not None:
-            lines.append(("", f"rows predicted wrong are listed in {self.asked.mistakes}"))
-        if progress.margin_bound is not None:
-            now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
-            claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
-            lines.append(("margin", f"{claim} ({now})"))
-        if self.model is not None:
-            lines.append(("model", str(self.model)))
-        print_lines(lines)
-
-    def _print(self, progress: Progress, *, heading: bool) -> None:
-        """One line of numbers."""
-        if self.asked.quiet:
-            return
-        if self.asked.form == "json":
-            _print_json("progress", progress)
-            return
-        titles = [("rows", "mistakes", "error", "recent", "margin ≤")] if heading else []
-        for fields in (*titles, _said(progress)):
-            widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
-            print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
+def _print(progress: Progress, asked: SimpleNamespace, *, heading: bool) -> None:
+    """One line of numbers."""
+    if asked.quiet:
+        return
+    if asked.form == "json":
+        _print_json("progress", progress)
+        return
+    titles = [("rows", "mistakes", "error", "recent", "margin ≤")] if heading else []
+    for fields in (*titles, _said(progress)):
+        widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
+        print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
 
 
 def _every(value: str | None) -> tuple[int | None, float | None]:
@@ -385,6 +304,7 @@ def _every(value: str | None) -> tuple[int | None, float | None]:
 
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:
+    """Rows, mistakes, their shares, and the bound on the margin, as they are printed."""
     bound = "–" if progress.margin_bound is None else f"{progress.margin_bound:.4g}"
     shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
     return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound

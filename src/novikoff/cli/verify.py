@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from novikoff.cli import cluster
+from novikoff.cli.main import Unmet
 from novikoff.cli.options import READING, check, memory, read_data, read_options, reading
 from novikoff.cli.progress import print_lines, shown
 
@@ -32,7 +33,8 @@ def command(certificate: str, data: str, **values: object) -> None:
 
     DATA is read as the certificate says it was, and the output says how; with options, as
     they say alone. For a certificate of novikoff solve, DATA is the file of inequalities. Each
-    claim is printed with its hypotheses. Exits with 0 only if every claim holds.
+    claim is printed with its hypotheses. Exits with 0 only if every claim holds, with 1 if one does
+    not, and with 2 if the files cannot be read.
     """
     from novikoff.data.errors import counted
     from novikoff.geometry.checker import CertificateError
@@ -42,10 +44,13 @@ def command(certificate: str, data: str, **values: object) -> None:
     asked = SimpleNamespace(**values)
     try:
         proofs = certificate_file.read(certificate)
-        systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
-        others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
-        if systems and others:
-            raise CertificateError("The file has proofs about a system and about examples.")
+    except CertificateError as error:
+        raise ValueError(f"{certificate}: {error}") from None
+    systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
+    others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
+    if systems and others:
+        raise ValueError(f"{certificate}: The file has proofs about a system and about examples.")
+    try:
         if systems:
             check((asked.cluster, "--cluster is for rows of examples, not for inequalities."))
             print_lines(_check_systems(systems, data, proofs))
@@ -60,7 +65,7 @@ def command(certificate: str, data: str, **values: object) -> None:
                 proof.verify(dataset.X, dataset.labels)
     except CertificateError as error:
         how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
-        raise ValueError(f"{certificate}: {error}{how}") from None
+        raise Unmet(f"{certificate}: {error}{how}") from None
     size = f"{counted(dataset.n_rows, 'row')} · {counted(len(dataset.names), 'feature')}"
     print_lines(
         [

@@ -1,19 +1,30 @@
 """A linear model on its way through a stream: each row is predicted first, then learned (A5).
 
-One `StreamRun` owns the model and counts its mistakes. Rows are learned in turn and steps are
-numbered through, so that the same stream gives the same bits, however it is cut into pieces, saved
-and gone on from.
+The way of a row: `novikoff.data.open_stream` parses what a file or pipe brings into pieces of rows;
+`StreamSession` hands each piece to its `StreamRun`; the run lets the model predict and learn the
+rows, counts the mistakes, and comes up for air at 1, 2, 4, 8, … rows and where else it is asked to.
+The session then saves, and whoever drives it may print, or stop.
+
+A kill at any moment loses nothing but time. The model file is replaced whole, and holds all that is
+needed to go on: the weights, the counts, the position behind the last row that was learned, and the
+sizes of the lists that grow with the run. A session that resumes cuts the lists back to these sizes
+and reads on from the position. Rows are learned in turn and steps are numbered through, so that the
+same stream gives the same bits, however it is cut into pieces, saved and gone on from.
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import math
+import os
+import zlib
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +32,13 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.data.errors import BadRowError, DataError, counted
+from novikoff.geometry.strict_json import InvalidJsonError, take_fields
+from novikoff.report.files import OutputError, check_writable, readable_errors, write_file
 
 if TYPE_CHECKING:
-    from novikoff.data import Piece, Position, RowStream, StreamOptions
-    from novikoff.report.growing_csv import GrowingCsv
+    from novikoff.data import Piece, Position, StreamOptions
+    from novikoff.data.source import PathOrFile
     from novikoff.report.model_file import ModelRecord
-
-# From a number of rows, the number at which to stop next.
-NextStop: TypeAlias = Callable[[int], int]
 
 # The rows that the recent error is about.
 RECENT_ROWS: Final = 1000
@@ -40,7 +50,10 @@ MAX_RARE_CLASSES: Final = 1000
 MAX_BAD_ROWS_AT_START: Final = 100
 # Of fewer rows of a class nobody says that labels come sorted.
 MIN_ROWS_TO_BE_SORTED: Final = 10
+# Of fewer rows in all nobody says that a constant rule would make fewer mistakes.
+MIN_ROWS_TO_JUDGE: Final = 100
 _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
+_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -74,7 +87,9 @@ class StreamRun:
     The first six fields are those of `novikoff.Perceptron`.
 
     >>> run = StreamRun()
-    >>> run.learn(np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0]), ["up", "down"])
+    >>> rows, codes = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0])
+    >>> for _ in run.learn(rows, codes, ["up", "down"]):
+    ...     pass
     >>> run.progress().rows, run.progress().mistakes
     (4, 2)
     """
@@ -87,41 +102,41 @@ class StreamRun:
     class_weight: Mapping[Hashable, float] | None = None
     classes: Sequence[Hashable] | None = None  # all there will be; by default as they appear
     model: LinearModel | None = None  # where to go on from; None before the first row
-    list_mistakes: bool = False  # whether `mistaken` is filled
     # Makes a context in which kernels are loaded and compiled.
     loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
+
     rows: int = field(default=0, init=False)
     mistakes: int = field(default=0, init=False)
+    skipped: int = field(default=0, init=False)  # rows of this pass that were bad
+    passes: int = field(default=1, init=False)  # the number of the pass over the rows, from 1
+    # The rows predicted wrong, until they are taken: their place in the run, counted from 0, the
+    # label predicted, None for a tie or where nothing is known yet, and their own. Where this is
+    # None, nobody asks.
+    mistaken: list[tuple[int, Hashable, Hashable]] | None = field(default=None, init=False)
     _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
+    # The rows of each label in the first pass, as labels appeared; whether none has come back.
+    _class_rows: dict[Hashable, int] = field(default_factory=dict, init=False, repr=False)
+    _sorted: bool = field(default=True, init=False, repr=False)
+    _least_bound: float = field(default=math.inf, init=False, repr=False)
+    _loaded: type | None = field(default=None, init=False, repr=False)  # the scheme of the kernels
 
     def __post_init__(self) -> None:
-        self.from_zero, self._recent = self.model is None, np.zeros(0, dtype=np.bool_)
-        # The rows predicted wrong, until they are taken: their place in the run, counted from 0,
-        # the label predicted, None for a tie or where nothing is known yet, and their own.
-        self.mistaken: list[tuple[int, Hashable, Hashable]] = []
-        # How many rows of each label came one after the other; None once a label has come back.
-        self._sorted: dict[Hashable, int] | None = {}
-        self.first_pass, self._least_bound = True, math.inf
-        self._loaded: type | None = None
+        self._from_zero = self.model is None
+        self._recent = np.zeros(0, dtype=np.bool_)
 
-    def learn_until(
-        self, stop: NextStop, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]
+    def learn(
+        self,
+        X: Floats | SparseMatrix,
+        codes: Indices,
+        labels: Sequence[Hashable],
+        every: Sequence[int] = (),
     ) -> Iterator[None]:
-        """Learn rows, and come up for air at the row counts that ``stop`` names, or sooner."""
-        first = 0
-        while first < len(codes):
-            up_to = min(stop(self.rows), doubling(self.rows), self.rows + MAX_ROWS_AT_ONCE)
-            last = first + up_to - self.rows
-            self.learn(X[first:last], codes[first:last], labels)
-            first = last
-            yield
+        """Predict, then learn, the rows of X in turn; come up for air at `next_stop`, or sooner.
 
-    def learn(self, X: Floats | SparseMatrix, codes: Indices, labels: Sequence[Hashable]) -> None:
-        """Predict, then learn, the rows of X in turn; ``codes`` are positions in ``labels``.
-
-        X is a C-ordered array with all features, or a CSR matrix that may have new columns.
-        ValueError if X has another number of features, a label is unknown where all classes were
-        given, or a number is beyond float64. The rows before have been learned.
+        X is a C-ordered array with all features, or a CSR matrix that may have new columns;
+        ``codes`` are positions in ``labels``. ValueError if X has another number of features, a
+        label is unknown where all classes were given, or a number is beyond float64. The rows
+        before have been learned.
         """
         first = 0
         while first < len(codes):
@@ -132,20 +147,22 @@ class StreamRun:
                 model = model.with_class(label)
             places = {label: code for code, label in enumerate(model.classes.tolist())}
             known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
-            mapped = known[codes[first:]]
+            stop = first + next_stop(self.rows, every) - self.rows
+            mapped = known[codes[first:stop]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
             # Of two classes the sign is predicted, whether the label was seen or not (B4).
             unforeseen = novel and len(model.classes) > 2
             self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
             first += count
+            yield
 
-    def note(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
+    def count(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
         """Count rows that a model has learned, each of which was predicted wrong or right."""
         self.model = model
         self.rows += len(wrong)
         self.mistakes += int(np.count_nonzero(wrong))
         self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
-        if doubling(self.rows - 1) == self.rows:
+        if is_power_of_two(self.rows):
             bound = self._margin_bound(model, _norm(model.W))
             self._least_bound = min(self._least_bound, math.inf if bound is None else bound)
 
@@ -164,18 +181,31 @@ class StreamRun:
             margin_bound=None if bound is None else min(bound, self._least_bound),
         )
 
-    def caution(self) -> list[str]:
-        """A word on labels that come sorted, one class after the other."""
-        runs = list((self._sorted or {}).items())
-        if len(runs) < 2 or min(count for _, count in runs) < MIN_ROWS_TO_BE_SORTED:
-            return []
-        (label, count), *others = runs
-        told = [f"{counted(count, 'row')} of {label}", *(f"{n:,} of {x}" for x, n in others[:3])]
-        more = ", then other classes" if len(others) > 3 else ""
-        return [
-            f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what it "
-            "saw first, and its mistakes say little; shuffle the rows"
-        ]
+    def cautions(self) -> list[str]:
+        """A word on labels that come sorted, and on more mistakes than a constant rule makes."""
+        found, counts = list[str](), list(self._class_rows.items())
+        counted_rows = sum(self._class_rows.values())
+        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # or begun uncounted
+            return found
+        if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
+            (label, count), *others = counts
+            told = [f"{counted(count, 'row')} of {label}"]
+            told += [f"{n:,} of {x}" for x, n in others[:3]]
+            more = ", then other classes" if len(others) > 3 else ""
+            found.append(
+                f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what "
+                "it saw first, and its mistakes say little; shuffle the rows"
+            )
+        frequent, count = max(counts, key=lambda item: item[1])
+        wrong = 1.0 - count / counted_rows
+        # The first row of a class is a mistake of every learner.
+        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > wrong * self.rows:
+            found.append(
+                f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
+                "features have very different scales the perceptron is slow: novikoff fit "
+                "standardises them"
+            )
+        return found
 
     def to_json(self) -> dict[str, object]:
         """The counts that the model itself does not have."""
@@ -183,26 +213,40 @@ class StreamRun:
             "rows": self.rows,
             "mistakes": self.mistakes,
             "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
-            "from_zero": self.from_zero,
+            "from_zero": self._from_zero,
             "least_bound": None if math.isinf(self._least_bound) else self._least_bound,
-            "sorted": None if self._sorted is None else [list(r) for r in self._sorted.items()],
+            "class_rows": [list(item) for item in self._class_rows.items()],
+            "sorted": self._sorted,
+            "pass": self.passes,
+            "skipped": self.skipped,
         }
 
-    def restore(self, body: Mapping[str, object]) -> None:
-        """Take the counts that `to_json` wrote; ValueError if they cannot be."""
-        rows, mistakes, recent = body.get("rows"), body.get("mistakes"), body.get("recent")
-        if type(rows) is not int or type(mistakes) is not int or not 0 <= mistakes <= rows:
-            raise ValueError("The record of the stream has impossible counts.")
-        if not isinstance(recent, str) or len(recent) != min(rows, RECENT_ROWS):
-            raise ValueError(f"The record of the stream does not have its last {RECENT_ROWS} rows.")
-        least, runs = body.get("least_bound"), body.get("sorted")
-        if least is not None and not (type(least) is float and least >= 0.0):
-            raise ValueError("The record of the stream has a bound on the margin that is none.")
-        if runs is not None and not (isinstance(runs, list) and all(map(_is_run, runs))):
-            raise ValueError("The record of the stream has an order of labels that is none.")
+    def restore(self, model: LinearModel, body: Mapping[str, object]) -> None:
+        """Go on from a model and the counts that `to_json` wrote; InvalidJsonError if it cannot."""
+        if "class_rows" not in body:  # of an earlier version
+            body = {"skipped": 0, "least_bound": None, **body, "class_rows": [], "sorted": False}
+        fields = take_fields(
+            body,
+            "the record of the stream",
+            rows="count",
+            mistakes="count",
+            **{"pass": "count"},
+            skipped="count",
+            from_zero="flag",
+            sorted="flag",
+            class_rows="list",
+            recent="text",
+            least_bound="any",
+        )
+        self.rows, self.mistakes, self.passes, self.skipped = fields[:4]
+        self._from_zero, self._sorted, class_rows, recent, least = fields[4:]
         self._least_bound = math.inf if least is None else least
-        self._sorted = None if runs is None else dict(runs)
-        self.rows, self.mistakes, self.from_zero = rows, mistakes, body.get("from_zero") is True
+        right = self.mistakes <= self.rows and self.passes >= 1
+        right = right and len(recent) == min(self.rows, RECENT_ROWS)
+        right = right and type(self._least_bound) is float and self._least_bound >= 0.0
+        if not right or not all(map(_is_count, class_rows)):
+            raise InvalidJsonError("the record of the stream has impossible counts")
+        self.model, self._class_rows = model, dict(class_rows)
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
     def _model_for(self, X: Floats | SparseMatrix, label: Hashable) -> LinearModel:
@@ -264,24 +308,23 @@ class StreamRun:
             return
         if unforeseen:
             predicted = np.where(predicted == codes, -1, predicted)
-        self._list(model.classes.tolist(), codes, predicted)
-        self.note(model, predicted != codes)
+        labels = model.classes.tolist()
+        if self.mistaken is not None:
+            for k in np.flatnonzero(predicted != codes).tolist():
+                said = None if predicted[k] < 0 else labels[predicted[k]]
+                self.mistaken.append((self.rows + k, said, labels[codes[k]]))
+        if self.passes == 1:
+            self._count_labels(labels, codes)
+        self.count(model, predicted != codes)
 
-    def _list(self, labels: Sequence[Hashable], codes: Indices, predicted: Indices) -> None:
-        """List the rows that are predicted wrong, and see whether labels come sorted."""
-        for k in np.flatnonzero(predicted != codes).tolist() if self.list_mistakes else ():
-            said = None if predicted[k] < 0 else labels[predicted[k]]
-            self.mistaken.append((self.rows + k, said, labels[codes[k]]))
-        if self._sorted is None or not self.first_pass:
-            return
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        lengths = np.diff(np.append(starts, len(codes)))
-        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-            label = labels[codes[start]]
-            if label in self._sorted and label != next(reversed(self._sorted)):
-                self._sorted = None
-                return
-            self._sorted[label] = self._sorted.get(label, 0) + length
+    def _count_labels(self, labels: Sequence[Hashable], codes: Indices) -> None:
+        """Count the rows of each label, and see whether labels come sorted: each change is new."""
+        last, known = next(reversed(self._class_rows), None), len(self._class_rows)
+        changes = int(np.count_nonzero(np.diff(codes))) + (labels[codes[0]] != last)
+        for code, count in enumerate(np.bincount(codes).tolist()):
+            if count:
+                self._class_rows[labels[code]] = self._class_rows.get(labels[code], 0) + count
+        self._sorted = self._sorted and changes == len(self._class_rows) - known
 
     def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
         with self.loading():
@@ -297,7 +340,7 @@ class StreamRun:
         Each update rounds w by at most u(‖w‖ + μR) with ‖w‖ ≤ √t·μR: in all, 4u·t^1.5·μR.
         """
         t = int(model.totals[1, 0])
-        speaks = self.from_zero and self.margin == 0.0 and not self.class_weight
+        speaks = self._from_zero and self.margin == 0.0 and not self.class_weight
         finite = math.isfinite(norm + model.radius)
         if not (speaks and finite and t > 0 and len(model.classes) <= 2):
             return None
@@ -311,96 +354,150 @@ class StreamRun:
             return None
 
 
-@dataclass
-class StreamReader:
-    """A run and its place in a stream of rows from a file or a pipe."""
+class StreamSession:
+    """A run on the rows of a file or a pipe: it knows the position, and saves.
 
-    run: StreamRun
-    rows: RowStream
-    passes: int = 1  # the number of the pass over the rows, counted from 1
-    skipped: int = 0  # rows of this pass that were bad
-    # Files that grow with the run: of the rows predicted wrong, and of the rows that were bad.
-    mistakes: GrowingCsv | None = None
-    bad_rows: GrowingCsv | None = None
-    saved_files: Mapping[str, object] = field(default_factory=dict)  # as they were left
-    _first_error: DataError | None = field(default=None, init=False)
-    _piece: Piece | None = field(default=None, init=False)  # the last one
-    _done: int = field(default=0, init=False)  # the rows of it that were learned, or left out
+    Parameters
+    ----------
+    source, options : path, "-" or binary file, and StreamOptions
+        The rows, and the way they are read.
+    run : StreamRun
+        How they are learned; if the session resumes, it gets the model and its counts.
+    model, save_every : path and int, optional
+        Where the model is saved, and after how many rows; at the end in any case.
+    mistakes, bad_rows : path, optional
+        Lists of the rows predicted wrong, and of those that were skipped.
+    resume, force : bool
+        Whether to go on from the model, if it is there; whether lists that are there are replaced.
+    asked : mapping
+        The options that must not change when a stream goes on, as JSON values.
+
+    Raises
+    ------
+    DataError
+        If the model is not a stream's, the data is not what it was, or other things are asked.
+    """
+
+    def __init__(
+        self,
+        source: PathOrFile,
+        options: StreamOptions,
+        run: StreamRun,
+        *,
+        model: str | None = None,
+        save_every: int | None = None,
+        mistakes: str | None = None,
+        bad_rows: str | None = None,
+        resume: bool = False,
+        force: bool = False,
+        asked: Mapping[str, object] | None = None,
+    ) -> None:
+        from novikoff.data import open_stream
+
+        self.run = run
+        self._path = None if model is None else Path(model)
+        self._save_every = save_every
+        self._asked = dict(asked or {})
+        self._piece: Piece | None = None  # the last one
+        # The rows of the piece that are done, learned or left out, less those of the run.
+        self._ahead = 0
+        self._first_error: DataError | None = None
+        state: dict[str, object] | None = None
+        saved: dict[str, object] = {}
+        if resume and self._path is not None and self._path.exists():
+            state, saved = _restore(run, self._path, self._asked)
+        self.rows = open_stream(source, options, state=state)
+        self._saved = (self.rows.start, 0)  # the place where the model was written last
+        self._rows_before = run.rows
+        self._lists: dict[str, GrowingCsv] = {}
+        try:
+            for name, path, heading in (
+                ("mistakes", mistakes, ("row", "predicted", "label")),
+                ("bad_rows", bad_rows, ("line", "row", "reason")),
+            ):
+                if path is not None:
+                    again = resume and state is None
+                    self._lists[name] = GrowingCsv(
+                        Path(path), heading, saved.get(name), force=force, again=again
+                    )
+        except BaseException:
+            self.close()
+            raise
+        if mistakes is not None:
+            run.mistaken = []
+
+    def close(self) -> None:
+        """Give the files back."""
+        self.rows.close()
+        for file in self._lists.values():
+            file.close()
 
     @property
     def position(self) -> Position:
         """The place after the last row that was learned, or left out."""
-        return self.rows.position if self._piece is None else self._piece.position(self._done)
+        if self._piece is None:
+            return self.rows.position
+        return self._piece.position(self.run.rows + self._ahead)
 
-    def go(self, stop: NextStop, passes: int = 1) -> Generator[None]:
-        """Learn on; yield after each stretch of rows, and now and then while none come.
+    @property
+    def model(self) -> Path | None:
+        """The model's file, if there is something to hold."""
+        return self._path if self.run.rows else None
 
-        ``stop`` gives the next row count at which to yield, ``passes`` is how often to go through
-        the rows, all in all. DataError if rows cannot be read, or learned; those before have been.
-        If bad rows are skipped, only if all are bad at the start.
+    def notes(self) -> list[str]:
+        """What was decided for the user, and what to beware of."""
+        found = [*self.rows.notes, *self.run.cautions()]
+        if self._rows_before == self.run.rows > 0:
+            found.append("no row is new: all of this was learned before")
+        return found
+
+    def learn(
+        self, *, passes: int = 1, limit: int | None = None, every: Sequence[int] = ()
+    ) -> Generator[None]:
+        """Learn on, and save; yield after each stretch of rows, and now and then while none come.
+
+        ``passes`` is how often to go through the rows, and ``limit`` the number of rows, all in
+        all; at multiples of ``every`` it yields in any case. DataError if rows cannot be read, or
+        learned; those before have been, and are saved. If bad rows are skipped, only if all are
+        bad at the start.
         """
-        while True:
-            for piece in self.rows.pieces(self.position):
-                if piece is not None and piece.refused is not None:
-                    self._skip(piece.refused, piece.begin.line, piece.begin.row)
-                if piece is not None:
-                    self._piece, self._done = piece, 0
-                if piece is None or not len(piece):
+        if passes > 1 and not self.rows.repeatable:
+            raise DataError(f"{self.rows.source} can be read only once: --passes is for files.")
+        run, save_every = self.run, self._save_every
+        stops = [n for n in (*every, limit, save_every) if n is not None]
+        before = run.rows
+        try:
+            while limit is None or run.rows < limit:
+                for _ in self._learn_pass(stops):
+                    if run.rows > before and save_every is not None and run.rows % save_every == 0:
+                        self.save()
+                    before = run.rows
                     yield
-                    continue
-                yield from self._learn(stop, piece)
-            if self.skipped and not self.run.rows:
-                self._refuse_all()
-            if self.passes >= passes:
-                return
-            self.passes, self.skipped, self.run.first_pass = self.passes + 1, 0, False
-            self.rows.position, self._piece = self.rows.start, None
+                    if limit is not None and run.rows >= limit:
+                        return
+                if run.passes >= passes:
+                    return
+                run.passes, run.skipped = run.passes + 1, 0
+                self.rows.position, self._piece = self.rows.start, None
+        except DataError as error:
+            self.save()
+            if self.model is None:
+                raise
+            kept = f"{self.model} holds the rows before; --resume goes on from there"
+            if isinstance(error, BadRowError):
+                kept += "; add --bad-rows skip to leave the row out"
+            raise DataError(f"{error} {kept}.") from None
 
-    def _learn(self, stop: NextStop, piece: Piece) -> Iterator[None]:
-        """Learn the rows of a piece, but for those that are bad, if such are skipped."""
-        while self._done < len(piece):
-            begun, first = self.run.rows, self._done
-            rows, parts = piece.rows[first:], (piece.X[first:], piece.codes[first:], piece.labels)
-            try:
-                for _ in self.run.learn_until(stop, *parts):
-                    self._done = first + self.run.rows - begun
-                    self._write_mistakes(rows, begun)
-                    yield
-            except ValueError as error:
-                self._done = first + self.run.rows - begun
-                self._write_mistakes(rows, begun)
-                if not isinstance(error, BadRowError):
-                    raise DataError(f"{self.rows.source}: {error}") from None
-                if not self.rows.skips:
-                    raise BadRowError(f"{self.rows.source}: {error}") from None
-                row, at = int(piece.rows[self._done]) - 1, self.position
-                self._skip(error, at.line + row - at.row, row)  # rows left out come between
-                self._done += 1
+    def save(self) -> None:
+        """Write the model, unless there is none, or it was written at this place already."""
+        from novikoff.report.model_file import dump
 
-    def _write_mistakes(self, rows: Indices, begun: int) -> None:
-        """Write down the mistakes of rows whose first was the run's ``begun``."""
-        mistaken = self.run.mistaken
-        if self.mistakes is not None and mistaken:
-            self.mistakes.append((int(rows[k - begun]), said, label) for k, said, label in mistaken)
-        mistaken.clear()
+        place = self.position, self.run.passes
+        if self.model is not None and place != self._saved:
+            write_file(self.model, dump(self.record()))
+            self._saved = place
 
-    def _skip(self, error: DataError, line: int, row: int) -> None:
-        """Count and log a bad row; ``line`` and ``row`` are the numbers of those before it."""
-        self.skipped += 1
-        if self.skipped == 1:
-            self._first_error = error
-        if self.bad_rows is not None and self.passes == 1:
-            self.bad_rows.append([(line + 1, row + 1, str(error))])
-        if self.skipped >= MAX_BAD_ROWS_AT_START and not self.run.rows:
-            self._refuse_all()
-
-    def _refuse_all(self) -> NoReturn:
-        raise DataError(
-            f"{self.rows.source}: not one of the first {counted(self.skipped, 'row')} can be "
-            f"learned, and --bad-rows skip is for a few. {self._first_error}"
-        )
-
-    def record(self, asked: Mapping[str, object]) -> ModelRecord:
+    def record(self) -> ModelRecord:
         """All that is needed to predict, and to go on from here."""
         from novikoff.report.model_file import ModelRecord, run_state
 
@@ -419,7 +516,7 @@ class StreamReader:
                 "average": "averaged" if run.average else False,
                 "multi_class": run.multi_class,
             },
-            fitted=run_state(self.passes, converged=False, grows=run.classes is None),
+            fitted=run_state(run.passes, converged=False, grows=run.classes is None),
             preprocessing=self.rows.recipe(model.n_features).to_json(),
             data={
                 "source": self.rows.source,
@@ -430,47 +527,164 @@ class StreamReader:
                 "rest": None,
                 "stream": {
                     **run.to_json(),
-                    "pass": self.passes,
-                    "skipped": self.skipped,
-                    "files": {name: file.state() for name, file in self._files()},
+                    "files": {name: file.state() for name, file in self._lists.items()},
                     "state": self.rows.state(self.position),
-                    "asked": dict(asked),
+                    "asked": self._asked,
                 },
             },
         )
 
-    def _files(self) -> Iterable[tuple[str, GrowingCsv]]:
-        files = {"mistakes": self.mistakes, "bad_rows": self.bad_rows}
-        return [(name, file) for name, file in files.items() if file is not None]
+    def _learn_pass(self, every: Sequence[int]) -> Iterator[None]:
+        """Learn the rows from the position on, to the end of the source."""
+        for piece in self.rows.pieces(self.position):
+            if piece is not None:
+                self._piece, self._ahead = piece, -self.run.rows
+                if piece.refused is not None:
+                    self._skip(piece.refused, piece.begin.line, piece.begin.row)
+            if piece is None or not len(piece):
+                yield
+                continue
+            yield from self._learn_piece(piece, every)
+        if self.run.skipped and not self.run.rows:
+            self._refuse_all()
+
+    def _learn_piece(self, piece: Piece, every: Sequence[int]) -> Iterator[None]:
+        """Learn the rows of a piece, but for those that are bad, if such are skipped."""
+        while (first := self.run.rows + self._ahead) < len(piece):
+            rest = piece.X[first:], piece.codes[first:], piece.labels
+            try:
+                for _ in self.run.learn(*rest, every):
+                    self._write_mistakes(piece)
+                    yield
+            except ValueError as error:
+                self._write_mistakes(piece)
+                if not isinstance(error, BadRowError):
+                    raise DataError(f"{self.rows.source}: {error}") from None
+                if not self.rows.skips:
+                    raise BadRowError(f"{self.rows.source}: {error}") from None
+                row, at = int(piece.rows[self.run.rows + self._ahead]) - 1, self.position
+                self._skip(error, at.line + row - at.row, row)  # rows left out come between
+                self._ahead += 1
+
+    def _write_mistakes(self, piece: Piece) -> None:
+        """Add the mistakes of the last rows to their list."""
+        if self.run.mistaken:
+            self._lists["mistakes"].append(
+                (int(piece.rows[k + self._ahead]), said, label)
+                for k, said, label in self.run.mistaken
+            )
+            self.run.mistaken.clear()
+
+    def _skip(self, error: DataError, line: int, row: int) -> None:
+        """Count and list a bad row; ``line`` and ``row`` are the numbers of those before it."""
+        self.run.skipped += 1
+        self._first_error = self._first_error or error
+        if "bad_rows" in self._lists and self.run.passes == 1:
+            self._lists["bad_rows"].append([(line + 1, row + 1, str(error))])
+        if self.run.skipped >= MAX_BAD_ROWS_AT_START and not self.run.rows:
+            self._refuse_all()
+
+    def _refuse_all(self) -> NoReturn:
+        raise DataError(
+            f"{self.rows.source}: not one of the first {counted(self.run.skipped, 'row')} can be "
+            f"learned, and --bad-rows skip is for a few. {self._first_error}"
+        )
 
 
-def begin(source: str, options: StreamOptions, run: StreamRun) -> StreamReader:
-    """Begin with the first row of a stream."""
-    from novikoff.data import open_stream
+class GrowingCsv:
+    """A CSV file to which rows are added, so that no crash loses any or writes it twice.
 
-    return StreamReader(run, open_stream(source, options))
-
-
-def resume(
-    path: Path, source: str, options: StreamOptions, run: StreamRun, asked: Mapping[str, object]
-) -> StreamReader:
-    """Go on from a model that `StreamReader.record` made; ``run`` gets the model and its counts.
-
-    ValueError if the file is not a stream's, the data is not what it was, or other things are
-    ``asked``, as JSON values, than before.
+    ``state`` is kept with the model that the run saves. A run that goes on from there, as ``saved``
+    says, cuts off what was written later and writes it again. A file that is gone begins anew. One
+    that is there is replaced by a new one if ``force`` says so, or if it has the same heading and
+    ``again`` is true: a run that ended before its first save has left it.
     """
-    from novikoff.data import open_stream
+
+    def __init__(
+        self, path: Path, heading: Sequence[str], saved: object, *, force: bool, again: bool
+    ) -> None:
+        check_writable(path, force=True)
+        self.path, self._size, self._checksum = path, 0, 0
+        with readable_errors(path):
+            if path.exists() and saved is not None:
+                self._file = open(path, "r+b")  # noqa: SIM115 — open as long as the run
+                self._cut(saved)
+                return
+            if path.exists() and not force:
+                head = _csv([heading])
+                with open(path, "rb") as file:
+                    replaced = again and file.read(len(head)) == head
+                if not replaced:
+                    raise OutputError(f"{path} already exists; --force replaces it.")
+            self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the run
+        self.append([heading])
+
+    def append(self, rows: Iterable[Sequence[object]]) -> None:
+        """Add rows; None is an empty field."""
+        text = _csv(rows)
+        with readable_errors(self.path):
+            self._file.write(text)
+            self._file.flush()
+        self._pass_over(text)
+
+    def state(self) -> list[int]:
+        """Size and checksum, once all rows are on the disk."""
+        with readable_errors(self.path):
+            os.fsync(self._file.fileno())
+        return [self._size, self._checksum]
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _cut(self, saved: object) -> None:
+        """Cut off what is behind the saved size, if all before it is as it was."""
+        size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
+        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
+            self._pass_over(chunk)
+        if [self._size, self._checksum] != saved:
+            self._file.close()
+            raise OutputError(
+                f"{self.path} is not as it was when the model was saved: give the file of this "
+                "stream, a new name, or begin anew with --force."
+            )
+        self._file.truncate(size)
+
+    def _pass_over(self, text: bytes) -> None:
+        self._size, self._checksum = self._size + len(text), zlib.crc32(text, self._checksum)
+
+
+def next_stop(rows: int, every: Sequence[int] = ()) -> int:
+    """The next row count at which a run comes up for air.
+
+    That is a power of two, a multiple of one of ``every``, or where signals have waited for long
+    enough.
+
+    >>> [next_stop(rows, [5]) for rows in (0, 1, 2, 4, 5, 1 << 20)]
+    [1, 2, 4, 5, 8, 1048580]
+    """
+    multiples = ((rows // n + 1) * n for n in every)
+    return min(1 << rows.bit_length(), rows + MAX_ROWS_AT_ONCE, *multiples)
+
+
+def is_power_of_two(rows: int) -> bool:
+    """Whether a number of rows is 1, 2, 4, 8 and so on."""
+    return rows > 0 and rows & (rows - 1) == 0
+
+
+def _restore(
+    run: StreamRun, path: Path, asked: Mapping[str, object]
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Give a run the model and counts of a file; the states of its source and of its lists."""
     from novikoff.report.model_file import read
 
     saved = read(path)
     stream = (saved.data or {}).get("stream")
     if not isinstance(stream, dict) or saved.estimator != "Perceptron":
         raise DataError(f"{path} is a model, but not of a stream that could go on.")
-    before, state, passes = stream.get("asked"), stream.get("state"), stream.get("pass", 0)
-    skipped, files = stream.get("skipped", 0), stream.get("files", {})
-    told = isinstance(state, dict) and type(passes) is int and passes >= 1
-    told = told and type(skipped) is int and skipped >= 0 and isinstance(files, dict)
-    if not told or not isinstance(before, dict):
+    counts = {"files": {}, **stream}
+    before, state, lists = (counts.pop(name, None) for name in ("asked", "state", "files"))
+    if not (isinstance(before, dict) and isinstance(state, dict) and isinstance(lists, dict)):
         raise DataError(f"{path} does not say what was asked of its stream, or where it stopped.")
     for name in sorted({*before, *asked}):
         was, now = ("nothing" if v is None else v for v in (before.get(name), asked.get(name)))
@@ -479,21 +693,19 @@ def resume(
                 f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
                 "same, or begin anew with --force."
             )
-    run = replace(run, model=cast(LinearModel, saved.model))
-    run.restore(stream)
-    run.first_pass = passes == 1
-    rows = open_stream(source, options, state=state)
-    return StreamReader(run, rows, passes, skipped, saved_files=files)
+    try:
+        run.restore(cast(LinearModel, saved.model), counts)
+    except InvalidJsonError as error:
+        raise DataError(f"{path}: {error}.") from None
+    return state, lists
 
 
-def doubling(rows: int) -> int:
-    """The least power of two above ``rows``: 1, 2, 4, 4 after 0, 1, 2, 3."""
-    return 1 << rows.bit_length() if rows else 1
-
-
-def multiples(step: int) -> NextStop:
-    """The next multiple of a step."""
-    return lambda rows: (rows // step + 1) * step
+def _is_count(value: object) -> bool:
+    """Whether a value is a list of a label and the number of its rows."""
+    match value:
+        case [str() | int() | float(), int(count)]:
+            return count > 0
+    return False
 
 
 def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
@@ -508,13 +720,13 @@ def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
     return f"cannot be learned: {error}"
 
 
-def _is_run(value: object) -> bool:
-    """Whether a value is a list of a label and the number of its rows."""
-    pair = value if isinstance(value, list) and len(value) == 2 else [None, None]
-    return isinstance(pair[0], str | int | float) and type(pair[1]) is int and pair[1] > 0
-
-
 def _norm(W: npt.NDArray[np.float64]) -> float:
     """‖w‖, without overflow on the way."""
     largest = float(np.abs(W).max(initial=0.0)) or 1.0
     return largest * math.sqrt(float(np.square(W / largest).sum()))
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()
