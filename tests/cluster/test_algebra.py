@@ -16,10 +16,17 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
-from novikoff.cluster.passes import Carrying, Survey, look
-from novikoff.cluster.row_sets import MOST_REMEMBERED, RowPredicate, remembered
+from novikoff.cluster.passes import (
+    MOST_REMEMBERED,
+    Carrying,
+    RowPredicate,
+    Survey,
+    Wanted,
+    remembered,
+)
 from novikoff.cluster.rows import Check, Digests, Rows
 from novikoff.cluster.shards import Setting, Shard
+from novikoff.cluster.tasks import look
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import scheme_for
@@ -53,7 +60,7 @@ def visits(X: Any, y: Any) -> dict[str, Visit]:
             ExactSigns(W, 1e-6, replace(at_zero, others=True, without=(3, 5)), keep=False)
         ),
         "sums": ColumnSums(at_zero),
-        "fetch": Carrying(None, np.array([0, 3, 11])),
+        "fetch": Carrying(Wanted(np.array([0, 3, 11]))),
         "survey": Survey(True),
         "digests": Digests(3, (SETTING,)),
         "check": Check(nv.separate(X, y).certificate),  # type: ignore[arg-type]
