@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from novikoff.core.rows import Floats, SparseMatrix
     from novikoff.report.plots.margins import Side
-    from novikoff.report.study import Study
+    from novikoff.report.study import EachRow, Study
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
@@ -54,7 +54,7 @@ def draw(
         multi_class=model.multi_class,
         feature_names_in_=names,
     )
-    y, rule = model.classes[found.codes], _hardest_rule(found)
+    y, rule = model.classes[_each_row(found).codes], _hardest_rule(found)
     if subject == "margins":
         plots.MarginsDisplay.from_estimator(classifier, X, y, rule=rule, ax=axes[0])
     else:
@@ -114,9 +114,16 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     order, limits = named(found.options.order), Limits(updates=MAX_TRACED_UPDATES)
     seed = found.options.seed
     plan = Plan(perceptron(), order, limits, seed, trace=True, reference=w_star)
-    (trace,), radius = run(found.problem, plan).traces, found.problem.radius
+    problem = _each_row(found).problem
+    (trace,), radius = run(problem, plan).traces, problem.radius
     traced = SimpleNamespace(trace_=trace, trace=w_star)
     if subject == "proof":
         plots.ProofDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes)
     else:
         plots.MistakesDisplay.from_estimator(traced, margin=margin, radius=radius, ax=axes[0])
+
+
+def _each_row(found: Study) -> EachRow:
+    if found.each_row is None:
+        raise ValueError("Rows of a cluster are not drawn.")
+    return found.each_row
