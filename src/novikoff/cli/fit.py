@@ -164,8 +164,7 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
-    from novikoff.report.files import check_folder, check_writable
-    from novikoff.report.outputs import base_name
+    from novikoff.report.files import base_name, check_folder, check_writable
 
     if asked.no_files:
         return {}

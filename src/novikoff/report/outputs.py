@@ -7,7 +7,6 @@ import io
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -20,21 +19,7 @@ from novikoff.report.summary import Report
 
 Content: TypeAlias = bytes | Iterable[bytes]
 
-_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
-            ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
 _LINES_AT_ONCE = 1 << 14
-
-
-def base_name(source: str) -> str:
-    """The name of the files of a study of this source, without an ending.
-
-    >>> base_name("data/clicks.csv.gz"), base_name("-"), base_name(".csv")
-    ('clicks', 'data', '.csv')
-    """
-    name = "data" if source == "-" else Path(source).name
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending) or name
-    return name
 
 
 def contents(report: Report) -> dict[str, Content]:

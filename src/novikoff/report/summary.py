@@ -17,6 +17,7 @@ import numpy as np
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
+from novikoff.data.errors import counted
 from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class FilesOfCluster:
     n_rows: int
     sparse: bool
     recipe: Recipe
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
     ids: None = None
 
     @classmethod
@@ -48,7 +49,8 @@ class FilesOfCluster:
         recipe = rows.source.recipe
         if recipe is None:
             raise ValueError("These rows are no files.")
-        return cls(folder, rows.n, rows.survey().sparse, recipe)
+        notes = (f"the rows are in {counted(rows.n_shards, 'file')}",)
+        return cls(folder, rows.n, rows.survey().sparse, recipe, notes)
 
     @property
     def names(self) -> Sequence[str]:
@@ -223,16 +225,15 @@ def _bound(verdict: Verdict) -> dict[str, object]:
 def similar_labels(labels: Sequence[Label]) -> list[str]:
     """A note on each group of labels that differ only in capitals or blanks.
 
-    >>> similar_labels(["No", "Yes", "no ", "yes", "maybe"])
-    ["the labels 'No', 'no ' differ only in capitals or blanks, and are different classes", \
-"the labels 'Yes', 'yes' differ only in capitals or blanks, and are different classes"]
+    >>> similar_labels(["No", "maybe", "no "])
+    ['the labels "No" and "no " differ only in capitals or blanks: they are different classes']
     """
-    groups: dict[str, list[Label]] = {}
-    for label in labels:
-        groups.setdefault("".join(str(label).split()).casefold(), []).append(label)
+    groups: dict[str, list[str]] = {}
+    for label in map(str, labels):
+        groups.setdefault("".join(label.split()).casefold(), []).append(f'"{label}"')
+    different = "differ only in capitals or blanks: they are different classes"
     return [
-        f"the labels {', '.join(map(repr, group))} differ only in capitals or blanks, and are "
-        "different classes"
+        f"the labels {' and '.join(group)} {different}"
         for group in groups.values()
         if len(group) > 1
     ]
