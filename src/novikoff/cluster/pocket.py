@@ -66,128 +66,6 @@ class CountedRule:
         return [(self.updates, float(self.errors))]
 
 
-class Found(NamedTuple):
-    """What was found for one setting among some rows; these have their numbers among all."""
-
-    w: Vector
-    cheap: tuple[Vector, ...]
-    claims: list[Dependence]
-    shares: list[Fraction]
-    updates: int
-
-
-@dataclass
-class Candidates(ShardVisit):
-    """What every shard has found for each setting, by its number; a clock is for one setting."""
-
-    settings: tuple[Setting, ...]
-    options: dict[str, Any]
-    updates: int | None
-    seconds: float | None
-    seed: int
-    found: dict[int, list[Found]] = field(init=False, default_factory=dict)
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Search among the rows of a shard."""
-        rows = shard.problem(self.settings[0].fit_intercept)
-        parts = [shard.part(setting) for setting in self.settings]
-        problems = [rows.resigned(part.signs) for part in parts]
-        self.found[shard.number] = self.among(problems, parts[0].numbers)
-
-    def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:
-        """Search as in memory among rows, under the signs of each setting."""
-        load_kernel(problems[0])
-        seed, found = [self.seed, int(numbers[0])], []
-        basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
-        for setting, problem in zip(self.settings, problems, strict=True):
-            limits = Limits(updates=self.updates, seconds=self.seconds)
-            best = fewest_mistakes(
-                problem,
-                limits=limits,
-                rng=np.random.default_rng(seed),
-                sides=(cast("Label", setting.positive), setting.negative),
-                basis=basis,
-                **self.options,
-            )
-            if limits.interrupted:
-                raise KeyboardInterrupt
-            claims = [renamed(claim, numbers) for claim in best.claims]
-            shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
-            found.append(Found(best.w, best.cheap, claims, shares, best.updates))
-        return found
-
-    def merge(self, other: Candidates) -> None:
-        """Know the rules of both."""
-        self.found |= other.found
-
-
-@dataclass
-class Count(ShardVisit):
-    """The mistakes of W[:, c, k] on the sides k, for every c, and how many ``together`` make.
-
-    A row so near to a hyperplane that rounding could have it on either side is a mistake. Of these
-    rows a step w + t·v with t > 0 gets ``up`` right, with t < 0 ``down``; no other row changes its
-    side while ``low`` < t < ``high``.
-    """
-
-    settings: tuple[Setting, ...]
-    W: Vector  # (p, C, K)
-    v: Vector
-    wrong: Indices = field(init=False)  # (C, K), as all that follow
-    up: Indices = field(init=False)
-    down: Indices = field(init=False)
-    low: Vector = field(init=False)
-    high: Vector = field(init=False)
-    together: Indices = field(init=False)  # (C,)
-
-    def __post_init__(self) -> None:
-        shape = self.W.shape[1:]
-        self.wrong, self.up, self.down = np.zeros((3, *shape), dtype=np.int64)
-        self.low, self.high = np.full(shape, -np.inf), np.full(shape, np.inf)
-        self.together = np.zeros(shape[0], dtype=np.int64)
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Count block by block."""
-        signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
-        rows, flat = shard.problem(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
-        lengths = norms(rows)
-        taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
-        doubt = 2.0 * rows.p * _ULP * np.linalg.norm(self.W, axis=0) * rows.unit
-        size = max(_ROWS, _SCORES // flat.shape[1])
-        with threadpool_limits(1, user_api="blas"):
-            for first in range(0, rows.n, size):
-                some = slice(first, first + size)
-                f = scores(rows.X[some], flat).reshape(-1, *self.W.shape[1:])
-                step = (scores(rows.X[some], self.v[:, None]) * signs[some])[:, None]
-                near = ~(np.abs(f) > doubt * lengths[some, None, None])
-                self._count(f, near, signs[some], step, taking[some, None])
-
-    def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
-        s = f * signs[:, None]
-        wrong = ((near | ~(s > 0.0)) & taking).sum(axis=0)
-        self.wrong = self.wrong + wrong
-        self.up = self.up + (near & (step > 0.0)).sum(axis=0)
-        self.down = self.down + (near & (step < 0.0)).sum(axis=0)
-        t = np.where(near, np.nan, -s / step)
-        self.low = np.maximum(self.low, np.where(t < 0.0, t, -np.inf).max(axis=0))
-        self.high = np.minimum(self.high, np.where(t > 0.0, t, np.inf).min(axis=0))
-        missed = f.argmax(axis=2) != signs.argmax(axis=1)[:, None]
-        self.together = self.together + (wrong[:, 0] if len(wrong[0]) == 1 else missed.sum(axis=0))
-
-    def merge(self, other: Count) -> None:
-        """Add up, and take the narrower interval."""
-        self.wrong, self.together = self.wrong + other.wrong, self.together + other.together
-        self.up, self.down = self.up + other.up, self.down + other.down
-        self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
-
-    def steps(self) -> Vector:
-        """How far to go along v, off the hyperplane to the better side; 0 if no row is on it."""
-        right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
-        left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
-        t = np.where(self.up >= self.down, right, left)
-        return np.where(self.up + self.down == 0, 0.0, t)
-
-
 def search(
     rows: Rows,
     settings: tuple[Setting, ...],
@@ -332,3 +210,128 @@ def _proof(
         sha256=sha256,
         shares=None if all(share == 1 for share in shares) else tuple(shares),
     )
+
+
+class Found(NamedTuple):
+    """What was found for one setting among some rows; these have their numbers among all."""
+
+    w: Vector
+    cheap: tuple[Vector, ...]
+    claims: list[Dependence]
+    shares: list[Fraction]
+    updates: int
+
+
+@dataclass
+class Candidates(ShardVisit):
+    """What every shard has found for each setting, by its number; a clock is for one setting."""
+
+    settings: tuple[Setting, ...]
+    options: dict[str, Any]
+    updates: int | None
+    seconds: float | None
+    seed: int
+    found: dict[int, list[Found]] = field(init=False, default_factory=dict)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Search among the rows of a shard."""
+        rows = shard.problem(self.settings[0].fit_intercept)
+        parts = [shard.part(setting) for setting in self.settings]
+        problems = [rows.resigned(part.signs) for part in parts]
+        self.found[shard.number] = self.among(problems, parts[0].numbers)
+
+    def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:
+        """Search as in memory among rows, under the signs of each setting."""
+        load_kernel(problems[0])
+        seed, found = [self.seed, int(numbers[0])], []
+        basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
+        for setting, problem in zip(self.settings, problems, strict=True):
+            limits = Limits(updates=self.updates, seconds=self.seconds)
+            best = fewest_mistakes(
+                problem,
+                limits=limits,
+                rng=np.random.default_rng(seed),
+                sides=(cast("Label", setting.positive), setting.negative),
+                basis=basis,
+                **self.options,
+            )
+            if limits.interrupted:
+                raise KeyboardInterrupt
+            claims = [renamed(claim, numbers) for claim in best.claims]
+            shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
+            found.append(Found(best.w, best.cheap, claims, shares, best.updates))
+        return found
+
+    def merge(self, other: Candidates) -> None:
+        """Know the rules of both."""
+        self.found |= other.found
+
+
+@dataclass
+class Count(ShardVisit):
+    """The mistakes of W[:, c, k] on the sides k, for every c, and how many ``together`` make.
+
+    A row so near to a hyperplane that rounding could have it on either side is a mistake. Of these
+    rows a step w + t·v with t > 0 gets ``up`` right, with t < 0 ``down``; no other row changes its
+    side while ``low`` < t < ``high``.
+    """
+
+    settings: tuple[Setting, ...]
+    W: Vector  # (p, C, K)
+    v: Vector
+    wrong: Indices = field(init=False)  # (C, K), as all that follow
+    up: Indices = field(init=False)
+    down: Indices = field(init=False)
+    low: Vector = field(init=False)
+    high: Vector = field(init=False)
+    together: Indices = field(init=False)  # (C,)
+
+    def __post_init__(self) -> None:
+        shape = self.W.shape[1:]
+        self.wrong, self.up, self.down = np.zeros((3, *shape), dtype=np.int64)
+        self.low, self.high = np.full(shape, -np.inf), np.full(shape, np.inf)
+        self.together = np.zeros(shape[0], dtype=np.int64)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Count block by block."""
+        signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
+        rows, flat = shard.problem(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
+        lengths = norms(rows)
+        taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
+        doubt = 2.0 * rows.p * _ULP * np.linalg.norm(self.W, axis=0) * rows.unit
+        size = max(_ROWS, _SCORES // flat.shape[1])
+        with threadpool_limits(1, user_api="blas"):
+            for first in range(0, rows.n, size):
+                some = slice(first, first + size)
+                f = scores(rows.X[some], flat).reshape(-1, *self.W.shape[1:])
+                step = (scores(rows.X[some], self.v[:, None]) * signs[some])[:, None]
+                near = ~(np.abs(f) > doubt * lengths[some, None, None])
+                self._count(f, near, signs[some], step, taking[some, None])
+
+    def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
+        """Count some rows: scores f, rows × C × K, and how a step along v changes y·f."""
+        s = f * signs[:, None]
+        wrong = ((near | ~(s > 0.0)) & taking).sum(axis=0)
+        self.wrong = self.wrong + wrong
+        self.up = self.up + (near & (step > 0.0)).sum(axis=0)
+        self.down = self.down + (near & (step < 0.0)).sum(axis=0)
+        t = np.where(near, np.nan, -s / step)  # where a row that is off the hyperplane meets it
+        self.low = np.maximum(self.low, np.where(t < 0.0, t, -np.inf).max(axis=0))
+        self.high = np.minimum(self.high, np.where(t > 0.0, t, np.inf).min(axis=0))
+        missed = wrong[:, 0]
+        if len(self.settings) > 1:  # the largest score wins
+            missed = (f.argmax(axis=2) != signs.argmax(axis=1)[:, None]).sum(axis=0)
+        self.together = self.together + missed
+
+    def merge(self, other: Count) -> None:
+        """Add up, and take the narrower interval."""
+        self.wrong, self.together = self.wrong + other.wrong, self.together + other.together
+        self.up, self.down = self.up + other.up, self.down + other.down
+        self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
+
+    def steps(self) -> Vector:
+        """How far to go along v, off the hyperplane to the better side; 0 if no row is on it."""
+        right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
+        left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
+        t = np.where(self.up >= self.down, right, left)
+        return np.where(self.up + self.down == 0, 0.0, t)
