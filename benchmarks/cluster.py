@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 
 import novikoff as nv
 from benchmarks.measure import Row, compare, timed
-from novikoff.cluster.passes import Carrying
+from novikoff.cluster.passes import Wanted
 from novikoff.cluster.shards import Setting
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -60,6 +60,6 @@ def cluster_rows(shape: tuple[int, int], turns: int) -> list[Row]:
                 case = f"perceptron on Dask, {name}, {size}"
                 rows.append(times.row(case, "one machine, cyclic", 1 / 1.2, (sound, note)))
         there.cluster.groups = [[k] for k in range(SHARDS)]
-        empty = partial(there.cluster.over, Carrying(), Limits(), Setting(1, 0, True))
+        empty = partial(there.cluster.over, Wanted(np.arange(0)), Limits(), Setting(1, 0, True))
         seconds = [timed(empty)[0] for _ in range(turns + 1)][1:]
     return [*rows, Row("a pass of 16 empty tasks on Dask (s)", "", seconds, 0.1)]

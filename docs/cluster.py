@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 from distributed import Client, LocalCluster
 
 import novikoff as nv
-from novikoff.cluster.passes import FAN_IN, TASKS_PER_THREAD, Carrying, look, merge
+from novikoff.cluster.passes import Wanted
 from novikoff.cluster.shards import Setting, Shard
+from novikoff.cluster.tasks import FAN_IN, TASKS_PER_THREAD, look, merge
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.passes import MostViolated
@@ -81,7 +82,7 @@ def measured(client: Any, folder: Path) -> list[str]:
             lines.append(f"| {name} | {here:.2f} s | {there:.2f} s | {there / here:.2f} |")
     rows.cluster.groups = [[k] for k in range(SHARDS)]
     rows.cluster._kept.clear()
-    nothing = Carrying()
+    nothing = Wanted(np.arange(0))
     rows.cluster.over(nothing, Limits(), SETTING)
     empty, _ = best(lambda: rows.cluster.over(nothing, Limits(), SETTING))
     lines.append(f"| a pass of {SHARDS} tasks that do nothing | – | {1000 * empty:.0f} ms | |")

@@ -213,16 +213,42 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
         assert done.line("verdict").startswith("separable — proved")
 
 
-@pytest.mark.parametrize(
-    ("name", "word", "code"),
-    [("line", "separable", 0), ("xor", "separable", 1), ("quasi", "quasi-separable", 0)],
-)
-def test_require(name: str, word: str, code: int, files: Files, tmp_path: Path) -> None:
-    path: Path = getattr(files, name)
-    done = inside("fit", path, "--require", word, "--out", tmp_path)
-    assert done.code == code
-    assert ("the verdict is inseparable, not separable" in done.err) == (code == 1)
-    assert (tmp_path / f"{name}.novikoff").exists()
+def test_require(files: Files, tmp_path: Path) -> None:
+    for path, word, code in (
+        (files.line, "separable", 0),
+        (files.xor, "separable", 1),
+        (files.quasi, "quasi-separable", 0),
+    ):
+        done = inside("fit", path, "--require", word, "--out", tmp_path)
+        assert done.code == code
+        assert ("the verdict is inseparable, not separable" in done.err) == (code == 1)
+        assert (tmp_path / f"{path.stem}.novikoff").exists()
+
+
+def test_a_report_without_files(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    body = report(files.line, "--no-files")
+    assert (body["verdict"]["kind"], {*body["files"].values()}) == ("separable", {None})
+    assert inside("fit", files.line, "--no-files", "--require", "inseparable").code == 1
+    assert inside("fit", files.line, "--no-files").line("model") == "not written"
+    assert "<!DOCTYPE html>" in inside("fit", files.line, "--no-files", "--format", "html").out
+    for option in ("--rows", "--plot"):
+        done = inside("fit", files.line, "--no-files", option, "some.svg")
+        assert f"{option} is a file: it excludes --no-files." in done.err
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_labels_that_differ_in_capitals_or_blanks_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("x,answer\n1,Yes\n2,yes\n3,No\n4,y es\n", encoding="utf-8")
+    note = 'the labels "Yes" and "y es" and "yes" differ only in capitals or blanks'
+    for words in ((), ("--positive", "Yes")):  # the others are in the rest
+        notes = report(path, *words, "--no-files")["data"]["notes"]
+        assert [text for text in notes if text.startswith(note)] != []
+    path.write_text("x,answer\n1,yes\n2,no\n", encoding="utf-8")
+    assert "capitals" not in inside("fit", path, "--no-files").out
 
 
 def test_the_positive_class_of_two(files: Files, tmp_path: Path) -> None:
@@ -232,19 +258,17 @@ def test_the_positive_class_of_two(files: Files, tmp_path: Path) -> None:
     assert text.line("data").endswith("high (+, 3)  low (−, 2)")
 
 
-@pytest.mark.parametrize(
-    ("positive", "kind"), [("setosa", "separable"), ("virginica", "inseparable")]
-)
-def test_one_class_against_the_rest(positive: str, kind: str, files: Files, tmp_path: Path) -> None:
-    body = report(files.iris, "--positive", positive, "--out", tmp_path)
-    assert body["verdict"]["kind"] == kind
-    assert body["data"]["classes"] == [
-        {"label": "(rest)", "rows": 100},
-        {"label": positive, "rows": 50},
-    ]
-    done = inside("predict", tmp_path / "iris.novikoff", files.iris)
-    assert done.err == f"novikoff: {body['model']['errors']} of 150 labels differ.\n"
-    assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
+def test_one_class_against_the_rest(files: Files, tmp_path: Path) -> None:
+    for positive, kind in (("setosa", "separable"), ("virginica", "inseparable")):
+        body = report(files.iris, "--positive", positive, "--out", tmp_path, "--force")
+        assert body["verdict"]["kind"] == kind
+        assert body["data"]["classes"] == [
+            {"label": "(rest)", "rows": 100},
+            {"label": positive, "rows": 50},
+        ]
+        done = inside("predict", tmp_path / "iris.novikoff", files.iris)
+        assert done.err == f"novikoff: {body['model']['errors']} of 150 labels differ.\n"
+        assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
 
 
 def test_without_an_intercept(tmp_path: Path) -> None:
@@ -261,13 +285,13 @@ def test_without_an_intercept(tmp_path: Path) -> None:
     assert ["through the origin" in claim for claim in claims] == [True, True]
 
 
-@pytest.mark.parametrize(
-    "order", ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-)
-def test_every_order(order: str, files: Files, tmp_path: Path) -> None:
-    assert report(files.line, "--order", order, "--out", tmp_path)["perceptron"]["clean"] is True
-    model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
-    assert model["parameters"]["order"] == order
+def test_every_order(files: Files, tmp_path: Path) -> None:
+    names = "permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"
+    for order in names:
+        body = report(files.line, "--order", order, "--out", tmp_path, "--force")
+        assert body["perceptron"]["clean"] is True
+        model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
+        assert model["parameters"]["order"] == order
 
 
 def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> None:

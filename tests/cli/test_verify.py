@@ -5,42 +5,38 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 import novikoff as nv
 from tests.cli.conftest import Files, inside, refused
 
 
-@pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])
-def test_what_fit_wrote_is_accepted_with_its_hypotheses(
-    name: str, files: Files, fitted: Path
-) -> None:
-    done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
-    assert (done.code, done.err) == (0, "")
-    claims = [line for line in done.out.splitlines() if line.startswith("holds")]
-    assert claims
-    for claim in claims:
-        assert "with a bias" in claim
-        assert " rows" in claim
-    if name == "xor":
-        assert "Inseparable" in claims[0]
-        assert "makes at least 1 mistake" in claims[1]
-    if name == "iris":
-        assert "setosa" in claims[0]
-        assert "0.749" in claims[0]
+def test_what_fit_wrote_is_accepted_with_its_hypotheses(files: Files, fitted: Path) -> None:
+    for name in ("xor", "line", "quasi", "duplicates", "iris"):
+        done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
+        assert (done.code, done.err) == (0, "")
+        claims = [line for line in done.out.splitlines() if line.startswith("holds")]
+        assert claims
+        for claim in claims:
+            assert "with a bias" in claim
+            assert " rows" in claim
+        if name == "xor":
+            assert "Inseparable" in claims[0]
+            assert "makes at least 1 mistake" in claims[1]
+        if name == "iris":
+            assert "setosa" in claims[0]
+            assert "0.749" in claims[0]
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("4,3,high", "4,3.0000000000000004,high"), ("4,3,high", "4,3,low"), ("0,5,low\n", "")],
-)
-def test_other_data_is_refused(
-    old: str, new: str, files: Files, fitted: Path, tmp_path: Path
-) -> None:
+def test_other_data_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
     text = files.line.read_text(encoding="utf-8")
     path = tmp_path / "line.csv"
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
+    for old, new in (
+        ("4,3,high", "4,3.0000000000000004,high"),
+        ("4,3,high", "4,3,low"),
+        ("0,5,low\n", ""),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
     refused(inside("verify", fitted / "line.cert.json", files.xor), "no column")
 
 
@@ -59,48 +55,41 @@ def test_columns_are_those_of_the_certificate_or_of_the_options(tmp_path: Path) 
         refused(inside("verify", certificate, path, *words), "two.cert.json", code=1)
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        (("proofs", 0, "kind"), "inseparable"),
-        (("proofs", 0, "n"), 6),
-        (("proofs", 0, "margin"), [float(2).hex(), float(2).hex()]),
-        (("colour",), "red"),
-        (("proofs",), []),
-        (("schema_version",), 1),
-        (("preprocessing",), {"family": "tree"}),
-    ],
-)
-def test_an_altered_certificate_is_refused(
-    place: tuple[str | int, ...], value: object, files: Files, fitted: Path, tmp_path: Path
-) -> None:
-    body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
-    part = body
-    for key in place[:-1]:
-        part = part[key]
-    part[place[-1]] = value
-    path = tmp_path / "altered.json"
-    path.write_text(json.dumps(body), encoding="utf-8")
-    refused(inside("verify", path, files.line))
+ALTERED: list[tuple[tuple[str | int, ...], object]] = [
+    (("proofs", 0, "kind"), "inseparable"),
+    (("proofs", 0, "n"), 6),
+    (("proofs", 0, "margin"), [float(2).hex(), float(2).hex()]),
+    (("colour",), "red"),
+    (("proofs",), []),
+    (("schema_version",), 1),
+    (("preprocessing",), {"family": "tree"}),
+]
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
+def test_an_altered_certificate_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
+    for place, value in ALTERED:
+        body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
+        part = body
+        for key in place[:-1]:
+            part = part[key]
+        part[place[-1]] = value
+        path = tmp_path / "altered.json"
+        path.write_text(json.dumps(body), encoding="utf-8")
+        refused(inside("verify", path, files.line))
+
+
+def test_what_is_no_certificate_is_refused(files: Files, tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    for content, reason in (
         (b'{"kind": "novikoff certificates", "schema', "not JSON"),
         (b"\xff\xfe\x00\x01", "not even text"),
         (b"[]", "not a JSON object"),
         (b"{}", ""),
         (b"[" * 100_000, "not JSON"),
         (b'{"kind": "a", "kind": "b"}', "twice"),
-    ],
-)
-def test_what_is_no_certificate_is_refused(
-    content: bytes, reason: str, files: Files, tmp_path: Path
-) -> None:
-    path = tmp_path / "broken.json"
-    path.write_bytes(content)
-    refused(inside("verify", path, files.line), "broken.json", reason)
+    ):
+        path.write_bytes(content)
+        refused(inside("verify", path, files.line), "broken.json", reason)
 
 
 def test_files_that_are_not_there_or_not_certificates(files: Files, fitted: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ import pytest
 pytest.importorskip("distributed", reason="Dask is not installed")
 
 import dask
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Worker
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 
@@ -47,22 +48,36 @@ class Killer(SchedulerPlugin):
             self.act(self.scheduler.tasks[key].processing_on.address)
 
 
+def work(address: str, name: str, package: bool) -> None:
+    """Be a worker, perhaps one on which this package cannot be imported."""
+    if not package:
+        sys.modules["novikoff"] = None  # type: ignore[assignment]
+
+    async def run() -> None:
+        options = {"nthreads": 1, "name": name, "dashboard": False, "memory_limit": "2GB"}
+        async with Worker(address, **options) as worker:
+            await worker.finished()
+
+    asyncio.run(run())
+
+
 class Machines:
     """A scheduler in this process, and workers without nannies that can be sent signals."""
 
     def __init__(self, cluster: LocalCluster, client: Client) -> None:
         self.cluster, self.client = cluster, client
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[Any] = []
+        # Workers are forked from a process that has imported all they need: they start at once.
+        self.context = multiprocessing.get_context("forkserver")
+        self.context.set_forkserver_preload(["distributed", "novikoff.cluster", __name__])
 
-    def start(self, n: int = 1) -> None:
+    def start(self, n: int = 1, *, package: bool = True) -> None:
         """Start workers, and wait for them."""
         names = {f"worker-{len(self.processes) + k}" for k in range(n)}
         for name in sorted(names):
-            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1"]
-            command += ["--name", name, "--no-nanny", "--no-dashboard", "--memory-limit", "2GB"]
-            command.append(self.cluster.scheduler_address)
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            self.processes.append(subprocess.Popen(command, **quiet))  # type: ignore[call-overload]  # noqa: S603
+            given = self.cluster.scheduler_address, name, package
+            self.processes.append(self.context.Process(target=work, args=given, daemon=True))
+            self.processes[-1].start()
         deadline = time.monotonic() + 120.0
         while names - {worker.name for worker in self.cluster.scheduler.workers.values()}:
             assert time.monotonic() < deadline
@@ -90,7 +105,7 @@ class Machines:
             with suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGCONT)
                 process.kill()
-            process.wait()
+            process.join()
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
-"""``novikoff fit`` and ``verify`` with ``--cluster``."""
+"""``novikoff fit`` and ``verify`` with ``--cluster``: they say what they say without one."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +19,53 @@ from distributed import Client
 
 import novikoff as nv
 from novikoff.data.on_disk import fits
+from tests.cli.conftest import Result, inside
 from tests.cluster.cases import data, write_folder
 
+jsonschema = pytest.importorskip("jsonschema")
+SCHEMA = json.loads((resources.files("novikoff.report") / "report.schema.json").read_text())
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "novikoff", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)  # noqa: S603
+
+def done_well(*words: str | Path) -> Result:
+    done = inside(*words)
+    assert done.code == 0, done.said
+    return done
+
+
+def report(folder: Path, *words: str | Path) -> Any:
+    """The report as JSON, as its schema says."""
+    more = "--label", "kind", "--format", "json", "--out", folder.parent, "--force"
+    found = done_well("fit", folder, *more, *words).json
+    jsonschema.validate(found, SCHEMA)
+    return found
+
+
+def test_the_report_is_that_of_memory_but_for_single_rows(client: Client, tmp_path: Path) -> None:
+    where = "--cluster", client.scheduler.address
+    for kind, *words in (
+        ("separable",),
+        ("separable", "--positive", "down"),
+        ("quasi-separable",),
+        ("inseparable", "--positive", "down"),
+    ):
+        folder = write_folder(tmp_path / kind, *data(kind, n=120), 3)
+        here, there = report(folder, *words), report(folder, *words, *where)
+        assert there["data"].pop("notes") == ["the rows are in 3 files"]
+        assert here["data"].pop("notes") == []
+        assert here["data"] == there["data"]
+        (own,), (case,) = here["verdict"]["cases"], there["verdict"]["cases"]
+        assert case["separated"]["count"] == own["separated"]["count"]
+        assert (case["scaled"], case["logistic"]) == (None, None)
+        for name in set(own) - {"scaled", "logistic", "separated", "responsible_columns"}:
+            if kind != "quasi-separable" or not name.startswith("errors"):  # of all rows at once
+                assert case[name] == own[name], name
+        assert there["model"]["rule"] == here["model"]["rule"]
+        assert [there[name] for name in ("perceptron", "duplicates", "estimate")] == [None] * 3
+        assert there["model"]["wrong"] is None
+        if kind == "separable":
+            assert there["model"]["margins"] == here["model"]["margins"]
+            assert there["model"]["confusion"] == here["model"]["confusion"]
+        done_well("verify", tmp_path / f"{kind}.cert.json", folder)
 
 
 def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
@@ -31,100 +74,77 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 32))])
     folder = write_folder(tmp_path / "big", X, y, 6)
     assert not fits(folder, "700MB")
-    where = client.scheduler.address
-    done = run("fit", folder, "--label", "kind", "--cluster", where, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "separable — proved" in done.stdout
-    assert "label kind: up (+)  down (−)" in done.stdout
+    where = "--cluster", client.scheduler.address
+    done = done_well("fit", folder, "--label", "kind", *where, "--out", tmp_path)
+    assert "separable — proved" in done.out
+    assert "label kind: up (+, " in done.out
     proof = tmp_path / "big.cert.json"
-    checked = run("verify", proof, folder, "--max-memory", "700MB")
-    assert checked.returncode == 0, checked.stderr
-    assert "Separable: a hyperplane with a bias" in checked.stdout
-    again = run("verify", proof, folder, "--cluster", where)
-    assert again.returncode == 0, again.stderr
-    other = run("verify", proof, folder, "--cluster", where, "--label", "kind", "--drop", "x9")
-    assert "35 numbers, the data has 60000 × 34" in other.stderr
+    checked = done_well("verify", proof, folder, "--max-memory", "700MB")
+    assert "Separable: a hyperplane with a bias" in checked.out
+    done_well("verify", proof, folder, *where)
+    other = inside("verify", proof, folder, *where, "--label", "kind", "--drop", "x9")
+    assert "35 numbers, the data has 60000 × 34" in other.err
     model = nv.load(tmp_path / "big.novikoff")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(35)])
     assert (model.predict(frame) == y).all()
     write_folder(folder, X + 1.0, y, 6)
-    for options in ([], ["--cluster", where]):
-        refused = run("verify", proof, folder, *options)
-        assert refused.returncode != 0
-        assert "other data" in refused.stderr
+    for options in ((), where):
+        refused = inside("verify", proof, folder, *options)
+        assert refused.code != 0
+        assert "other data" in refused.err
 
 
 def test_workers_of_its_own(tmp_path: Path) -> None:
     X, y = data("inseparable")
     folder = write_folder(tmp_path / "small", X, y, 3)
-    options = ["--label", "kind", "--cluster", "local:2", "--format", "json"]
-    done = run("fit", folder, *options, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)["verdicts"][0]
-    assert (told["kind"], told["errors"], told["errors_lower_bound"]) == ("inseparable", 2, 2)
+    options = "--label", "kind", "--cluster", "local:2"
+    done = done_well("fit", folder, *options, "--out", tmp_path)
+    assert done.line("mistakes") == "2 of 600 rows (0.3%); proved: no hyperplane makes fewer"
+    assert done.line("contradict").startswith("rows 2, 214 (counted from 1, one file after the ")
     model = nv.load(tmp_path / "small.novikoff")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(3)])
     assert isinstance(model, nv.Pocket)
     assert np.count_nonzero(model.predict(frame) != y) == model.n_errors_ == 2
-    checked = run("verify", tmp_path / "small.cert.json", folder)
-    assert "Every hyperplane with a bias makes at least 2 mistakes" in checked.stdout
+    checked = inside("verify", tmp_path / "small.cert.json", folder)
+    assert "Every hyperplane with a bias makes at least 2 mistakes" in checked.out
 
 
 def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:
     X = np.arange(30.0)[:, None]
     folder = write_folder(tmp_path / "line", X, np.repeat(["a", "b", "c"], 10), 2)
-    options = ["--label", "kind", "--cluster", client.scheduler.address]
-    done = run("fit", folder, *options, "--require", "separable", "--out", tmp_path)
-    assert "the verdict is inseparable, not separable" in done.stderr
-    assert done.returncode != 0
-    assert (
-        run("fit", folder, *options, "--positive", "a", "--out", tmp_path, "--force").returncode
-        == 0
-    )
-    told = run("predict", tmp_path / "line.novikoff", folder, "--out", tmp_path / "told.csv").stderr
-    assert "0 of 30" in told
+    options = "--label", "kind", "--cluster", client.scheduler.address, "--out", tmp_path
+    done = inside("fit", folder, *options, "--require", "separable")
+    assert "the verdict is inseparable, not separable" in done.err
+    assert done.code != 0
+    proofs = inside("verify", tmp_path / "line.cert.json", folder).out
+    assert "at least 10 mistakes" in proofs
+    page = done_well("fit", folder, *options, "--no-files", "--format", "html").out
+    assert "Each class against the rest" in page
+    assert "Pictures" not in page
+    done_well("fit", folder, *options, "--positive", "a", "--force")
+    told = inside("predict", tmp_path / "line.novikoff", folder, "--out", tmp_path / "told.csv")
+    assert "0 of 30" in told.err
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        (["--cluster", "local:none"], "needs a number"),
-        (["--cluster", "tcp://127.0.0.1:1"], "no scheduler at tcp://127.0.0.1:1"),
-        (["--cluster", "2"], "for workers on this machine say local:2"),
-        (["--cluster", "local:1", "--cv", "5"], "--cv is not known with --cluster"),
-        (["--cluster", "local:1", "--from", "csv"], "--from is not known with --cluster"),
-        (["--cluster", "local:1", "--no-header"], "--no-header is not known with --cluster"),
-        (["--cluster", "local:1", "--model", "perceptron"], "--model perceptron is not known with"),
-        (["--cluster", "local:1", "--scale", "none"], "--scale is not known with --cluster"),
-        (["--cluster", "local:1", "--epochs", "2"], "--epochs is not known with --cluster"),
-    ],
-)
-def test_bad_questions(options: list[str], complaint: str, tmp_path: Path) -> None:
+def test_bad_questions(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "data", *data("separable", n=20), 2)
-    done = run("fit", folder, *options, "--out", tmp_path)
-    assert done.returncode != 0
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_rows_are_counted_from_1_as_without_a_cluster(client: Client, tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "data", *data("inseparable", n=200), 2)
-    numbers = []
-    for more in ([], ["--cluster", client.scheduler.address]):
-        done = run("fit", folder, "--label", "kind", *more, "--out", tmp_path, "--force")
-        assert done.returncode == 0, done.stderr
-        lines = [line for line in done.stdout.splitlines() if line.startswith("contradict")]
-        numbers.append([line.partition(" (")[0] for line in lines])
-    assert numbers[0] == numbers[1] != []
-
-
-def test_a_file_is_refused_before_workers_start(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
-    done = run("fit", path, "--cluster", "local:1", "--out", tmp_path)
-    assert done.returncode == 2
-    assert "is no folder" in done.stderr
-    assert "dashboard" not in done.stderr
+    for source, where, words, complaint in [
+        (folder, "local:none", (), "needs a number"),
+        (folder, "2", (), "for workers on this machine say local:2"),
+        (folder, "local:1", ("--cv", "5"), "--cv is not known with --cluster"),
+        (folder, "local:1", ("--from", "csv"), "--from is not known with --cluster"),
+        (folder, "local:1", ("--no-header",), "--no-header is not known with --cluster"),
+        (folder, "local:1", ("--model", "perceptron"), "--model perceptron is not known with"),
+        (folder, "local:1", ("--scale", "none"), "--scale is not known with --cluster"),
+        (folder, "local:1", ("--epochs", "2"), "--epochs is not known with --cluster"),
+        (path, "local:1", (), "is no folder"),
+    ]:
+        done = inside("fit", source, "--cluster", where, *words, "--out", tmp_path)
+        assert done.code == 2
+        assert complaint in done.err
+        assert "dashboard" not in done.said  # no worker was started
 
 
 def test_dask_is_not_imported_without_need() -> None:

@@ -44,7 +44,7 @@ def learned(rows: Any) -> Any:
 
 
 def counted(rows: Any) -> Any:
-    clf: Any = nv.Pocket(random_state=0, max_updates=200).fit(rows)
+    clf: Any = nv.Pocket(random_state=0, max_updates=200, refine=False).fit(rows)
     return clf.coef_.tobytes(), clf.intercept_.tobytes(), clf.certificate_
 
 
@@ -68,30 +68,25 @@ def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) 
     assert decided(rows) == nv.separate(X, Y, goal="kind").certificate
 
 
-@pytest.mark.parametrize("n_dead", [0, 2])
-def test_another_worker_comes(n_dead: int, machines: Machines, tmp_path: Path) -> None:
+def test_other_workers_come_and_one_without_the_package_is_told(
+    machines: Machines, tmp_path: Path
+) -> None:
     machines.start(2)
     rows = folder_rows(tmp_path, machines)
-    pids = [*machines.pids().values()]
-    came = threading.Thread(target=machines.start)
+    for killed in (False, True):  # all that were there before
+        pids = [*machines.pids().values()] if killed else []
+        came = threading.Thread(target=machines.start)
 
-    def kill(address: str) -> None:
-        for pid in pids[:n_dead]:
-            os.kill(pid, signal.SIGKILL)
-        came.start()
+        def act(address: str) -> None:
+            for pid in pids:  # noqa: B023
+                os.kill(pid, signal.SIGKILL)
+            came.start()  # noqa: B023
 
-    shot = machines.when("mostviolated", kill)
-    assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
-    came.join()
-    assert shot.done
-
-
-def test_a_worker_without_the_package_is_told(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "novikoff.py").write_text("raise ImportError('none')", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    machines.start(1)
+        shot = machines.when("mostviolated", act)
+        assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
+        came.join()
+        assert shot.done
+    machines.start(1, package=False)
     with pytest.raises(nv.cluster.ClusterError, match="has no novikoff"):
         folder_rows(tmp_path, machines)
 

@@ -10,9 +10,16 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
+from novikoff.core.rows import Indices
 from novikoff.core.scaling import Scaling
 from novikoff.report.estimate import clopper_pearson, estimate_errors
-from novikoff.report.study import Options, study
+from novikoff.report.study import Options, Study, study
+
+
+def duplicates(found: Study) -> list[Indices]:
+    assert found.each_row is not None
+    return found.each_row.duplicates
+
 
 XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
@@ -30,8 +37,7 @@ def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> Non
     assert distances.min() / np.linalg.norm(w[:-1]) <= margin.hi
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize(("fit_intercept", "sparse"), [(True, False), (False, True)])
 def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     fit_intercept: bool, sparse: bool
 ) -> None:
@@ -51,15 +57,18 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     assert fit_intercept or w[-1] == 0.0
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_rule_that_does_not_survive_the_way_back_is_not_used(seed: int) -> None:
+def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
     """Far from the origin, the bias of the mapped rule loses what tells the rows apart."""
-    rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
-    found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
-    assert found.run is not None
-    assert found.run.clean
-    assert found.rule == ("perceptron" if found.run.returned else "largest margin")
-    assert found.errors == 0
+    rules = set()
+    for seed in range(4):
+        rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
+        found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
+        assert found.run is not None
+        assert found.run.clean
+        assert found.rule == ("perceptron" if found.run.returned else "largest margin")
+        assert found.errors == 0
+        rules.add(found.rule)
+    assert "largest margin" in rules
 
 
 @pytest.mark.parametrize("centre", [True, False])
@@ -127,9 +136,9 @@ def test_identical_rows_with_different_labels_are_listed() -> None:
     y = np.array(["a", "b", "b", "a", "a", "b"])
     for rows in (X, sp.csr_array(X)):
         found = study(rows, y)
-        assert [group.tolist() for group in found.duplicates] == [[0, 2, 3]]
+        assert [group.tolist() for group in duplicates(found)] == [[0, 2, 3]]
     nearly = np.array([[1.0, 2.0], [np.nextafter(1.0, 2.0), 2.0], [0.0, 0.0], [2.0, 4.0]])
-    assert study(nearly, np.array([0, 1, 1, 1])).duplicates == []
+    assert duplicates(study(nearly, np.array([0, 1, 1, 1]))) == []
 
 
 def test_dense_and_sparse_have_one_fingerprint() -> None:
@@ -162,27 +171,25 @@ def test_unseen_rows_are_never_learned_from() -> None:
         estimate_errors(X, y, Options(), folds=40)
 
 
-@pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 40), (10, 10), (1, 1000)])
-def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
+def test_the_interval_has_the_exact_tails() -> None:
     from scipy.stats import binom
 
-    low, high = clopper_pearson(errors, n)
-    if errors > 0:
-        assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
-    if errors < n:
-        assert binom.cdf(errors, n, high) == pytest.approx(0.025)
+    for errors, n in ((0, 10), (3, 40), (10, 10), (1, 1000)):
+        low, high = clopper_pearson(errors, n)
+        if errors > 0:
+            assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
+        if errors < n:
+            assert binom.cdf(errors, n, high) == pytest.approx(0.025)
 
 
-@pytest.mark.parametrize(("labels", "errors"), [(["a", "b", "b"], 0), (["b", "a", "a"], 1)])
-def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
-    labels: list[str], errors: int
-) -> None:
+def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions() -> None:
     """Without an intercept f(x) = 0 on a row of zeros, whatever the rule."""
-    X, y = np.array([[0.0], [1.0], [2.0]]), np.array(labels)
-    found = study(X, y, Options(fit_intercept=False))
-    assert found.errors == found.cases[0].errors == errors
-    assert (found.model.predict(X) != y).sum() == errors
-    assert (found.cases[0].least_errors or 0) <= errors
+    X = np.array([[0.0], [1.0], [2.0]])
+    for y, errors in ((np.array(["a", "b", "b"]), 0), (np.array(["b", "a", "a"]), 1)):
+        found = study(X, y, Options(fit_intercept=False))
+        assert found.errors == found.cases[0].errors == errors
+        assert (found.model.predict(X) != y).sum() == errors
+        assert (found.cases[0].least_errors or 0) <= errors
 
 
 def test_the_bound_on_real_rows_verifies() -> None:

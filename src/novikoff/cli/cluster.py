@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from novikoff.cli.options import OPTION_NAMES, check, names
-from novikoff.cli.progress import Show, print_lines, print_text
+from novikoff.cli.progress import Show
 
 if TYPE_CHECKING:
     from novikoff.cluster import Rows
     from novikoff.data import Recipe
-    from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.margin import Interval
-    from novikoff.report.cluster_study import ClusterStudy
 
 # Options that a cluster does not know.
 _UNKNOWN = (
@@ -41,13 +37,12 @@ def check_options(asked: SimpleNamespace) -> None:
         given, flag = getattr(asked, name, None), OPTION_NAMES.get(name, name).replace("_", "-")
         check((given, f"--{flag} is not known with --cluster."))
     check((asked.header is False, "--no-header is not known with --cluster."))
-    for name, flag, value in (("form", "format", "html"), ("model", "model", "perceptron")):
-        chosen = getattr(asked, name, None) == value
-        check((chosen, f"--{flag} {value} is not known with --cluster."))
+    own_rule = getattr(asked, "model", None) == "perceptron"
+    check((own_rule, "--model perceptron is not known with --cluster."))
 
 
 @contextmanager
-def connected(where: str, show: Show) -> Iterator[Any]:
+def _connected(where: str, show: Show) -> Iterator[Any]:
     """A client of the cluster."""
     from novikoff.cluster import ClusterError
 
@@ -83,109 +78,53 @@ def connected(where: str, show: Show) -> Iterator[Any]:
         yield client
 
 
-def open_rows(
-    data: str, asked: SimpleNamespace, client: Any, show: Show, watch: _PassProgress,
-    recipe: Recipe | None = None,
-) -> Rows:  # fmt: skip
-    """The rows of a directory, whose passes are watched."""
-    from novikoff.cluster import rows
+@contextmanager
+def opened(
+    data: str, asked: SimpleNamespace, show: Show, recipe: Recipe | None = None
+) -> Iterator[tuple[Rows, Show]]:
+    """The rows of a directory while the cluster is there, and a function to call with each step.
 
-    link = getattr(client, "dashboard_link", "")
-    show(f"surveying {data}; dashboard {link}", None)
-    return rows(
-        data, label=asked.label, client=client, one_hot=names(asked.one_hot),
-        drop=names(asked.drop), recipe=recipe, progress=watch,
-    )  # fmt: skip
+    What it is told last is shown beside the progress of each pass.
+    """
+    from novikoff.cluster import rows
+    from novikoff.cluster.shards import folder_files
+
+    folder_files(data)  # before workers are started for nothing
+    with _connected(asked.cluster, show) as client:
+        watch = _PassProgress(show)
+        watch.hear(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}", None)
+        found = rows(
+            data,
+            label=asked.label,
+            client=client,
+            one_hot=names(asked.one_hot),
+            drop=names(asked.drop),
+            recipe=recipe,
+            progress=watch,
+        )
+        watch.n_rows = found.n
+        yield found, watch.hear
 
 
 class _PassProgress:
-    """Shows each pass: how much is done, rows a second, and the interval for the margin."""
+    """Shows the step, and each pass of it: how much is done, and rows a second."""
 
     def __init__(self, show: Show) -> None:
         self.show, self.began, self.last, self.n_rows = show, time.monotonic(), 0, 0
+        self.step: str = ""
         self.interval: Interval | None = None
+
+    def hear(self, step: str, interval: Interval | None) -> None:
+        """Show this step and this interval from now on."""
+        self.step, self.interval = step, interval
+        self.show(step, interval)
 
     def __call__(self, tasks: int, done: int) -> None:
         if done < self.last or done == 0:
             self.began = time.monotonic()
         self.last = done
-        what = f"a pass over the rows: {done} of {tasks} tasks done"
+        what = f"{self.step}: a pass over the rows, {done} of {tasks} tasks done"
         if self.n_rows and done:
             seconds = max(1e-3, time.monotonic() - self.began)
             what += f", {self.n_rows * done / tasks / seconds:,.0f} rows a second"
         self.show(what, self.interval)
-
-    def hear(self, interval: Interval) -> None:
-        """Show this interval from now on."""
-        self.interval = interval
-
-
-def fit(data: str, asked: SimpleNamespace, targets: Mapping[str, Path], show: Show) -> str:
-    """Decide, learn, write and print; the worst kind of all verdicts."""
-    from novikoff.cluster.shards import folder_files
-    from novikoff.report.cluster_study import study_rows
-    from novikoff.report.study import Options
-
-    began = time.perf_counter()
-    folder_files(data)  # before workers are started for nothing
-    with connected(asked.cluster, show) as client:
-        watch = _PassProgress(show)
-        rows = open_rows(data, asked, client, show, watch)
-        watch.n_rows = rows.n
-        positive = [label for label in rows.labels if str(label) == asked.positive]
-        check(
-            (asked.positive and not positive, f"--positive: no row has the label {asked.positive}.")
-        )
-        options = Options(
-            fit_intercept=not asked.no_intercept,
-            positive=positive[0] if positive else None,
-            seed=asked.seed,
-            budget=asked.budget,
-        )
-        found = study_rows(rows, options, watch.hear)
-    files, seconds = _save(data, found, targets, asked.force), time.perf_counter() - began
-    if asked.form == "json":
-        print_text(found.to_json(seconds))
-    else:
-        print_lines([*found.lines(data, files), ("time", f"{seconds:.1f} s")])
-    return found.kind
-
-
-def _save(
-    data: str, found: ClusterStudy, targets: Mapping[str, Path], force: bool
-) -> dict[str, str]:
-    """Write the model and the certificate; the files by their names."""
-    from dataclasses import replace
-
-    from novikoff.report import certificate_file, model_file
-    from novikoff.report.files import write_files
-    from novikoff.report.study import REST
-
-    rows, proofs = found.rows, found.proofs
-    recipe = None if rows.source.recipe is None else rows.source.recipe.to_json()
-    origin: dict[str, object] = {
-        "source": data, "rows": rows.n, "features": rows.d,
-        "sha256": proofs[0].sha256 if proofs else "", "rule": "cluster",
-        "rest": REST if REST in found.model.classes.tolist() else None,
-    }  # fmt: skip
-    known = {"proofs": certificate_file.as_json(proofs)} if proofs else None
-    record = replace(found.record(), preprocessing=recipe, data=origin, certificate=known)
-    contents: dict[Path, Any] = {targets["model"]: model_file.dump(record)}
-    if proofs:
-        text = certificate_file.dump(proofs, origin, recipe)
-        contents[targets["certificate"]] = text.encode()
-    targets["model"].parent.mkdir(parents=True, exist_ok=True)
-    write_files(contents, force=force)
-    return {name: str(path) for name, path in targets.items() if path in contents}
-
-
-def verify(
-    data: str, asked: SimpleNamespace, proofs: Sequence[Certificate | ErrorBound],
-    recipe: Recipe | None, show: Show,
-) -> Rows:  # fmt: skip
-    """Check certificates where the rows are."""
-    with connected(asked.cluster, show) as client:
-        rows = open_rows(data, asked, client, show, _PassProgress(show), recipe)
-        for proof in proofs:
-            rows.verify(proof)
-    return rows

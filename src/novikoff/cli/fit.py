@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,16 +20,13 @@ from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
-    from novikoff.report.estimate import Estimate
-    from novikoff.report.study import Study
+    from novikoff.report.study import Options, Study
     from novikoff.report.summary import Report
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_LISTED = ["model", "certificate", "plot", "rows"]
+_LISTED = ("model", "certificate", "plot", "rows")
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
-_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
-            ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
 
 
 _OPTIONS = adding([
@@ -75,6 +72,8 @@ _OPTIONS = adding([
     click.option("--plane", metavar="A,B", help="The two features whose plane is drawn."),
     click.option("--out", type=click.Path(), default=".", metavar="DIR", help="Where the model and "
                  "the certificate go. Default: here."),
+    click.option("--no-files", is_flag=True, help="Only print the report: no model and no "
+                 "certificate is written."),
 ])  # fmt: skip
 
 
@@ -103,19 +102,21 @@ def command(data: str, **values: object) -> None:
     _check(asked)
     targets = _targets(data, asked)
     began = time.perf_counter()
-    if asked.cluster:
-        cluster.check_options(asked)
-        with shown() as show:
-            kind = cluster.fit(data, asked, targets, show)
-        sys.exit(_code(kind, asked.require))
     with shown() as show:
-        dataset = read_data(data, read_options(asked), asked, show)
-        found, estimate = _find(asked, dataset, show)
-        show("writing", None)
-        picture, missing = _picture(asked, found, dataset, targets)
-        report = _report(dataset, found, estimate, targets, time.perf_counter() - began)
+        if asked.cluster:
+            report, picture, missing = _fit_on_cluster(data, asked, show), b"", ""
+        else:
+            dataset = read_data(data, read_options(asked), asked, show)
+            report = _fit(dataset, asked, show)
+            show("writing", None)
+            picture, missing = _picture(asked, report.found, dataset, targets)
+        named = {name: str(targets[name]) if name in targets else None for name in _LISTED}
+        if not report.found.proofs:
+            named["certificate"] = None
+        seconds = max(0.0, time.perf_counter() - began - report.found.loading)
+        report = replace(report, files=named, seconds=seconds)
         page = _page(report) if asked.form == "html" else ""
-        _save(asked, report, targets, page, picture)
+        _save(report, targets, page, picture, force=asked.force)
     try:
         _print(report, page, asked.form, targets.get("report"))
     except KeyboardInterrupt:
@@ -128,6 +129,8 @@ def command(data: str, **values: object) -> None:
 def _check(asked: SimpleNamespace) -> None:
     """Refuse options that contradict each other."""
     plot, plane = asked.plot, asked.plane
+    if asked.cluster:
+        cluster.check_options(asked)
     check(
         (asked.holdout and asked.cv, "--holdout and --cv exclude each other."),
         (
@@ -141,6 +144,10 @@ def _check(asked: SimpleNamespace) -> None:
         (
             plot and not plot.lower().endswith((".svg", ".png")),
             f"--plot {plot} is neither .svg nor .png.",
+        ),
+        (
+            asked.no_files and (plot or asked.rows),
+            f"--{'plot' if plot else 'rows'} is a file: it excludes --no-files.",
         ),
         (plane and not plot, "--plane is about a picture: it needs --plot."),
         (plane and len(names(plane)) != 2, "--plane: two features are needed."),
@@ -157,11 +164,11 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
-    from novikoff.report.files import check_folder, check_writable
+    from novikoff.report.files import base_name, check_folder, check_writable
 
-    name, folder = "data" if data == "-" else Path(data).name, Path(asked.out)
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending) or name
+    if asked.no_files:
+        return {}
+    name, folder = base_name(data), Path(asked.out)
     targets = {
         "model": folder / f"{name}.novikoff",
         "certificate": folder / f"{name}.cert.json",
@@ -178,19 +185,13 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     return targets
 
 
-def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Estimate | None]:
-    from novikoff.core.validation import Columns
-    from novikoff.report.study import Options, study
+def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) -> Options:
+    from novikoff.report.study import Options
 
     estimated = asked.cv or asked.holdout
-    if data.on_disk and estimated:
-        raise ValueError(
-            f"{data.source} is larger than memory: --{'cv' if asked.cv else 'holdout'} needs all "
-            "rows in memory."
-        )
-    options = Options(
+    return Options(
         fit_intercept=not asked.no_intercept,
-        positive=positive_label(data, asked.positive),
+        positive=positive_label(labels, asked.positive, source),
         order=asked.order or "permuted",
         epochs=asked.epochs,
         seed=asked.seed,
@@ -200,59 +201,71 @@ def _find(asked: SimpleNamespace, data: Dataset, show: Show) -> tuple[Study, Est
         scale=asked.scale or "standard",
         model=asked.model,
     )
+
+
+def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
+    """Study the rows of a file; estimate the errors on unseen rows, if that is asked for."""
+    import numpy as np
+
+    from novikoff.core.validation import Columns
+    from novikoff.report.study import study
+    from novikoff.report.summary import Report
+
+    estimated, estimate = asked.cv or asked.holdout, None
+    if data.on_disk and estimated:
+        raise ValueError(
+            f"{data.source} is larger than memory: --{'cv' if asked.cv else 'holdout'} needs all "
+            "rows in memory."
+        )
     X, y = data.X, data.labels
+    options = _options(asked, np.unique(y).tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)
         found = study(X, y, options, show, columns=columns, loading=saying_that_it_compiles)
-        if not estimated:
-            return found, None
-        from novikoff.report.estimate import estimate_errors
+        if estimated:
+            from novikoff.report.estimate import estimate_errors
 
-        how = {"holdout": asked.holdout, "folds": asked.cv}
-        found_errors = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
-        return found, found_errors
+            how = {"holdout": asked.holdout, "folds": asked.cv}
+            estimate = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
+    return Report(found, data, estimate)
 
 
-def positive_label(data: Dataset, text: str | None) -> Hashable:
-    """The label that the text stands for."""
+def _fit_on_cluster(data: str, asked: SimpleNamespace, show: Show) -> Report:
+    """Study the rows of a directory where they are."""
+    from novikoff.report.study import study
+    from novikoff.report.summary import FilesOfCluster, Report
+
+    with cluster.opened(data, asked, show) as (rows, hear):
+        found = study(rows, None, _options(asked, rows.labels, data), hear)
+        return Report(found, FilesOfCluster.of(data, rows))
+
+
+def positive_label(labels: Sequence[Hashable], text: str | None, source: str) -> Hashable:
+    """The one of the labels that the text stands for."""
     if text is None:
         return None
-    import numpy as np
-
     from novikoff.core.validation import plain_label
 
-    labels = np.unique(data.labels).tolist()
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return plain_label(label)
     some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
     raise click.BadParameter(
-        f"no row of {data.source} has the label {text}; there are {some}.", param_hint="--positive"
+        f"no row of {source} has the label {text}; there are {some}.", param_hint="--positive"
     )
 
 
-def _report(
-    data: Dataset,
-    found: Study,
-    estimate: Estimate | None,
-    targets: Mapping[str, Path],
-    seconds: float,
-) -> Report:
-    from novikoff.report.summary import Report
-
-    files = {name: str(targets[name]) if name in targets else None for name in _LISTED}
-    files["certificate"] = files["certificate"] if found.proofs else None
-    return Report(found, data, estimate, files, max(0.0, seconds - found.loading))
-
-
 def _page(report: Report) -> str:
+    from novikoff.data import Dataset
     from novikoff.report.html import page
     from novikoff.report.pictures import draw_all
 
     data = report.data
-    return page(report, {} if data.on_disk else draw_all(report.found, data.X, data.names))
+    if not isinstance(data, Dataset) or data.on_disk:
+        return page(report, None)
+    return page(report, draw_all(report.found, data.X, data.names))
 
 
 def _picture(
@@ -274,51 +287,19 @@ def _picture(
 
 
 def _save(
-    asked: SimpleNamespace,
-    report: Report,
-    targets: Mapping[str, Path],
-    page: str,
-    picture: bytes,
+    report: Report, targets: Mapping[str, Path], page: str, picture: bytes, *, force: bool
 ) -> None:
     """Write the model, the certificate, the picture and the page: all of them, or none."""
-    from novikoff.data.recipe import NumberedNames
-    from novikoff.report import certificate_file, model_file
     from novikoff.report.files import readable_errors, write_files
-    from novikoff.report.study import REST, record_of
+    from novikoff.report.outputs import contents
 
-    found, data = report.found, report.data
-    recipe, proofs = data.recipe.to_json(), found.proofs
-    origin: dict[str, object] = {
-        "source": data.source,
-        "rows": data.n_rows,
-        "features": len(data.names),
-        "sha256": found.sha256,
-        "rule": found.rule,
-        "rest": REST if found.options.positive is not None and REST in found.classes else None,
-    }
-    numbered = isinstance(data.names, NumberedNames)  # very many names that say no more
-    record = replace(
-        record_of(found, None if numbered else list(data.names)),
-        preprocessing=recipe,
-        data=origin,
-        certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
-    )
-    contents: dict[Path, bytes | Iterable[bytes]] = {targets["model"]: model_file.dump(record)}
-    if proofs:
-        text = certificate_file.dump(proofs, origin, recipe)
-        contents[targets["certificate"]] = text.encode()
-    if "plot" in targets:
-        contents[targets["plot"]] = picture
-    if "rows" in targets:
-        from novikoff.report.row_table import row_table
-
-        contents[targets["rows"]] = row_table(report)
-    if "report" in targets:
-        contents[targets["report"]] = page.encode()
+    if not targets:
+        return
+    made = contents(report) | {"plot": picture, "report": page.encode()}
     folder = targets["model"].parent
     with readable_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_files(contents, force=asked.force)
+    write_files({path: made[name] for name, path in targets.items() if name in made}, force=force)
 
 
 def _print(report: Report, page: str, form: str, saved: Path | None) -> None:

@@ -93,7 +93,7 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
         ),
     )
     names = features or tuple(found.names[:2])
-    plus = kinds[-1] if asked.positive is None else positive_label(found, asked.positive)
+    plus = kinds[-1] if asked.positive is None else positive_label(kinds, asked.positive, data)
     X = found.X[:, [list(found.names).index(name) for name in names]]
     question = {
         "points": points_of(X, found.labels, plus),

@@ -107,8 +107,10 @@ def _check_on_cluster(
     recipe = None
     if proofs.preprocessing is not None and not _says_how(asked):
         recipe = Recipe.from_json(proofs.preprocessing)
-    with shown() as show:
-        rows = cluster.verify(data, asked, others, recipe, show)
+    with shown() as show, cluster.opened(data, asked, show, recipe) as (rows, hear):
+        for proof in others:
+            hear(f"checking {proof.positive}", None)
+            rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
     return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in others)]
 

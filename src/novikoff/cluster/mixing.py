@@ -17,8 +17,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from novikoff.cluster.passes import Cluster, ShardVisit
 from novikoff.cluster.shards import Shard
+from novikoff.cluster.tasks import Cluster, ShardVisit
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme

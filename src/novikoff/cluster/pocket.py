@@ -7,6 +7,7 @@ their contradictions prove adds up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from novikoff.cluster.passes import ShardVisit
 from novikoff.cluster.shards import Setting, Shard
+from novikoff.cluster.tasks import ShardVisit
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
@@ -26,11 +27,12 @@ from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound, add_up
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, renamed
-from novikoff.geometry.verdict_search import Finding, find
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import Rows
     from novikoff.core.validation import Label
+    from novikoff.geometry.certificate import Certificate
+    from novikoff.geometry.separability import Verdict
 
 # Scores of a block of rows, and its rows at least.
 _SCORES, _ROWS = 1 << 20, 64
@@ -62,6 +64,152 @@ class CountedRule:
     def history(self) -> list[tuple[int, float]]:
         """The updates of all shards, and the mistakes after them."""
         return [(self.updates, float(self.errors))]
+
+
+def search(
+    rows: Rows,
+    settings: tuple[Setting, ...],
+    limits: Limits,
+    seed: int,
+    options: dict[str, Any],
+    verdicts: Sequence[Verdict] = (),
+) -> list[CountedRule]:
+    """The best rule for each setting; several settings are the classes, each against the rest.
+
+    1. The verdicts, unless they are known: their w, and their contradictions.
+    2. Where one of them has not all rows right: the rules and contradictions of a sample of all
+       rows, and of each shard.
+    3. All these rules are counted on all rows, moved off the rows that are on them, and the best
+       are counted once more: the best of each setting, those that are best together, and the
+       constants that choose the most frequent class.
+    4. The contradictions of all shards prove together how few mistakes there can be.
+    """
+    rng, n_settings = np.random.default_rng(seed), len(settings)
+    if not verdicts:
+        verdicts = [_verdict(rows, own, limits.part(0.2 / n_settings)) for own in settings]
+    parts: list[list[Found]] = []  # the sample, then the shards: what each found for each setting
+    if any(verdict.kind != "separable" for verdict in verdicts):
+        visit = Candidates(
+            settings, options, limits.updates, limits.part(0.3 / n_settings).seconds, seed
+        )
+        parts.append(visit.among(*_sampled(rows, settings, rng)))
+        turns = -(-rows.n_shards // sum(rows.cluster.client.nthreads().values()))
+        visit = replace(visit, seconds=limits.part(0.8 / (n_settings * turns)).seconds)
+        by_shard = rows.cluster.over(visit, Limits()).found
+        parts += [by_shard[number] for number in sorted(by_shard)]
+    W, errors = _best(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
+    digests = _digests(rows, settings, verdicts)
+    rules = []
+    for k, setting in enumerate(settings):
+        found = [part[k] for part in parts]
+        proof = _proof(rows, setting, digests[k], verdicts[k].certificate, found)
+        updates = sum(own.updates for own in found)
+        rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
+    return rules
+
+
+def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Verdict:
+    found = rows.decide(setting, "kind", 1e-8, limits, None)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _sampled(
+    rows: Rows, settings: tuple[Setting, ...], rng: np.random.Generator
+) -> tuple[list[Problem], Indices]:
+    """Some of all rows, under the signs of each setting, and their numbers."""
+    size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
+    numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
+    own = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
+    return [passes.problem for passes in own], numbers
+
+
+def _candidates(
+    d: int,
+    settings: tuple[Setting, ...],
+    verdicts: Sequence[Verdict],
+    parts: list[list[Found]],
+) -> Vector:
+    """W[:, c, k], candidate c for the setting k; of equally good ones the first is taken.
+
+    These are the constants, the verdict's w, the rules of the sample and of the shards, the mean of
+    the shards' rules, and the sample's cheap rules, whose scores have a common scale.
+    """
+    constant, decided = np.zeros((2, d + 1, len(settings)))
+    for k, (setting, verdict) in enumerate(zip(settings, verdicts, strict=True)):
+        proof = verdict.certificate
+        if proof is not None and proof.w is not None:
+            w = exact.numbers(proof.w).near
+            decided[: len(w), k] = w if proof.positive == setting.positive else -w
+    found = [np.column_stack([own.w for own in part]) for part in parts]
+    tried = [constant, decided, *found]
+    if parts:
+        tried.append(np.mean(found[1:], axis=0))
+        tried += map(np.column_stack, zip(*(own.cheap for own in parts[0]), strict=False))
+    W = np.stack(tried, axis=1)
+    W[:, ~np.isfinite(W).all(axis=(0, 2))] = 0.0
+    return W
+
+
+def _best(
+    rows: Rows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
+) -> tuple[Vector, Indices]:
+    """The best rule of each setting, among candidates moved off the rows on them; its mistakes."""
+    d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
+    v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
+    seen = rows.cluster.over(Count(settings, W, v), Limits())
+    moved = W + v[:, None, None] * seen.steps()
+    best_alone = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0)
+    chosen = [moved[:, best_alone, np.arange(n_settings)], moved[:, seen.together.argmin()]]
+    if bias:  # of the rows on the hyperplane of w = 0, a bias gets its class right
+        largest = np.arange(n_settings) == seen.up[0].argmax()
+        chosen.append(np.vstack([np.zeros((d, n_settings)), np.where(largest, 1.0, -1.0)]))
+    W = np.stack(chosen, axis=1)
+    seen = rows.cluster.over(Count(settings, W, v), Limits())
+    taken = int(seen.together.argmin())
+    return W[:, taken], seen.wrong[taken]
+
+
+def _digests(rows: Rows, settings: tuple[Setting, ...], verdicts: Sequence[Verdict]) -> list[str]:
+    """The digest of the rows with the signs of each setting, as far as possible of the verdicts."""
+    known = []
+    for setting, verdict in zip(settings, verdicts, strict=True):
+        proof = verdict.certificate
+        if proof is None or proof.positive != setting.positive:
+            return rows.digests(settings)
+        known.append(proof.sha256)
+    return known
+
+
+def _proof(
+    rows: Rows, setting: Setting, sha256: str, verdict: Certificate | None, found: list[Found]
+) -> ErrorBound:
+    """The contradictions of all shards, or of the sample, which is first, if they prove more.
+
+    That of the verdict is added if it has no row of theirs. Without a bias it may have a row of
+    zeros, which `predict` may have right.
+    """
+    taken = max(found[1:], found[:1], key=lambda some: sum(sum(own.shares) for own in some))
+    claims = [claim for own in taken for claim in own.claims]
+    shares = [share for own in taken for share in own.shares]
+    used = {row for claim in claims for row in claim.among or ()}
+    more = None if verdict is None else verdict.contradiction or verdict.dependence
+    others = more.among if more is not None and setting.fit_intercept else None
+    if more is not None and others and used.isdisjoint(others):
+        claims, shares, used = [*claims, more], [*shares, Fraction(1)], used | {*others}
+    among = [claim.among or () for claim in claims]
+    return ErrorBound(
+        bound=add_up(among, shares, dict.fromkeys(used, Fraction(1))),
+        contradictions=tuple(claims),
+        n=rows.n,
+        d=rows.d,
+        fit_intercept=setting.fit_intercept,
+        positive=setting.positive,
+        negative=setting.negative,
+        sha256=sha256,
+        shares=None if all(share == 1 for share in shares) else tuple(shares),
+    )
 
 
 class Found(NamedTuple):
@@ -161,16 +309,19 @@ class Count(ShardVisit):
                 self._count(f, near, signs[some], step, taking[some, None])
 
     def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
+        """Count some rows: scores f, rows × C × K, and how a step along v changes y·f."""
         s = f * signs[:, None]
         wrong = ((near | ~(s > 0.0)) & taking).sum(axis=0)
         self.wrong = self.wrong + wrong
         self.up = self.up + (near & (step > 0.0)).sum(axis=0)
         self.down = self.down + (near & (step < 0.0)).sum(axis=0)
-        t = np.where(near, np.nan, -s / step)
+        t = np.where(near, np.nan, -s / step)  # where a row that is off the hyperplane meets it
         self.low = np.maximum(self.low, np.where(t < 0.0, t, -np.inf).max(axis=0))
         self.high = np.minimum(self.high, np.where(t > 0.0, t, np.inf).min(axis=0))
-        missed = f.argmax(axis=2) != signs.argmax(axis=1)[:, None]
-        self.together = self.together + (wrong[:, 0] if len(wrong[0]) == 1 else missed.sum(axis=0))
+        missed = wrong[:, 0]
+        if len(self.settings) > 1:  # the largest score wins
+            missed = (f.argmax(axis=2) != signs.argmax(axis=1)[:, None]).sum(axis=0)
+        self.together = self.together + missed
 
     def merge(self, other: Count) -> None:
         """Add up, and take the narrower interval."""
@@ -184,90 +335,3 @@ class Count(ShardVisit):
         left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
         t = np.where(self.up >= self.down, right, left)
         return np.where(self.up + self.down == 0, 0.0, t)
-
-
-def search(
-    rows: Rows, settings: tuple[Setting, ...], limits: Limits, seed: int, options: dict[str, Any]
-) -> list[CountedRule]:
-    """The best rule for each setting; several settings are the classes, each against the rest.
-
-    Candidates are the constants, for each and for all, the verdict's w, the rules for a sample of
-    all rows, the best rules of the shards, and their mean. Of equally good ones the first is taken.
-    """
-    K, d, bias, rng = len(settings), rows.d, settings[0].fit_intercept, np.random.default_rng(seed)
-    verdicts = [_verdict(rows, setting, limits.part(0.2 / K)) for setting in settings]
-    tried = [np.zeros((d + 1, K)), np.zeros((d + 1, K))]
-    for k, found in enumerate(verdicts):
-        if found.w is not None:
-            tried[1][: d + bias, k] = exact.numbers(found.w).near
-    parts: list[list[Found]] = []  # those of the sample come first
-    if any(found.kind != "separable" for found in verdicts):
-        visit = Candidates(settings, options, limits.updates, limits.part(0.3 / K).seconds, seed)
-        parts.append(visit.among(*_sampled(rows, settings, rng)))
-        turns = -(-rows.n_shards // sum(rows.cluster.client.nthreads().values()))
-        visit = replace(visit, seconds=limits.part(0.8 / (K * turns)).seconds)
-        by_number = rows.cluster.over(visit, Limits()).found
-        parts += [by_number[number] for number in sorted(by_number)]
-        best = [np.column_stack([own.w for own in part]) for part in parts]
-        cheap = zip(*(own.cheap for own in parts[0]), strict=False)
-        tried += [*best, np.mean(best[1:], axis=0), *map(np.column_stack, cheap)]
-    W = np.stack(tried, axis=1)
-    W[:, ~np.isfinite(W).all(axis=(0, 2))] = 0.0
-    v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
-    seen = rows.cluster.over(Count(settings, W, v), Limits())
-    at = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0), np.arange(K)
-    W = W + v[:, None, None] * seen.steps()
-    chosen = [W[:, *at], W[:, seen.together.argmin()]]
-    if bias:  # of the rows on the hyperplane of w = 0, a bias gets its class right
-        largest = np.arange(K) == seen.up[0].argmax()
-        chosen.append(np.vstack([np.zeros((d, K)), np.where(largest, 1.0, -1.0)]))
-    W = np.stack(chosen, axis=1)
-    last = rows.cluster.over(Count(settings, W, v), Limits())
-    taken = int(last.together.argmin())
-    rules = []
-    for k, sha256 in enumerate(rows.digests(settings)):
-        own = [part[k] for part in parts]
-        proof = _proof(rows, settings[k], sha256, verdicts[k], own)
-        updates = sum(found.updates for found in own)
-        rules.append(CountedRule(W[:, taken, k], int(last.wrong[taken, k]), updates, proof))
-    return rules
-
-
-def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Finding:
-    found = find(rows.passes(setting, limits), "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        raise KeyboardInterrupt
-    return found
-
-
-def _sampled(
-    rows: Rows, settings: tuple[Setting, ...], rng: np.random.Generator
-) -> tuple[list[Problem], Indices]:
-    """Some of all rows, under the signs of each setting, and their numbers."""
-    size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
-    numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
-    own = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
-    return [passes.problem for passes in own], numbers
-
-
-def _proof(
-    rows: Rows, setting: Setting, sha256: str, verdict: Finding, found: list[Found]
-) -> ErrorBound:
-    """The contradictions of all shards, or of the sample, which is first, if they prove more.
-
-    That of the verdict is added if it has no row of theirs. Without a bias it may have a row of
-    zeros, which `predict` may have right.
-    """
-    taken = max(found[1:], found[:1], key=lambda some: sum(sum(own.shares) for own in some))
-    claims = [claim for own in taken for claim in own.claims]
-    shares = [share for own in taken for share in own.shares]
-    used = {row for claim in claims for row in claim.among or ()}
-    more = verdict.contradiction or verdict.dependence
-    others = more.among if more is not None and setting.fit_intercept else None
-    if more is not None and others and used.isdisjoint(others):
-        claims, shares, used = [*claims, more], [*shares, Fraction(1)], used | {*others}
-    among = [claim.among or () for claim in claims]
-    bound = add_up(among, shares, dict.fromkeys(used, Fraction(1)))
-    data = rows.n, rows.d, setting.fit_intercept, setting.positive, setting.negative, sha256
-    disjoint = all(share == 1 for share in shares)
-    return ErrorBound(bound, tuple(claims), *data, None if disjoint else tuple(shares))

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from novikoff.cluster.mixing import ChainedEpoch, Epoch, Mix, MixedRun, mixed_run
-from novikoff.cluster.passes import (
-    Cluster,
-    DaskPasses,
-    Progress,
-    ShardVisit,
-    Survey,
-    explained,
-    look,
-)
+from novikoff.cluster.passes import DaskPasses, Survey
 from novikoff.cluster.pocket import CountedRule, search
 from novikoff.cluster.shards import (
     ClusterError,
     Setting,
     Shard,
     Source,
+    array_source,
     folder_source,
-    take_chunk,
+    frame_source,
     versions,
 )
+from novikoff.cluster.tasks import Cluster, Progress, ShardVisit, explained, look
+from novikoff.core.linear_model import LinearModel, judge
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label, distinct_labels, widened
+from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
@@ -107,9 +102,9 @@ def rows(
         if isinstance(X, str | os.PathLike):
             source = folder_source(client, os.fspath(X), options, recipe)
         elif hasattr(X, "divisions"):
-            source = _frame_chunks(client, X, label)
+            source = frame_source(client, X, label)
         elif hasattr(X, "chunks"):
-            source = _array_chunks(client, X, y)
+            source = array_source(client, X, y)
         else:
             raise TypeError(
                 "Rows of a cluster are a folder of Parquet files, dask arrays X and y, or a dask "
@@ -183,18 +178,28 @@ class Rows(RemoteRows):
         --------
         See `rows`.
         """
-        sides = sides_of(self.labels, positive)
-        setting, limits = Setting(*sides, bool(fit_intercept)), Limits(seconds=budget)
+        setting = Setting(*sides_of(self.labels, positive), bool(fit_intercept))
+        return self.decide(setting, goal, tol, Limits(seconds=budget), progress)
+
+    def decide(
+        self,
+        setting: Setting,
+        goal: Literal["margin", "kind"],
+        tol: float,
+        limits: Limits,
+        progress: IntervalProgress | None,
+    ) -> Verdict:
+        """The verdict on a question; the rows are hashed meanwhile, for its certificate."""
         passes = self.passes(setting, limits)
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
-        sha256, found = "", None
+        found = None
         try:
             found = find(passes, goal, tol, limits, progress)
         finally:
             if found is None or found.kind is None:  # there is no certificate
                 self.cluster.cancel(hashing)
-        if found.kind is not None:
-            (sha256,) = self.digests((setting,), hashing)
+        sha256 = "" if found.kind is None else self.digests((setting,), hashing)[0]
+        sides = setting.positive, setting.negative
         return with_obstacle(report(passes, sha256, found, sides), passes, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
@@ -248,16 +253,59 @@ class Rows(RemoteRows):
         fit_intercept: bool,
         limits: Limits,
         seed: int,
+        verdicts: Sequence[Verdict] = (),
         **options: Any,
     ) -> list[CountedRule]:
         """A rule with few mistakes for each pair of sides, with proof of how few there can be.
 
         Every shard searches among its own rows as `novikoff.Pocket` does, with the same options,
         and this process among a sample of all; what they find is counted on all rows. Of two
-        labels the second is positive; several pairs are all classes against the rest.
+        labels the second is positive; several pairs are all classes against the rest. The verdict
+        on each pair is asked for, unless it is known.
         """
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
-        return search(self, settings, limits, seed, options)
+        return search(self, settings, limits, seed, options, verdicts)
+
+    def separated_by(
+        self, W: Vector, sides: Sequence[tuple[Label, Label | None]], fit_intercept: bool
+    ) -> bool:
+        """Whether each column of weights has every row strictly on its side: proved."""
+        for pair, w in zip(sides, W.T, strict=True):
+            passes = self.passes(Setting(*pair, fit_intercept), Limits())
+            if not passes.least(exact.floats(w[: passes.p]), Limits()).separates:
+                return False
+        return True
+
+    def judge(self, model: LinearModel, codes: Indices) -> Judgement:
+        """What a model makes of all rows; ``codes`` are its classes for each of the labels."""
+        return self.cluster.over(Judgement(model, tuple(self.labels), codes), Limits())
+
+
+@dataclass
+class Judgement(ShardVisit):
+    """Rows of each class (down) that a model gives to each class, and the nearest to each rule."""
+
+    model: LinearModel
+    labels: tuple[Label, ...]
+    codes: Indices  # the class of the model, for each label
+    confusion: Indices = field(init=False)
+    margins: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_classes = len(self.model.classes)
+        self.confusion = np.zeros((n_classes, n_classes), dtype=np.int64)
+        self.margins = np.full(self.model.n_rules, np.inf)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Let the model choose a class for each row."""
+        found = judge(self.model, shard.X, self.codes[shard.classes(self.labels)])
+        self.confusion = self.confusion + found.confusion
+        self.margins = np.minimum(self.margins, found.margins)
+
+    def merge(self, other: Judgement) -> None:
+        """Add up, and take the nearer rows."""
+        self.confusion = self.confusion + other.confusion
+        self.margins = np.minimum(self.margins, other.margins)
 
 
 @dataclass
@@ -333,75 +381,3 @@ def _client(client: Any) -> Any:
         if isinstance(found, Exception) and not isinstance(found, OSError):
             raise ClusterError(f"The worker {worker} has no novikoff ({found}): install it there.")
     return client
-
-
-def _array_chunks(client: Any, X: Any, y: Any) -> Source:
-    """The chunks of arrays X and y, of the same rows each."""
-    if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
-        raise TypeError(
-            "Besides a dask array X of two dimensions, a dask array y of labels is needed."
-        )
-    if len(X.chunks[1]) > 1:
-        X = X.rechunk({1: -1})
-    if np.isnan(X.shape[0]) or np.isnan(y.shape[0]):
-        if X.numblocks[0] != y.numblocks[0]:
-            raise ValueError("X and y have chunks of unknown sizes, and not equally many.")
-    elif X.shape[0] != y.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows, but y has {y.shape[0]} labels.")
-    elif X.chunks[0] != y.chunks[0]:
-        y = y.rechunk({0: X.chunks[0]})
-    X, y = client.persist([X, y])
-    rows_, labels = (part.to_delayed().ravel().tolist() for part in (X, y))
-    return _counted(client, rows_, labels, int(X.shape[1]))
-
-
-def _frame_chunks(client: Any, frame: Any, label: Any) -> Source:
-    """The partitions of a frame, its label apart."""
-    from dask import delayed
-
-    if label not in frame.columns:
-        raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
-    frame = client.persist(frame)
-    parts = frame.to_delayed()
-    names = [name for name in frame.columns if name != label]
-    X = [part[names] for part in parts]
-    y = [part[label].to_numpy() for part in parts]
-    levels: dict[Hashable, list[Any]] = {}
-    for name in names:
-        if str(frame.dtypes[name]) == "category":
-            found = client.gather(
-                client.compute([delayed(_categories)(part[name]) for part in parts])
-            )
-            occurring = {value for _, some in found for value in some}
-            # In the order that they have, as in memory; partitions may know different ones.
-            every = dict.fromkeys(value for known, _ in found for value in known)
-            levels[name] = [value for value in every if value in occurring]
-    wide = widened((name, levels.get(name)) for name in names).names
-    return _counted(client, X, y, len(wide), wide, levels)
-
-
-def _categories(column: Any) -> tuple[list[Any], list[Any]]:
-    """The categories of a column, in order, and those that occur."""
-    return column.cat.categories.tolist(), column.dropna().unique().tolist()
-
-
-def _counted(
-    client: Any,
-    X: list[Any],
-    y: list[Any],
-    width: int,
-    names: Sequence[Hashable] | None = None,
-    levels: Mapping[Hashable, list[Any]] | None = None,
-) -> Source:
-    """Chunks with the number of rows of each."""
-    units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
-    sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
-    for k, (rows_, labels) in enumerate(sizes):
-        if rows_ != labels:
-            raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
-    counts = [rows_ for rows_, _ in sizes]
-    return Source(partial(take_chunk, levels or {}), units, counts, width, names)
-
-
-def _size(X: Any, y: Any) -> tuple[int, int]:
-    return int(X.shape[0]), len(y)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix
-from novikoff.core.validation import Label, check_labels, check_matrix, plain_label
+from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
@@ -252,3 +252,75 @@ def _recipe_of(path: str, options: ReadOptions) -> Recipe:
         return reader.recipe()
     finally:
         reader.request.source.close()
+
+
+def array_source(client: Any, X: Any, y: Any) -> Source:
+    """The chunks of arrays X and y, of the same rows each."""
+    if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
+        raise TypeError(
+            "Besides a dask array X of two dimensions, a dask array y of labels is needed."
+        )
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    if np.isnan(X.shape[0]) or np.isnan(y.shape[0]):
+        if X.numblocks[0] != y.numblocks[0]:
+            raise ValueError("X and y have chunks of unknown sizes, and not equally many.")
+    elif X.shape[0] != y.shape[0]:
+        raise ValueError(f"X has {X.shape[0]} rows, but y has {y.shape[0]} labels.")
+    elif X.chunks[0] != y.chunks[0]:
+        y = y.rechunk({0: X.chunks[0]})
+    X, y = client.persist([X, y])
+    rows_, labels = (part.to_delayed().ravel().tolist() for part in (X, y))
+    return _counted(client, rows_, labels, int(X.shape[1]))
+
+
+def frame_source(client: Any, frame: Any, label: Any) -> Source:
+    """The partitions of a frame, its label apart."""
+    from dask import delayed
+
+    if label not in frame.columns:
+        raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
+    frame = client.persist(frame)
+    parts = frame.to_delayed()
+    names = [name for name in frame.columns if name != label]
+    X = [part[names] for part in parts]
+    y = [part[label].to_numpy() for part in parts]
+    levels: dict[Hashable, list[Any]] = {}
+    for name in names:
+        if str(frame.dtypes[name]) == "category":
+            found = client.gather(
+                client.compute([delayed(_categories)(part[name]) for part in parts])
+            )
+            occurring = {value for _, some in found for value in some}
+            # In the order that they have, as in memory; partitions may know different ones.
+            every = dict.fromkeys(value for known, _ in found for value in known)
+            levels[name] = [value for value in every if value in occurring]
+    wide = widened((name, levels.get(name)) for name in names).names
+    return _counted(client, X, y, len(wide), wide, levels)
+
+
+def _categories(column: Any) -> tuple[list[Any], list[Any]]:
+    """The categories of a column, in order, and those that occur."""
+    return column.cat.categories.tolist(), column.dropna().unique().tolist()
+
+
+def _counted(
+    client: Any,
+    X: list[Any],
+    y: list[Any],
+    width: int,
+    names: Sequence[Hashable] | None = None,
+    levels: Mapping[Hashable, list[Any]] | None = None,
+) -> Source:
+    """Chunks with the number of rows of each."""
+    units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
+    sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
+    for k, (rows_, labels) in enumerate(sizes):
+        if rows_ != labels:
+            raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
+    counts = [rows_ for rows_, _ in sizes]
+    return Source(partial(take_chunk, levels or {}), units, counts, width, names)
+
+
+def _size(X: Any, y: Any) -> tuple[int, int]:
+    return int(X.shape[0]), len(y)

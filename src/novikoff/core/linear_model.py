@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -243,3 +243,38 @@ class LinearModel(Model):
             model.weighted[:, heir] = sign * self.weighted[:, rule]
             model.totals[:, heir] = self.totals[:, rule]
         return model
+
+
+class Judged(NamedTuple):
+    """What the rules of a model make of rows whose classes are known."""
+
+    predicted: Indices  # the class that each row is given
+    distances: Vector  # y·f(x)/‖w‖ of each row, for the rule that it is worst at
+    margins: Vector  # the least of them for each rule
+    confusion: Indices  # rows of each class (down) that are given to each class (across)
+
+
+def judge(model: LinearModel, X: Floats | SparseMatrix, codes: Indices) -> Judged:
+    """Let the rules of a model choose the classes of rows, and measure how far each row is.
+
+    Examples
+    --------
+    >>> model = LinearModel.blank(["down", "up"], 1)
+    >>> model.W[:, 0] = 2.0, -2.0
+    >>> judge(model, np.array([[3.0], [0.0], [2.0]]), np.array([1, 0, 0]))[1:]
+    (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
+           [0, 1]]))
+    """
+    found, W, n = model.scores(X), model.decisive()[:-1], len(model.classes)
+    largest = np.abs(W).max(axis=0)
+    distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
+    for k, sides in enumerate(model.sides.T):
+        signs = sides[codes]
+        with np.errstate(all="ignore"):  # a rule without weights has no hyperplane
+            length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
+            own = np.where(signs == 0, np.inf, signs * found[:, k] / length)
+        margins[k] = own.min(initial=np.inf)
+        distances = np.minimum(distances, own)
+    predicted = model.scheme.choose(found)
+    pairs = np.bincount(codes * n + predicted, minlength=n * n)
+    return Judged(predicted, distances, margins, pairs.reshape(n, n))

@@ -22,6 +22,10 @@ _REASONS = {
     errno.ENOTDIR: "{folder} is not a directory",
 }
 
+# Of files of data.
+_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
+            ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
+
 
 class OutputError(OSError):
     """An output file cannot be written; the message is a sentence."""
@@ -157,6 +161,18 @@ def check_folder(folder: Path) -> None:
         raise OutputError(f"{folder} is not a directory: nothing can be written there.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OutputError(f"{folder} is a directory that may not be written to.")
+
+
+def base_name(source: str) -> str:
+    """The name of the files of a study of this source, without an ending.
+
+    >>> base_name("data/clicks.csv.gz"), base_name("-"), base_name(".csv")
+    ('clicks', 'data', '.csv')
+    """
+    name = "data" if source == "-" else Path(source).name
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending) or name
+    return name
 
 
 @contextlib.contextmanager

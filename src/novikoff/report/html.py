@@ -42,8 +42,11 @@ _HEADLINES = {
 _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
 
-def page(report: Report, pictures: Mapping[Subject, str]) -> str:
-    """The lines of the text, and ``pictures``, SVG elements of `novikoff.report.pictures`."""
+def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
+    """The lines of the text, and ``pictures``, SVG elements of `novikoff.report.pictures`.
+
+    They are None where rows are too many to be drawn.
+    """
     kind = report.kind or "perceptron"
     parts = _head(report), _facts(report), _wrong(report), _figures(pictures), _foot(report)
     body = "\n".join(line for part in parts for line in part)
@@ -85,7 +88,7 @@ def _facts(report: Report) -> Iterator[str]:
 def _wrong(report: Report) -> Iterator[str]:
     """The rows that the rule gets wrong: the first of them, the rest folded."""
     wrong = report.wrong
-    if wrong.count == 0:
+    if wrong is None or wrong.count == 0:
         return
     yield "<h2>Rows that the rule gets wrong</h2>"
     yield "<p>The farthest on the wrong side first: the place to look for wrong labels.</p>"
@@ -111,7 +114,9 @@ def _table(rows: list[list[str]]) -> str:
     return f"<table>{line('th', rows[0])}{body}</table>"
 
 
-def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
+def _figures(pictures: Mapping[Subject, str] | None) -> Iterator[str]:
+    if pictures is None:
+        return
     yield "<h2>Pictures</h2>"
     if not pictures:
         yield "<p>They need matplotlib: <code>pip install matplotlib</code></p>"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from novikoff.core.rows import Floats, SparseMatrix
     from novikoff.report.plots.margins import Rule
-    from novikoff.report.study import Study
+    from novikoff.report.study import EachRow, Study
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
@@ -76,7 +76,7 @@ def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] |
     from novikoff.report.plots.margins import Rule
 
     model, W, matrix = found.model, found.model.decisive(), check_matrix(X)
-    signs = model.sides[found.codes]  # (n, n_rules); 0 where a class has no side
+    signs = model.sides[_each_row(found).codes]  # (n, n_rules); 0 where a class has no side
     mistakes = (signs * model.scores(matrix) <= 0.0).sum(axis=0, where=signs != 0)
     index, remark = int(np.lexsort((found.margins, -mistakes))[0]), ""
     if model.n_rules > 1:
@@ -103,7 +103,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
             w_star, margin = separator(case, verdict), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    problem, options = found.problem, found.options
+    problem, options = _each_row(found).problem, found.options
     ran = run_perceptron(
         problem, options.order, random_state=options.seed, trace=True, reference=w_star,
         max_updates=MAX_TRACED_UPDATES,
@@ -114,3 +114,9 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     elif w_star is not None and margin is not None and trace.inner is not None:
         inner = trace.inner / math.hypot(*w_star)
         plots.ProofDisplay(trace, inner, margin, problem.radius).plot(axes)
+
+
+def _each_row(found: Study) -> EachRow:
+    if found.each_row is None:
+        raise ValueError("Rows of a cluster are not drawn.")
+    return found.each_row

@@ -7,7 +7,8 @@
    it is clean within its epochs and survives the way back.
 3. If not: the pocket, with a proved bound on how much better any rule could be.
 
-X is checked once, labels are coded once, X is hashed once, and one `Problem` is handed down.
+The rows are arrays, which are checked, coded and hashed once; or they are on a cluster, where no
+perceptron runs and nothing is told of single rows, but for those that carry a proof.
 """
 
 from __future__ import annotations
@@ -16,23 +17,26 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.linear_model import LinearModel, judge
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.scaling import Matrix, standardise
-from novikoff.core.schemes import labels_of, scheme_for
+from novikoff.core.scaling import standardise
+from novikoff.core.schemes import Scheme, labels_of, scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
+from novikoff.geometry.remote import RemoteRows
 
 if TYPE_CHECKING:
+    from novikoff.cluster import Rows
+    from novikoff.cluster.pocket import CountedRule
     from novikoff.core.orders import Order
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.checker import GeometricMargin
@@ -42,9 +46,12 @@ if TYPE_CHECKING:
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
-    from novikoff.report.model_file import ModelRecord
+
+    Pocketed: TypeAlias = FewestMistakes | CountedRule
 
 Labels: TypeAlias = npt.NDArray[np.generic]
+# The labels of the positive and of the negative side; None is the rest.
+Sides: TypeAlias = tuple[Label, Label | None]
 # Called with the step that begins, and the interval for the margin once there is one.
 StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
 # Makes a context in which kernels are loaded and compiled.
@@ -75,9 +82,8 @@ class Options:
     verdict: bool = True  # else only the perceptron runs
     average: bool = False  # the model is the average of its weights, which may err needlessly
     proofs: bool = True  # beside the model: the margin, the lower bound on mistakes and the like
-    scale: Literal["standard", "none"] = (
-        "standard"  # features of mean 0 and variance 1, or as given
-    )
+    # Features of mean 0 and variance 1, or as given.
+    scale: Literal["standard", "none"] = "standard"
     model: Literal["margin", "perceptron"] = "margin"  # of separable data
 
 
@@ -127,74 +133,40 @@ class PerceptronRun:
     period: int | None = None  # epochs after which the weights of a rule repeat for ever: proved
 
 
-def study(
-    X: object,
-    y: object,
-    options: Options = _DEFAULT,
-    progress: StudyProgress | None = None,
-    *,
-    columns: Columns | None = None,
-    loading: Loading = contextlib.nullcontext,
-) -> Study:
-    """Decide, learn and count.
+@dataclass(frozen=True)
+class EachRow:
+    """What is known of every single row of arrays."""
 
-    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose ``columns`` have names; ``y``
-    has two classes or more. ``progress`` hears the name of each step, and the interval for the
-    margin.
+    problem: Problem  # the rows that the perceptron saw, signed for two classes
+    codes: Indices  # the class
+    predicted: Indices  # the class that the model gives
+    distances: Vector  # how far it is on its label's side of the rule that it is worst at
+    duplicates: list[Indices]  # identical rows with different labels
 
-    Examples
-    --------
-    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
-    (['inseparable'], 'fewest mistakes', 1, 1)
-    """
-    found = Study(check_matrix(X), check_labels(y), options, columns)
-    found._tell = progress or found._tell
-    found.rule, found.model = found._learn(loading)
-    found._tell("report", None)
-    found._sum_up()
-    return found
+    @property
+    def wrong(self) -> Indices:
+        """The rows to which the model gives another label, the farthest on the wrong side first."""
+        rows = np.flatnonzero(self.predicted != self.codes)
+        return rows[np.argsort(self.distances[rows], kind="stable")]
 
 
+@dataclass(frozen=True)
 class Study:
     """All that was found; made by `study`."""
 
     options: Options
-    classes: list[Label]  # the labels of the model
-    codes: Indices  # the class of each row
+    labels: list[Label]  # as they were given
+    classes: list[Label]  # the labels of the model: those given, or the positive one and the rest
     cases: list[Case]  # one for two classes, else one for each; empty without a verdict
-    run: PerceptronRun | None = None  # the perceptron from zero; None where no rule is perfect
-    model: LinearModel  # the best rule found, for the features as given
+    run: PerceptronRun | None  # the perceptron from zero; None where no rule is perfect
     rule: str  # "perceptron", "average", "largest margin" or "fewest mistakes"
-    pocket: list[FewestMistakes]  # how each rule of a model of fewest mistakes came about
-    problem: Problem  # the rows that the perceptron saw, signed for two classes
-    predicted: Indices  # the class that the model gives each row
-    distances: Vector  # how far each row is on its label's side of the rule that it is worst at
-    margins: list[float]  # the distance of the nearest row to each rule, below 0 if it errs
+    model: LinearModel  # the best rule found, for the features as given
+    pocket: list[Pocketed]  # how each rule of a model of fewest mistakes came about
     confusion: Indices  # rows of each class (down) that the model gives to each class (across)
-    duplicates: list[Indices]  # identical rows with different labels
+    margins: list[float]  # the distance of the nearest row to each rule, below 0 if it errs
+    each_row: EachRow | None  # None where rows are on a cluster
     sha256: str = ""  # the digest of rows and classes
     loading: float = 0.0  # seconds spent on loading and compiling
-
-    def __init__(self, X: Matrix, y: Labels, options: Options, columns: Columns | None) -> None:
-        check_width(X.shape[1])
-        values, codes = np.unique(y, return_inverse=True)
-        self.options = options
-        self._given: list[Label] = [plain_label(value) for value in values.tolist()]
-        self._given_codes = codes.astype(np.int64)
-        self._labels, self.codes = self._against_rest(values)
-        self.classes = [plain_label(value) for value in self._labels.tolist()]
-        if len(self.classes) < 2:
-            raise ValueError(f"All rows have the label {self._given[0]!r}: two classes are needed.")
-        self._scheme = scheme_for(len(self.classes), "ovr")
-        signs = np.ones(len(y), dtype=np.int8)
-        names = None if columns is None else columns.names
-        self.problem = self._as_given = pose(X, signs, options.fit_intercept, names=names)
-        self._columns = columns or Columns(range(X.shape[1]))
-        self._digest: MatrixDigest | None = None
-        self.cases, self.pocket, self.duplicates = [], [], []
-        self._clock = Limits(seconds=options.budget)
-        self._tell: StudyProgress = lambda step, interval: None
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -214,12 +186,6 @@ class Study:
         return [case.verdict.kind for case in self.cases]
 
     @property
-    def wrong(self) -> Indices:
-        """The rows to which the model gives another label, the farthest on the wrong side first."""
-        rows = np.flatnonzero(self.predicted != self.codes)
-        return rows[np.argsort(self.distances[rows], kind="stable")]
-
-    @property
     def multipliers(self) -> dict[int, float]:
         """The λ of rows that carry a margin or a contradiction, as shares of the sum of all λ.
 
@@ -236,300 +202,234 @@ class Study:
                 shares[row] = max(shares.get(row, 0.0), float(weight / whole))
         return shares
 
-    @property
-    def imperfect(self) -> bool:
-        """Whether it is proved that no rule is perfect."""
-        return any(kind in ("quasi-separable", "inseparable") for kind in self.kinds)
 
-    def _against_rest(self, values: Labels) -> tuple[Labels, Indices]:
-        """Labels and codes of the model: with a positive class among several, it and the rest."""
-        positive = plain_label(self.options.positive)
-        if self.options.positive is not None and positive not in self._given:
-            raise ValueError(f"No row has the label {positive!r}, which was to be positive.")
-        if self.options.positive is None or len(values) <= 2:
-            return values, self._given_codes
+def study(
+    X: object,
+    y: object = None,
+    options: Options = _DEFAULT,
+    progress: StudyProgress | None = None,
+    *,
+    columns: Columns | None = None,
+    loading: Loading = contextlib.nullcontext,
+) -> Study:
+    """Decide, learn and count.
+
+    ``X`` is an array or a CSR matrix, perhaps memory-mapped, whose ``columns`` have names, and
+    ``y`` has two classes or more; or X is rows of a cluster, which have their labels with them.
+    ``progress`` hears the name of each step, and the interval for the margin.
+
+    Examples
+    --------
+    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
+    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
+    (['inseparable'], 'fewest mistakes', 1, 1)
+    """
+    tell = progress or (lambda step, interval: None)
+    how = options, Limits(seconds=options.budget), tell, loading
+    task: _Task
+    if isinstance(X, RemoteRows):
+        task = _OnCluster.of(cast("Rows", X), *how)
+    else:
+        task = _OfArrays.of(X, y, columns, *how)
+
+    cases = _decide(task) if options.verdict else []
+    kinds = {case.verdict.kind for case in cases}
+    separable, imperfect = kinds == {"separable"}, bool(kinds & {"quasi-separable", "inseparable"})
+    by_margin = separable and options.model == "margin"
+
+    trained = None
+    if isinstance(task, _OfArrays) and not imperfect and (options.proofs or not by_margin):
+        trained = _run_perceptron(task, decided=bool(cases))
+        if options.scale == "standard" and options.proofs:
+            cases = [_with_scaled(task, trained.problem, case) for case in cases]
+
+    pocket: list[Pocketed] = []
+    if trained is not None and not by_margin and (not cases or trained.perfect):
+        rule, model = "average" if options.average else "perceptron", trained.model
+    elif separable:
+        rule, model = "largest margin", task.model(_widest(task, cases))
+    else:
+        rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
+
+    tell("report", None)
+    confusion, margins, each_row = task.count(model, trained, duplicates=imperfect)
+    return Study(
+        options=options,
+        labels=task.classes.given,
+        classes=[plain_label(value) for value in task.classes.labels.tolist()],
+        cases=cases,
+        run=None if trained is None else trained.run,
+        rule=rule,
+        model=model,
+        pocket=pocket,
+        confusion=confusion,
+        margins=margins,
+        each_row=each_row,
+        sha256=task.fingerprint(cases) if options.proofs else "",
+        loading=task.clock.stopped,
+    )
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The labels as given and those of the model, and which of them stand against which."""
+
+    given: list[Label]
+    labels: Labels  # of the model: those given, or the positive one and the rest
+    codes: Indices  # the class of the model that each label as given belongs to
+    cases: list[Sides]  # what is decided
+    rules: list[Sides]  # the sides of the model's rules, by the labels as given
+
+    @property
+    def scheme(self) -> Scheme:
+        """One rule for two classes, else one for each."""
+        return scheme_for(len(self.labels), "ovr")
+
+
+def _classes(values: Labels, options: Options) -> _Classes:
+    """Who stands against whom: each class against the rest, or the positive class alone."""
+    given: list[Label] = [plain_label(value) for value in values.tolist()]
+    if len(given) < 2:
+        raise ValueError(f"All rows have the label {given[0]!r}: two classes are needed.")
+    several = len(given) > 2
+    asked = given if several else given[-1:]
+    if options.positive is not None:
+        asked = [plain_label(options.positive)]
+        if asked[0] not in given:
+            raise ValueError(f"No row has the label {asked[0]!r}, which was to be positive.")
+    cases: list[Sides] = [
+        (label, None if several else next(other for other in given if other != label))
+        for label in asked
+    ]
+    if several and options.positive is not None:
+        positive = asked[0]
         if not str(positive) > REST:
             raise ValueError(f"The label {positive!r} cannot be told from {REST!r}: rename it.")
-        chosen = self._given_codes == self._given.index(positive)
-        return np.array([REST, str(positive)]), chosen.astype(np.int64)
-
-    def _learn(self, loading: Loading) -> tuple[str, LinearModel]:
-        """The best rule that was found, and what it is."""
-        if self.options.verdict:
-            self._decide()
-        separable, margin = set(self.kinds) == {"separable"}, self.options.model == "margin"
-        if not self.imperfect and (self.options.proofs or not (separable and margin)):
-            model, run = self._run_perceptron(loading)
-            clean = not self.cases or (run.clean and run.returned)
-            if clean and not (separable and margin):
-                return "average" if self.options.average else "perceptron", model
-        if separable:
-            return "largest margin", self._model(self._widest(), "ovr")
-        return "fewest mistakes", self._fill_pocket(loading)
-
-    def _widest(self) -> Vector:
-        """The hyperplanes of the largest margin, with a free bias; scores ±1 on the nearest rows.
-
-        Where floats lose one of them, the verdict's own, whose signs are proved.
-        """
-        from novikoff.geometry.margin import canonical
-
-        rules = []
-        for case in self.cases:
-            claim = case.gap
-            if claim is None:
-                margin, w = case.verdict.margin.hi, separator(case, case.verdict)
-            else:
-                margin, w = claim.hi, case.turned(np.array([float(value) for value in claim.w]))
-            rules.append(canonical(w, margin, free_bias=claim is not None))
-        W = np.column_stack(rules)
-        if self._separates(W):
-            return W
-        return np.column_stack([separator(case, case.verdict) for case in self.cases])
-
-    def _sum_up(self) -> None:
-        """Count what the model does, and list what contradicts every model."""
-        n, scores = len(self.classes), self.model.scores(self._as_given.X)
-        self.predicted = self.model.scheme.choose(scores)
-        self._measure(scores)
-        pairs = np.bincount(self.codes * n + self.predicted, minlength=n * n)
-        self.confusion = pairs.reshape(n, n)
-        if n == 2:
-            self.problem = self.problem.resigned(self._scheme.sides[self.codes, 0])
-        self.loading = self._clock.stopped
-        if self.options.proofs and self.imperfect:
-            from novikoff.geometry.duplicates import conflicting_duplicates
-
-            self.duplicates = list(conflicting_duplicates(self._as_given, self.codes))
-        if self.options.proofs and self._digest is not None:
-            codes = self.codes.astype("<i8").tobytes()
-            self.sha256 = hashlib.sha256(self._digest.root.encode() + codes).hexdigest()
-
-    def _measure(self, scores: Vector) -> None:
-        """The distance y·f(x)/‖w‖ of each row to each rule that its label has a side of."""
-        W = self.model.decisive()[:-1]
-        largest = np.abs(W).max(axis=0)
-        self.distances, self.margins = np.full(len(scores), np.inf), []
-        for k, sides in enumerate(self.model.sides.T):
-            signs = sides[self.codes]
-            with np.errstate(all="ignore"):  # a rule without weights has no hyperplane
-                length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
-                own = np.where(signs == 0, np.inf, signs * scores[:, k] / length)
-            self.margins.append(float(own.min()))
-            self.distances = np.minimum(self.distances, own)
-
-    def _decide(self) -> None:
-        """The verdict on each class that is asked about."""
-        with self._clock.standing_still():
-            from novikoff.geometry.digest import MatrixDigest
-            from novikoff.geometry.separability import Table, decide
-
-        self._digest = MatrixDigest.of(self._as_given.X)
-        several = len(self._given) > 2
-        asked = self._given if several else self._given[-1:]
-        if self.options.positive is not None:
-            asked = [plain_label(self.options.positive)]
-        phase = self._clock.part(0.6)
-        for k, positive in enumerate(asked):
-            negative = None if several else next(c for c in self._given if c != positive)
-            step = f"verdict for {positive}" if len(asked) > 1 else "verdict"
-            self._tell(step, None)
-            problem = self._signed(positive, self._as_given)
-            verdict = decide(
-                problem,
-                (positive, negative),
-                limits=phase.part(1.0 / (len(asked) - k)),
-                progress=partial(self._tell, step),
-                digest=self._digest,
-            )
-            if self.options.proofs and len(asked) == 1:
-                table, left = Table(problem, self._columns), phase.left()
-                if left is not None:
-                    table = replace(table, seconds=min(table.seconds, 0.1 * left))
-                verdict = replace(verdict, data=table)
-                _ = verdict.logistic  # found now, while the clock runs
-            self.cases.append(Case(positive, negative, verdict))
-
-    def _signed(self, positive: Label, problem: Problem) -> Problem:
-        """A problem with one class on the positive side, all others on the negative."""
-        own = self._given_codes == self._given.index(positive)
-        return problem.resigned(np.where(own, 1, -1).astype(np.int8))
-
-    def _run_perceptron(self, loading: Loading) -> tuple[LinearModel, PerceptronRun]:
-        """The perceptron from zero weights, its rule for the features as given."""
-        options, scaling = self.options, None
-        self._tell("loading", None)
-        with self._clock.standing_still():
-            from novikoff.core import orders, updates
-            from novikoff.core.runs import Plan
-            from novikoff.core.training import load_kernels, train
-            from novikoff.geometry.passes import cores
-
-        began, stopped = time.perf_counter(), self._clock.stopped
-        order = orders.named(options.order)
-        if options.scale == "standard":
-            self.problem, scaling = standardise(self._as_given)
-        with self._clock.standing_still(), loading():
-            load_kernels(self.problem, self._scheme, order)
-        self._tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
-        limits = self._affordable(order)
-        limits.seconds = self._clock.part(0.5).seconds
-        plan = Plan(
-            update=updates.perceptron(),
-            order=order,
-            limits=limits,
-            seed=options.seed,
-            average=options.average,
-            threads=cores(),
-        )
-        trained = train(self.problem, self.codes, self._scheme, plan)
-        seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
-        model = LinearModel.trained(trained, self._labels, options.fit_intercept)
-        if scaling is not None:
-            model = scaling.back_model(model)
-        clean = bool(trained.converged)
-        returned = not self.cases or not clean or self._separates(model.W)
-        self.run = PerceptronRun(
-            clean, model.n_mistakes, int(trained.epochs), seconds, options.scale, returned,
-            next(filter(None, trained.periods), None),
-        )  # fmt: skip
-        if scaling is not None and options.proofs:
-            self.cases = [self._with_scaled(case) for case in self.cases]
-        return model, self.run
-
-    def _affordable(self, order: Order) -> Limits:
-        """The epochs asked for, or about two seconds: of updates, where each looks at all rows."""
-        from novikoff.core.orders import Greedy
-
-        if self.options.epochs is not None:
-            return Limits(epochs=self.options.epochs)
-        n, n_rules = len(self.codes), self._scheme.sides.shape[1]
-        cycle = n * WORK_OF_ROW + self._size() * n_rules * WORK_OF_ENTRY
-        updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
-        return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
-
-    def _separates(self, W: Vector) -> bool:
-        """Whether every rule has every row as given strictly on its side: proved."""
-        from novikoff.geometry.passes import prove_signs
-
-        sides = self._scheme.sides
-        return bool(np.isfinite(W).all()) and all(
-            prove_signs(self._as_given.resigned(sides[self.codes, k]), W[:, k])
-            for k in range(W.shape[1])
-        )
-
-    def _with_scaled(self, case: Case) -> Case:
-        """The case with the margin of the standardised rows, to a thousandth."""
-        if case.verdict.kind != "separable":
-            return case
-        from novikoff.geometry.separability import decide
-
-        problem, sides = self._signed(case.positive, self.problem), (case.positive, case.negative)
-        verdict = decide(problem, sides, tol=1e-3, limits=self._clock.part(0.5))
-        return replace(case, scaled=verdict)
-
-    def _fill_pocket(self, loading: Loading) -> LinearModel:
-        """The rule with the fewest mistakes, and a bound on how few there can be.
-
-        With several classes, rules for pairs of them are tried too: rules against the rest are
-        each the best for their class, but their scores have no common scale.
-        """
-        self._tell("loading", None)
-        with self._clock.standing_still():
-            from novikoff.core.pocket import load_kernel
-            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
-            from novikoff.geometry.descent import whitening
-        with self._clock.standing_still(), loading():
-            load_kernel(self._as_given)
-        rng = np.random.default_rng(self.options.seed)
-        basis = cache(lambda: whitening(self._as_given, rng))
-        n_classes, proofs = len(self.classes), self.options.proofs
-        paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self._size() <= MAX_PAIRED_ENTRIES
-        model, alone = self._fewest_mistakes("ovr", basis, 0.5 if paired else 0.9, bound=proofs)
-        if proofs:
-            self.cases = [
-                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(self.cases, alone, strict=True)
-            ]
-        if paired and self._clock.reached() is None:
-            kept = self.pocket
-            other, _ = self._fewest_mistakes("ovo", basis, 0.9, bound=False)
-            chosen = [each.predict(self._as_given.X) for each in (other, model)]
-            wrong = [
-                (np.searchsorted(self._labels, labels) != self.codes).sum() for labels in chosen
-            ]
-            if wrong[0] < wrong[1]:
-                return other
-            self.pocket = kept
-        return model
-
-    def _fewest_mistakes(
-        self, kind: str, basis: Callable[[], Basis], share: float, *, bound: bool
-    ) -> tuple[LinearModel, list[FewestMistakes]]:
-        """The rules that are best together, and each that is the best by itself."""
-        from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
-
-        scheme = scheme_for(len(self.classes), kind)
-        n_rules, limits = scheme.sides.shape[1], self._clock.part(share)
-        limits.updates = POCKET_UPDATES
-        alone: list[FewestMistakes] = []
-        for k in range(n_rules):
-            positive, negative = labels_of(scheme, self._labels, k)
-            step = "fewest mistakes"
-            if n_rules > 1:
-                step += f" of {positive} against {'the rest' if negative is None else negative}"
-            self._tell(step, None)
-            best = fewest_mistakes(
-                self._as_given.resigned(scheme.sides[self.codes, k]),
-                lower_bound=bound,
-                limits=limits.part(1.0 / (n_rules - k)),
-                rng=np.random.default_rng([self.options.seed, k]),
-                sides=(positive, negative),
-                digest=self._digest,
-                basis=basis,
-                progress=partial(self._tell_mistakes, step),
-            )
-            alone.append(best)
-        self.pocket = best_together(alone, scheme, self.codes)
-        model = self._model(np.column_stack([best.w for best in self.pocket]), kind)
-        model.totals[1:] = [best.updates for best in self.pocket]
-        return model, alone
-
-    def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
-        self._tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)
-
-    def _size(self) -> int:
-        """The entries of X, those that are not zero if it is sparse."""
-        X = self._as_given.X
-        return max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
-
-    def _model(self, W: Vector, kind: str) -> LinearModel:
-        bias = self.options.fit_intercept
-        blank = LinearModel.blank(self._labels, len(W) - 1, fit_intercept=bias, multi_class=kind)
-        return replace(blank, W=W)
+        codes = np.array([int(label == positive) for label in given])
+        return _Classes(given, np.array([REST, str(positive)]), codes, cases, cases)
+    scheme = scheme_for(len(given), "ovr")
+    rules = [labels_of(scheme, values, k) for k in range(scheme.sides.shape[1])]
+    return _Classes(given, values, np.arange(len(given)), cases, rules)
 
 
-def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
-    """The model of a study, for a file: an estimator's name, its parameters and what it found."""
-    from novikoff.report.model_file import ModelRecord, pocket_state, run_state
+# Step 1: the verdicts.
 
-    options, model, run = found.options, found.model, found.run
-    parameters: dict[str, object] = {
-        "fit_intercept": options.fit_intercept,
-        "multi_class": model.multi_class,
-        "random_state": options.seed,
-    }
-    if found.rule == "fewest mistakes":
-        fitted, arrays = pocket_state(
-            [int(best.errors) for best in found.pocket],
-            [best.proof for best in found.pocket],
-            [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
-        )
-        return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    parameters |= {"order": options.order, "average": "averaged" if model.averages else False}
-    clean = found.rule == "largest margin" or (run is not None and run.clean)
-    fitted = run_state(0 if run is None else run.epochs, converged=clean)
-    return ModelRecord("Perceptron", model, names, parameters, fitted)
+
+def _decide(task: _Task) -> list[Case]:
+    """The verdict on each class that is asked about."""
+    asked, phase, cases = task.classes.cases, task.clock.part(0.6), []
+    for k, sides in enumerate(asked):
+        step = f"verdict for {sides[0]}" if len(asked) > 1 else "verdict"
+        task.tell(step, None)
+        limits = phase.part(1.0 / (len(asked) - k))
+        verdict = task.decide(sides, limits, partial(task.tell, step))
+        cases.append(Case(*sides, verdict))
+    return cases
+
+
+# Step 2: rules that get every row right.
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """What the perceptron has learned."""
+
+    model: LinearModel  # for the features as given
+    run: PerceptronRun
+    problem: Problem  # the rows that it saw
+
+    @property
+    def perfect(self) -> bool:
+        """Whether its rule gets every row as given right."""
+        return self.run.clean and self.run.returned
+
+
+def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
+    """The perceptron from zero weights, its rule for the features as given."""
+    options, clock, scheme, scaling = task.options, task.clock, task.classes.scheme, None
+    task.tell("loading", None)
+    with clock.standing_still():
+        from novikoff.core import orders, updates
+        from novikoff.core.runs import Plan
+        from novikoff.core.training import load_kernels, train
+        from novikoff.geometry.passes import cores
+
+    began, stopped = time.perf_counter(), clock.stopped
+    problem, order = task.problem, orders.named(options.order)
+    if options.scale == "standard":
+        problem, scaling = standardise(task.problem)
+    with clock.standing_still(), task.loading():
+        load_kernels(problem, scheme, order)
+    task.tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
+    limits = _affordable(options, order, problem.n, task.size * scheme.sides.shape[1])
+    limits.seconds = clock.part(0.5).seconds
+    plan = Plan(
+        update=updates.perceptron(),
+        order=order,
+        limits=limits,
+        seed=options.seed,
+        average=options.average,
+        threads=cores(),
+    )
+    trained = train(problem, task.codes, scheme, plan)
+    seconds = time.perf_counter() - began - (clock.stopped - stopped)
+    model = LinearModel.trained(trained, task.classes.labels, options.fit_intercept)
+    if scaling is not None:
+        model = scaling.back_model(model)
+    clean = bool(trained.converged)
+    run = PerceptronRun(
+        clean=clean,
+        mistakes=model.n_mistakes,
+        epochs=int(trained.epochs),
+        seconds=seconds,
+        scale=options.scale,
+        returned=not decided or not clean or task.separated_by(model.W),
+        period=next(filter(None, trained.periods), None),
+    )
+    return _Trained(model, run, problem)
+
+
+def _affordable(options: Options, order: Order, n: int, entries: int) -> Limits:
+    """The epochs asked for, or about two seconds: of updates, where each looks at all rows."""
+    from novikoff.core.orders import Greedy
+
+    if options.epochs is not None:
+        return Limits(epochs=options.epochs)
+    cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY
+    updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
+    return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
+
+
+def _with_scaled(task: _OfArrays, scaled: Problem, case: Case) -> Case:
+    """The case with the margin of the standardised rows, to a thousandth."""
+    if case.verdict.kind != "separable":
+        return case
+    from novikoff.geometry.separability import decide
+
+    problem = scaled.resigned(task.signs(case.positive))
+    sides = case.positive, case.negative
+    return replace(case, scaled=decide(problem, sides, tol=1e-3, limits=task.clock.part(0.5)))
+
+
+def _widest(task: _Task, cases: list[Case]) -> Vector:
+    """The hyperplanes of the largest margin, with a free bias; scores ±1 on the nearest rows.
+
+    Where floats lose one of them, the verdict's own, whose signs are proved.
+    """
+    from novikoff.geometry.margin import canonical
+
+    rules = []
+    for case in cases:
+        claim = case.gap
+        if claim is None:
+            margin, w = case.verdict.margin.hi, separator(case, case.verdict)
+        else:
+            margin, w = claim.hi, case.turned(np.array([float(value) for value in claim.w]))
+        rules.append(canonical(w, margin, free_bias=claim is not None))
+    W = np.column_stack(rules)
+    if np.isfinite(W).all() and task.separated_by(W):
+        return W
+    return np.column_stack([separator(case, case.verdict) for case in cases])
 
 
 def separator(case: Case, verdict: Verdict) -> Vector:
@@ -539,6 +439,265 @@ def separator(case: Case, verdict: Verdict) -> Vector:
     w = np.append(verdict.coef, verdict.intercept)
     # Scaled by a power of two, so that the signs stay proved.
     return case.turned(np.ldexp(w, -int(np.frexp(np.abs(w).max())[1])))
+
+
+# What depends on where the rows are: the verdict, step 3, and what is counted.
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """The classes, and what every step needs to know."""
+
+    classes: _Classes
+    options: Options
+    clock: Limits
+    tell: StudyProgress
+    loading: Loading
+
+    def model(self, W: Vector, kind: str = "ovr") -> LinearModel:
+        """The model of weights."""
+        blank = LinearModel.blank(
+            self.classes.labels,
+            len(W) - 1,
+            fit_intercept=self.options.fit_intercept,
+            multi_class=kind,
+        )
+        return replace(blank, W=W)
+
+    def _model_of(self, rules: Sequence[Pocketed], kind: str) -> LinearModel:
+        model = self.model(np.column_stack([rule.w for rule in rules]), kind)
+        model.totals[1:] = [rule.updates for rule in rules]
+        return model
+
+
+@dataclass(frozen=True)
+class _OfArrays(_Setting):
+    """A study of rows in memory or on disk."""
+
+    problem: Problem  # the rows as given, without signs
+    given: Indices  # the label of each row, as given
+    codes: Indices  # and the class of the model
+    columns: Columns
+    digest: MatrixDigest | None  # of X, where something is proved
+
+    @classmethod
+    def of(
+        cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
+        tell: StudyProgress, loading: Loading,
+    ) -> _OfArrays:  # fmt: skip
+        """Check the rows, code and hash them."""
+        matrix, labels = check_matrix(X), check_labels(y)
+        check_width(matrix.shape[1])
+        values, given = np.unique(labels, return_inverse=True)
+        classes = _classes(values, options)
+        signs = np.ones(len(labels), dtype=np.int8)
+        names = None if columns is None else columns.names
+        problem = pose(matrix, signs, options.fit_intercept, names=names)
+        digest = None
+        if options.verdict:
+            with clock.standing_still():  # what is imported here takes no time later
+                from novikoff.geometry import separability  # noqa: F401
+                from novikoff.geometry.digest import MatrixDigest
+            digest = MatrixDigest.of(matrix)
+        return cls(
+            classes, options, clock, tell, loading,
+            problem=problem,
+            given=given,
+            codes=classes.codes[given],
+            columns=columns or Columns(range(matrix.shape[1])),
+            digest=digest,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """The entries of X, those that are not zero if it is sparse."""
+        X = self.problem.X
+        return max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
+
+    def signs(self, positive: Label) -> npt.NDArray[np.int8]:
+        """+1 for the rows of a label as given, −1 for all others."""
+        own = self.given == self.classes.given.index(positive)
+        return np.where(own, 1, -1).astype(np.int8)
+
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """The verdict; where it is the only one, with the weights of a logistic regression."""
+        from novikoff.geometry.separability import Table, decide
+
+        problem = self.problem.resigned(self.signs(sides[0]))
+        verdict = decide(problem, sides, limits=limits, progress=progress, digest=self.digest)
+        if self.options.proofs and len(self.classes.cases) == 1:
+            table, left = Table(problem, self.columns), limits.left()
+            if left is not None:
+                table = replace(table, seconds=min(table.seconds, 0.1 * left))
+            verdict = replace(verdict, data=table)
+            _ = verdict.logistic  # found now, while the clock runs
+        return verdict
+
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every row as given strictly on its side: proved."""
+        from novikoff.geometry.passes import prove_signs
+
+        sides, codes = self.classes.scheme.sides, self.codes
+        return bool(np.isfinite(W).all()) and all(
+            prove_signs(self.problem.resigned(sides[codes, k]), W[:, k]) for k in range(W.shape[1])
+        )
+
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[Pocketed], list[Case]]:
+        """The model with the fewest mistakes, its rules, and the cases with their bounds.
+
+        With several classes, rules for pairs of them are tried too: rules against the rest are
+        each the best for their class, but their scores have no common scale.
+        """
+        self.tell("loading", None)
+        with self.clock.standing_still():
+            from novikoff.core.pocket import load_kernel
+            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+            from novikoff.geometry.descent import whitening
+        with self.clock.standing_still(), self.loading():
+            load_kernel(self.problem)
+        rng, n_classes = np.random.default_rng(self.options.seed), len(self.classes.labels)
+        basis = cache(lambda: whitening(self.problem, rng))
+        paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
+        proofs = self.options.proofs
+        limits = self.clock.part(0.5 if paired else 0.9)
+        model, rules, alone = self._rules("ovr", basis, limits, proved=proofs)
+        if proofs:
+            cases = [
+                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                for case, best in zip(cases, alone, strict=True)
+            ]
+        if paired and self.clock.reached() is None:
+            other, pairs, _ = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
+            if self._mistakes(other) < self._mistakes(model):
+                return other, [*pairs], cases
+        return model, [*rules], cases
+
+    def _rules(
+        self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
+    ) -> tuple[LinearModel, list[FewestMistakes], list[FewestMistakes]]:
+        """A model, its rules, which are best together, and those that are best by themselves."""
+        from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
+
+        labels, codes = self.classes.labels, self.codes
+        scheme = scheme_for(len(labels), kind)
+        n_rules = scheme.sides.shape[1]
+        limits.updates = POCKET_UPDATES
+        alone: list[FewestMistakes] = []
+        for k in range(n_rules):
+            positive, negative = labels_of(scheme, labels, k)
+            step = "fewest mistakes"
+            if n_rules > 1:
+                step += f" of {positive} against {'the rest' if negative is None else negative}"
+            self.tell(step, None)
+            best = fewest_mistakes(
+                self.problem.resigned(scheme.sides[codes, k]),
+                lower_bound=proved,
+                limits=limits.part(1.0 / (n_rules - k)),
+                rng=np.random.default_rng([self.options.seed, k]),
+                sides=(positive, negative),
+                digest=self.digest,
+                basis=basis,
+                progress=partial(self._tell_mistakes, step),
+            )
+            alone.append(best)
+        rules = best_together(alone, scheme, codes)
+        return self._model_of(rules, kind), rules, alone
+
+    def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
+        self.tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)
+
+    def _mistakes(self, model: LinearModel) -> int:
+        chosen = model.scheme.choose(model.scores(self.problem.X))
+        return int(np.count_nonzero(chosen != self.codes))
+
+    def count(
+        self, model: LinearModel, trained: _Trained | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], EachRow]:
+        """The confusion matrix, the nearest row to each rule, and what is known of each row."""
+        found, groups = judge(model, self.problem.X, self.codes), list[Indices]()
+        seen = self.problem if trained is None else trained.problem
+        if len(self.classes.labels) == 2:
+            seen = seen.resigned(self.classes.scheme.sides[self.codes, 0])
+        if self.options.proofs and duplicates:
+            from novikoff.geometry.duplicates import conflicting_duplicates
+
+            groups = list(conflicting_duplicates(self.problem, self.codes))
+        each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
+        return found.confusion, found.margins.tolist(), each_row
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """The digest of rows and classes."""
+        if self.digest is None:
+            return ""
+        codes = self.codes.astype("<i8").tobytes()
+        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
+
+
+@dataclass(frozen=True)
+class _OnCluster(_Setting):
+    """A study of rows on a cluster, which have their labels with them."""
+
+    rows: Rows
+
+    @classmethod
+    def of(
+        cls, rows: Rows, options: Options, clock: Limits, tell: StudyProgress, loading: Loading
+    ) -> _OnCluster:
+        """Take the labels of the rows."""
+        classes = _classes(np.asarray(rows.labels), options)
+        return cls(classes, options, clock, tell, loading, rows=rows)
+
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """The verdict."""
+        from novikoff.cluster.shards import Setting
+
+        setting = Setting(*sides, self.options.fit_intercept)
+        return self.rows.decide(setting, "margin", 1e-8, limits, progress)
+
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every row strictly on its side: proved."""
+        return self.rows.separated_by(W, self.classes.rules, self.options.fit_intercept)
+
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[Pocketed], list[Case]]:
+        """The model with the fewest mistakes, its rules, and the cases with their bounds."""
+        options, classes = self.options, self.classes
+        self.tell("fewest mistakes", None)
+        verdicts = [case.verdict for case in cases]
+        rules = self.rows.fewest_mistakes(
+            classes.rules, options.fit_intercept, self.clock, options.seed, verdicts
+        )
+        cases = [
+            replace(case, errors=rule.errors, bound=rule.proof)
+            for case, rule in zip(cases, rules, strict=True)
+        ]
+        named = []  # by the labels of the model
+        for k, rule in enumerate(rules):
+            positive, negative = labels_of(classes.scheme, classes.labels, k)
+            proof = replace(rule.proof, positive=positive, negative=negative)
+            named.append(replace(rule, proof=proof))
+        return self._model_of(rules, "ovr"), [*named], cases
+
+    def count(
+        self, model: LinearModel, trained: _Trained | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], None]:
+        """The confusion matrix, and the nearest row to each rule."""
+        found = self.rows.judge(model, self.classes.codes)
+        return found.confusion, found.margins.tolist(), None
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """The digest of the rows with the signs of the first case."""
+        proofs = [case.verdict.certificate or case.bound for case in cases]
+        return next((proof.sha256 for proof in proofs if proof is not None), "")
+
+
+_Task: TypeAlias = _OfArrays | _OnCluster
+
+
+def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
+    """The proof in terms of the labels as they were given."""
+    if case.negative is not None:
+        return proof
+    return replace(proof, positive=case.positive, negative=None)
 
 
 def check_width(n_features: int) -> None:
@@ -554,10 +713,3 @@ def check_width(n_features: int) -> None:
         raise ValueError(
             f"it has {n_features:,} features, and rules of so many weights do not fit into memory."
         )
-
-
-def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
-    """The proof in terms of the labels as they were given."""
-    if case.negative is not None:
-        return proof
-    return replace(proof, positive=case.positive, negative=None)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +17,12 @@ import numpy as np
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
+from novikoff.data.errors import counted
 from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
-    from novikoff.data import Dataset
+    from novikoff.cluster import Rows as ClusterRows
+    from novikoff.data import Dataset, Recipe
     from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
 
@@ -28,6 +30,42 @@ SCHEMA_VERSION = 2
 # Lists of rows are cut after this many entries; the numbers beside them count all.
 _MAX_LISTED = 1000
 SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
+
+
+@dataclass(frozen=True)
+class FilesOfCluster:
+    """A folder of files on a cluster, as far as a report speaks of it: a `Dataset` without X."""
+
+    source: str
+    n_rows: int
+    sparse: bool
+    recipe: Recipe
+    notes: tuple[str, ...]
+    ids: None = None
+
+    @classmethod
+    def of(cls, folder: str, rows: ClusterRows) -> FilesOfCluster:
+        """The folder of these rows."""
+        recipe = rows.source.recipe
+        if recipe is None:
+            raise ValueError("These rows are no files.")
+        notes = (f"the rows are in {counted(rows.n_shards, 'file')}",)
+        return cls(folder, rows.n, rows.survey().sparse, recipe, notes)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each feature."""
+        return self.recipe.names
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column."""
+        return self.recipe.label
+
+    @property
+    def rows(self) -> range:
+        """The number of each row, counted from 1, one file after the other."""
+        return range(1, self.n_rows + 1)
 
 
 @dataclass(frozen=True)
@@ -53,7 +91,7 @@ class Report:
     """All that a person or a program is told of a study; ``files`` are those that were written."""
 
     found: Study
-    data: Dataset
+    data: Dataset | FilesOfCluster
     estimate: Estimate | None = None
     files: Mapping[str, str | None] = field(default_factory=dict)
     seconds: float = 0.0
@@ -69,7 +107,7 @@ class Report:
         """What is to be said about the data, and why verdicts went no further."""
         reasons = dict.fromkeys(case.verdict.obstacle for case in self.found.cases)
         stopped = [f"the verdict went no further: {reason}" for reason in reasons if reason]
-        return [*self.data.notes, *stopped]
+        return [*self.data.notes, *similar_labels(self.found.labels), *stopped]
 
     @property
     def positive(self) -> Label | None:
@@ -83,30 +121,41 @@ class Report:
     @property
     def classes(self) -> list[tuple[Label, int]]:
         """The classes and their numbers of rows."""
-        counts = np.bincount(self.found.codes).tolist()
+        counts = self.found.confusion.sum(axis=1).tolist()
         return list(zip(self.found.classes, counts, strict=True))
 
     def rows(self, rows: Indices) -> Rows:
         """Rows by the numbers of their file."""
         first, ids = rows[:_MAX_LISTED].tolist(), self.data.ids
-        numbers: list[int] = self.data.rows[first].tolist()
+        numbers = [int(self.data.rows[i]) for i in first]
         return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
 
     @property
-    def wrong(self) -> WrongRows:
-        """The rows that the model gets wrong, the farthest on the wrong side first."""
-        found, classes = self.found, self.found.classes
-        listed = found.wrong[:_MAX_LISTED]
+    def wrong(self) -> WrongRows | None:
+        """The rows that the model gets wrong, the farthest on the wrong side first.
+
+        None where rows are on a cluster, as with `duplicates`.
+        """
+        each, classes = self.found.each_row, self.found.classes
+        if each is None:
+            return None
+        wrong = each.wrong
+        listed = wrong[:_MAX_LISTED]
         return WrongRows(
-            **vars(self.rows(found.wrong)),
-            labels=[classes[code] for code in found.codes[listed].tolist()],
-            predicted=[classes[code] for code in found.predicted[listed].tolist()],
-            distances=[_finite(distance) for distance in found.distances[listed].tolist()],
+            **vars(self.rows(wrong)),
+            labels=[classes[code] for code in each.codes[listed].tolist()],
+            predicted=[classes[code] for code in each.predicted[listed].tolist()],
+            distances=[_finite(distance) for distance in each.distances[listed].tolist()],
         )
+
+    @property
+    def duplicates(self) -> list[Indices] | None:
+        """The groups of identical rows with different labels."""
+        return None if self.found.each_row is None else self.found.each_row.duplicates
 
     def to_json(self) -> str:
         """The report as JSON."""
-        found, data, duplicates = self.found, self.data, self.found.duplicates
+        found, data, wrong, duplicates = self.found, self.data, self.wrong, self.duplicates
         body = {
             "schema_version": SCHEMA_VERSION,
             "program": self.program,
@@ -127,10 +176,12 @@ class Report:
                 "rule": found.rule,
                 "margins": [_finite(margin) for margin in found.margins],
                 "errors": found.errors,
-                "wrong": asdict(self.wrong),
+                "wrong": wrong and asdict(wrong),
                 "confusion": found.confusion.tolist(),
             },
-            "duplicates": {
+            "duplicates": None
+            if duplicates is None
+            else {
                 "groups": len(duplicates),
                 "listed": [asdict(self.rows(rows)) for rows in duplicates[:_MAX_LISTED]],
             },
@@ -142,7 +193,9 @@ class Report:
 
     def _case(self, case: Case) -> dict[str, object]:
         verdict, fates = case.verdict, case.verdict.logistic
-        separated = verdict.separated_rows if verdict.kind == "quasi-separable" else np.arange(0)
+        separated = self.rows(np.arange(0))
+        if verdict.kind == "quasi-separable":  # of a cluster, only their number is known
+            separated = replace(self.rows(verdict.separated_rows), count=verdict.n_separated)
         geometric = verdict.geometric_margin
         return {
             "positive": case.positive,
@@ -152,7 +205,7 @@ class Report:
             "geometric_margin": {"lo": _finite(geometric.lo), "hi": _finite(geometric.hi)},
             "scaled": case.scaled and _bound(case.scaled),
             "support": asdict(self.rows(verdict.support)),
-            "separated": asdict(self.rows(separated)),
+            "separated": asdict(separated),
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
             "responsible_columns": verdict.responsible_columns,
             "errors": case.errors,
@@ -167,6 +220,23 @@ def _bound(verdict: Verdict) -> dict[str, object]:
         "radius": _finite(verdict.radius),
         "mistake_bound": verdict.mistake_bound,
     }
+
+
+def similar_labels(labels: Sequence[Label]) -> list[str]:
+    """A note on each group of labels that differ only in capitals or blanks.
+
+    >>> similar_labels(["No", "maybe", "no "])
+    ['the labels "No" and "no " differ only in capitals or blanks: they are different classes']
+    """
+    groups: dict[str, list[str]] = {}
+    for label in map(str, labels):
+        groups.setdefault("".join(label.split()).casefold(), []).append(f'"{label}"')
+    different = "differ only in capitals or blanks: they are different classes"
+    return [
+        f"the labels {' and '.join(group)} {different}"
+        for group in groups.values()
+        if len(group) > 1
+    ]
 
 
 def _finite(number: float) -> float | None:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from novikoff.report.study import Case
     from novikoff.report.summary import Report, Rows
 
-_COUNTING = "(counted from 1, without the header)"
-
 
 def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
@@ -41,6 +39,12 @@ def rows_text(part: Rows, shown: int = SHOWN) -> str:
     if part.ids is not None:
         named = [f"{row} ({name})" for row, name in zip(named, part.ids, strict=False)]
     return some(named, part.count, shown)
+
+
+def _counting(report: Report) -> str:
+    """How rows are counted."""
+    one_file = report.found.each_row is not None
+    return f"(counted from 1, {'without the header' if one_file else 'one file after the other'})"
 
 
 def _data(report: Report) -> str:
@@ -88,7 +92,7 @@ def _one_line(report: Report, case: Case) -> str:
 
 def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
     def show(rows: Indices) -> str:
-        return f"{rows_text(report.rows(rows))} {_COUNTING}"
+        return f"{rows_text(report.rows(rows))} {_counting(report)}"
 
     return verdict_text.lines(case.verdict, show, case.scaled)
 
@@ -156,8 +160,9 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
         yield "", "the search ended when it hardly gained; with --budget SECONDS it goes on"
-    many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
-    yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_COUNTING}"
+    if report.wrong is not None:
+        many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
+        yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_counting(report)}"
     yield from _confusion(report, most)
 
 
@@ -179,7 +184,7 @@ def _confusion(report: Report, most: int) -> Iterator[tuple[str, str]]:
 
 
 def _duplicates(report: Report, most: int) -> Iterator[tuple[str, str]]:
-    groups = report.found.duplicates
+    groups = report.duplicates or []
     if groups:
         count = counted(len(groups), "group")
         yield "duplicates", f"{count} of identical rows with different labels:"
@@ -201,3 +206,5 @@ def _files(report: Report) -> Iterator[tuple[str, str]]:
     others = ("certificate", "plot", "rows")
     written = "".join(f"   {name}  {files[name]}" for name in others if files.get(name))
     yield "model", (files.get("model") or "not written") + written
+    if report.found.each_row is None:
+        yield "time", f"{report.seconds:.1f} s"

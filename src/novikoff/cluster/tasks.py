@@ -1,0 +1,204 @@
+"""Tasks of a cluster: visits that look at groups of shards, merged in a tree.
+
+A task is a pure function of a visit and of shards. Dask decides where it runs, moves what it
+needs, and runs it again where a worker has died; a visit gives the same bits in any case. About
+four tasks for each thread, however many shards there are, keep the scheduler's work small.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from threading import Event
+from typing import Any, cast
+from uuid import uuid4
+
+import numpy as np
+
+from novikoff.cluster.shards import ClusterError, Setting, Shard, Source, checked, versions
+from novikoff.core.rows import Indices
+from novikoff.core.stops import Limits
+from novikoff.geometry import exact
+from novikoff.geometry.passes import OutOfTimeError, V, Visit
+
+TASKS_PER_THREAD = 4
+# Results that are merged by one task.
+FAN_IN = 8
+SECONDS_BETWEEN_POLLS = 0.25
+# Visits with a longer pickle are sent once, as a task's result.
+MOST_EMBEDDED_BYTES = 1 << 15
+SHARE_OF_MEMORY_FOR_SHARDS = 0.4
+
+# Hears how many tasks a pass has, and how many are done.
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class ShardVisit(Visit):
+    """A visit that looks at whole shards, not at parts of them under signs."""
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Take a shard into account."""
+        raise NotImplementedError
+
+
+def identity(value: Any) -> Any:
+    """A value as a task's result: Dask computes it again if it is lost, unlike scattered data."""
+    return value
+
+
+def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
+    """Let a copy of a visit look at shards: at each as a whole, or at its rows under signs.
+
+    Rows are looked at range by range: as in memory, a range stays in the cache.
+    """
+    exact.check_arithmetic()
+    total = visit.blank()
+    with np.errstate(all="ignore"):  # what overflows proves nothing
+        for shard in shards:
+            if isinstance(total, ShardVisit):
+                total.look_at_shard(shard)
+                continue
+            part = shard.part(cast(Setting, setting))
+            for ends in part.ranges():
+                own = total.blank()
+                own.look_at(part.range(*ends))
+                total.merge(own)
+    return total
+
+
+def merge(visits: list[Visit]) -> Visit:
+    """One visit that has seen what all have."""
+    total = visits[0].blank()
+    for visit in visits:
+        total.merge(visit)
+    return total
+
+
+class Cluster:
+    """The shards of a source on the workers of a client."""
+
+    def __init__(self, client: Any, source: Source, progress: Progress) -> None:
+        self.client, self.source, self.progress = client, source, progress
+        threads, told = client.nthreads(), client.scheduler_info()["workers"].values()
+        if not threads:
+            raise ClusterError("The cluster has no workers: start some, and try again.")
+        least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
+        size = 8.0 * sum(source.counts) * (source.width + 1)  # bytes
+        self.keep = size <= SHARE_OF_MEMORY_FOR_SHARDS * least * len(threads)
+        used = np.flatnonzero(source.counts)  # empty shards are not looked at
+        parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * sum(threads.values())))
+        self.groups: list[list[int]] = [part.tolist() for part in parts]
+        self._token, self._count = uuid4().hex[:12], count()
+        self._kept: dict[int, Any] = {}
+
+    @property
+    def firsts(self) -> Indices:
+        """The first row of each group."""
+        return self.source.firsts[[group[0] for group in self.groups]]
+
+    def shards(self, g: int) -> Any:
+        """A future of the shards of a group, kept in the workers' memory if all fit."""
+        if not self.keep:
+            key = f"read-{self._token}-{next(self._count)}"
+            return self.source.submit(self.client, key, self.groups[g], False)
+        if g not in self._kept:
+            key = f"shards-{self._token}-{g}"
+            self._kept[g] = self.source.submit(self.client, key, self.groups[g], True)
+        return self._kept[g]
+
+    def over(
+        self,
+        visit: V,
+        limits: Limits,
+        setting: Setting | None = None,
+        groups: Sequence[int] | None = None,
+    ) -> V:
+        """Let a visit look at the shards of all groups, or of some."""
+        return cast(V, self.result(self.begin(visit, setting, groups), limits))
+
+    def begin(
+        self,
+        visit: Visit,
+        setting: Setting | None = None,
+        groups: Sequence[int] | None = None,
+        *,
+        chained: bool = False,
+        priority: int = 0,
+    ) -> list[Any]:
+        """The futures of a pass, the last of which is its result.
+
+        ``chained``, each group goes on from where the one before it ended.
+        """
+        tag, mine = f"{self._token}-{next(self._count)}", versions()
+        name = type(getattr(visit, "visit", visit)).__name__.lower()  # of one inside another
+        submit = partial(self.client.submit, priority=priority)
+        asked: Any = visit
+        made = []
+        if len(pickle.dumps(visit)) > MOST_EMBEDDED_BYTES:
+            asked = submit(identity, visit, key=f"ask-{name}-{tag}")
+            made.append(asked)
+        level: list[Any] = []
+        for g in range(len(self.groups)) if groups is None else groups:
+            before = level[-1] if chained and level else asked
+            key = f"{name}-{tag}-{g}"
+            level.append(submit(checked, mine, look, setting, before, self.shards(g), key=key))
+        made += level
+        submit = partial(self.client.submit, priority=priority + 1)
+        depth = 0
+        while len(level) > 1 and not chained:
+            depth += 1
+            level = [
+                submit(checked, mine, merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}")
+                for k in range(0, len(level), FAN_IN)
+            ]
+            made += level
+        return made
+
+    def result(self, futures: list[Any], limits: Limits) -> Any:
+        """The result of a pass; whatever ends it early, no task of it is left behind."""
+        ended, done = Event(), False
+        futures[-1].add_done_callback(lambda _: ended.set())
+        try:
+            with explained():
+                waiting = True
+                while waiting:
+                    self.progress(len(futures), sum(future.done() for future in futures))
+                    if limits.reached() is not None:
+                        raise OutOfTimeError
+                    waiting = not ended.wait(SECONDS_BETWEEN_POLLS)
+                found = futures[-1].result()
+                done = True
+                return found
+        finally:
+            if not done:
+                self.cancel(futures)
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Leave nothing of a pass behind."""
+        with suppress(Exception):  # the scheduler may be gone
+            self.client.cancel(futures, force=True, asynchronous=False)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say in a sentence what Dask could not do."""
+    try:
+        yield
+    except CancelledError as error:
+        raise ClusterError(
+            f"The scheduler is gone, or has forgotten the work ({error}): start the cluster "
+            "again, and fit again."
+        ) from None
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise ClusterError(
+            "A task has ended several workers: a shard probably does not fit into a worker's "
+            f"memory. Give workers more, or cut the data into smaller files or chunks. ({error})"
+        ) from None
