@@ -159,7 +159,7 @@ def test_memory_is_constant_however_long_the_stream() -> None:
     sizes = set()
     for _ in range(5):
         clf.partial_fit(X, y, classes=[-1, 1])
-        sizes.add(sum(array.nbytes for array in clf._model.state.values()))  # type: ignore[attr-defined]
+        sizes.add(sum(array.nbytes for array in clf._model.state.values()))
         assert clf.n_support_.tolist() == [50]
     assert len(sizes) == 1
 

@@ -14,10 +14,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
-from novikoff.core import linear_model
+from novikoff.core import linear_model, model, training
 from novikoff.core.orders import Deck
 from novikoff.core.rows import Indices
-from novikoff.learners import online
 from novikoff.learners.inputs import Example
 
 Matrix = npt.NDArray[np.float64]
@@ -119,8 +118,8 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
 
 def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clf = nv.Perceptron().fit(X, Y)
-    monkeypatch.setattr(online, "train", interrupt)
-    monkeypatch.setattr(linear_model, "pose", interrupt)
+    monkeypatch.setattr(training, "train", interrupt)
+    monkeypatch.setattr(model, "pose", interrupt)
     calls: list[Call] = [
         lambda clf: clf.fit(np.ones((60, 7)), Y),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1]),
@@ -151,7 +150,7 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
 def test_ctrl_c_leaves_votes_if_they_are_not_too_many(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(online, "MOST_VOTES", most)
+    monkeypatch.setattr(linear_model, "MOST_VOTES", most)
     labels = np.random.default_rng(1).integers(0, 2, 60)
     clf = nv.Perceptron(order=StopsAt(2), average="voted")
     with pytest.raises(KeyboardInterrupt):

@@ -341,6 +341,20 @@ def test_what_a_model_has_learned_by_is_not_changed_under_way(
     nv.load(tmp_path / "model")
 
 
+def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
+    for learner, change in CHANGES:
+        (name,) = change
+        clf, before = clone(learner), learner.get_params()[name]
+        clf.learn_one(X[0], "no").learn_one(X[1], "yes").set_params(**change)
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+            clf.learn_one(X[0], "no")
+        clf.fit(X, TWO).set_params(**{name: before})
+        if before is None:  # then anything goes
+            continue
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+            clf.learn_one(X[0], "no")
+
+
 @each
 def test_no_file_is_written_that_cannot_be_read(learner: OnlineLearner, tmp_path: Path) -> None:
     clf = clone(learner).fit(X, TWO).set_params(max_epochs=0)

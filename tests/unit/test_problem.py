@@ -128,7 +128,7 @@ def test_no_numba_where_data_is_only_looked_at() -> None:
         "from novikoff.core import orders, schemes, stops, hyperplane, voting\n"
         "X = np.eye(3)\n"
         "products(pose(X, np.ones(3, dtype=np.int8), True), np.ones(4))\n"
-        "LinearModel.blank(['a', 'b'], 3).predict(X)\n"
+        "LinearModel(np.array(['a', 'b']), 3).predict(X)\n"
         "assert 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603

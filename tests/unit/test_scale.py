@@ -55,6 +55,7 @@ def test_sparse_rows_and_rows_through_the_origin_are_not_moved(fit_intercept: bo
 def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that only moves while features are standardised, or a kernel is loaded."""
     now, online = [time.monotonic()], import_module("novikoff.learners.online")
+    training = import_module("novikoff.core.training")
     monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
 
     def taking(seconds: float, job: Any) -> Any:
@@ -64,7 +65,7 @@ def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> 
 
         return late
 
-    monkeypatch.setattr(online, "load_kernels", taking(100.0, online.load_kernels))
+    monkeypatch.setattr(training, "load_kernels", taking(100.0, training.load_kernels))
     model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
     assert model.converged_
     monkeypatch.setattr(online, "standardise", taking(10.0, online.standardise))

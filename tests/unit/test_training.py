@@ -107,7 +107,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(update: Rule, sparse: boo
 def test_rows_that_were_not_predicted_are_wrong(sparse: bool) -> None:
     """Before its update a row's own class must have the largest score, and no tie."""
     X, codes = blobs(6)
-    model = LinearModel.blank(range(K), X.shape[1])
+    model = LinearModel(np.arange(K), X.shape[1])
     expected, W = [], np.zeros((X.shape[1] + 1, K))
     for x, code in zip(X, codes, strict=True):
         scores = np.append(x, 1.0) @ W

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -12,12 +13,13 @@ from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.forgetron import DAMAGE, SIZE, ForgetronModel
 from novikoff.core.kernels import BY_NAME, Function
+from novikoff.core.model import Model
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.base import one_or_each
 from novikoff.learners.inputs import COUNT, MatrixLike, Rule
-from novikoff.learners.kernel import KERNEL_RULES, kernel_rule, kernel_settings
-from novikoff.learners.online import streams
+from novikoff.learners.kernel import KERNEL_PARAMETERS, KERNEL_RULES, kernel_rule, kernel_settings
+from novikoff.learners.online import STRUCTURE, streams
 from novikoff.learners.stateful import StateLearner
 
 
@@ -87,7 +89,7 @@ class Forgetron(StateLearner):
 
     fit_intercept = False
 
-    _kind = ForgetronModel
+    _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         **KERNEL_RULES,
@@ -108,7 +110,7 @@ class Forgetron(StateLearner):
         self
             After an exception but Ctrl-C it is what it was before.
         """
-        return super().fit(X, y)
+        return self._fit(X, y)
 
     @available_if(streams)
     def partial_fit(
@@ -133,12 +135,12 @@ class Forgetron(StateLearner):
     @property
     def n_support_(self) -> Indices:
         """The points that each rule keeps now."""
-        return self._own_model("n_support_").state["ring"][:, SIZE].astype(np.int64)
+        return self._own_model("n_support_").ring[:, SIZE].astype(np.int64)
 
     @property
     def damage_(self) -> Vector:
         """Q of each rule."""
-        return self._own_model("damage_").state["ring"][:, DAMAGE].copy()
+        return self._own_model("damage_").ring[:, DAMAGE].copy()
 
     @property
     def support_vectors_(self) -> Vector | list[Vector]:
@@ -154,6 +156,9 @@ class Forgetron(StateLearner):
 
     def _own_model(self, name: str) -> ForgetronModel:
         return cast(ForgetronModel, self._fitted(name))
+
+    def _kind(self) -> type[Model]:
+        return ForgetronModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"budget": int(self.budget)}

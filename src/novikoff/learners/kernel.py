@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from novikoff.learners.inputs import (
     Rule,
     optional,
 )
-from novikoff.learners.online import OnlineLearner
+from novikoff.learners.online import STRUCTURE, OnlineLearner
 from novikoff.learners.stateful import StateLearner
 
 
@@ -39,6 +40,7 @@ def kernel_rule(*names: str) -> Rule:
     )
 
 
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 KERNEL_RULES: Mapping[str, Rule] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
 
 
@@ -134,7 +136,7 @@ class KernelPerceptron(StateLearner):
     cache_mb: float = 200.0
     trace: bool = False
 
-    _kind = KernelModel
+    _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         **KERNEL_RULES,
@@ -152,7 +154,7 @@ class KernelPerceptron(StateLearner):
     @property
     def n_support_(self) -> int:
         """The number of support points."""
-        return int(self._own_model("n_support_").state["coef"].shape[1])
+        return int(self._own_model("n_support_").coef.shape[1])
 
     @property
     def dual_coef_(self) -> Vector:
@@ -169,6 +171,9 @@ class KernelPerceptron(StateLearner):
 
     def _own_model(self, name: str) -> KernelModel:
         return cast(KernelModel, self._fitted(name))
+
+    def _kind(self) -> type[Model]:
+        return KernelModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         own = {"cache_bytes": 1e6 * float(self.cache_mb), "voted": self.average == "voted"}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from operator import attrgetter
 from typing import Any, ClassVar
 
+from novikoff.core.model import Model
 from novikoff.core.p_norm import PNormModel
 from novikoff.learners.inputs import ClassWeight, Rule, is_number
+from novikoff.learners.online import STRUCTURE
 from novikoff.learners.stateful import StateLearner
 
 
@@ -58,11 +61,14 @@ period_, random_state_
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
-    _kind = PNormModel
+    _of_update = attrgetter("p", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         "p": Rule(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
     }
+
+    def _kind(self) -> type[Model]:
+        return PNormModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return {"p": float(self.p)}

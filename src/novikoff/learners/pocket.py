@@ -212,8 +212,8 @@ class Pocket(LinearLearner):
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
         rows, classes, codes = check_classes(self, X, y)
-        model = LinearModel.blank(
-            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
+        model = LinearModel(
+            classes, rows.shape[1], self.fit_intercept, multi_class=self.multi_class
         )
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
         if start is None and before is not None:
@@ -258,7 +258,7 @@ class Pocket(LinearLearner):
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
-        model = LinearModel.blank(labels, rows.d, fit_intercept=self.fit_intercept)
+        model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
             [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
-
-import numpy.typing as npt
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, cast
 
 from novikoff.core.model import Model
 from novikoff.core.rows import Vector
 from novikoff.core.second_order import DiagonalModel, SecondOrderModel
 from novikoff.learners.inputs import STEP, ClassWeight, Rule, words
-from novikoff.learners.stateful import StateLearner, state
+from novikoff.learners.online import STRUCTURE
+from novikoff.learners.stateful import StateLearner
 
 
 @dataclass(eq=False, repr=False)
@@ -78,6 +78,7 @@ class SecondOrderPerceptron(StateLearner):
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
+    _of_update = attrgetter("a", "matrix", *STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         **StateLearner._rules,
         "a": STEP,
@@ -87,16 +88,18 @@ class SecondOrderPerceptron(StateLearner):
     @property
     def log_det_(self) -> Vector:
         """Ln det(A/a) of each rule."""
-        return state(self._fitted("log_det_")).state["growth"][:, 0].copy()
+        return self._growth("log_det_")[:, 0].copy()
 
     @property
     def potential_(self) -> Vector:
         """Σ a_iᵀA⁻¹a_i over the mistakes of each rule."""
-        return state(self._fitted("potential_")).state["growth"][:, 1].copy()
+        return self._growth("potential_")[:, 1].copy()
+
+    def _growth(self, name: str) -> Vector:
+        return cast("SecondOrderModel | DiagonalModel", self._fitted(name)).growth
+
+    def _kind(self) -> type[Model]:
+        return DiagonalModel if self.matrix == "diagonal" else SecondOrderModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return {"a": float(self.a), "matrix": self.matrix}
-
-    def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
-        self._kind = DiagonalModel if self.matrix == "diagonal" else SecondOrderModel
-        return super()._blank(classes, n_features)
