@@ -137,7 +137,7 @@ def study_rows(
         classes = [REST, str(positive)]
         if not classes[1] > REST:
             raise ValueError(f"The label {positive!r} cannot be told from {REST!r}: rename it.")
-    model, found = LinearModel.blank(classes, rows.d, fit_intercept=bias), list[Any]()
+    model, found = LinearModel(np.array(classes), rows.d, bias), list[Any]()
     proofs = [verdict.certificate for verdict in verdicts if verdict.kind == "separable"]
     if len(proofs) == len(verdicts):
         cases = [

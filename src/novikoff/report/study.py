@@ -362,7 +362,7 @@ class Study:
         with self._clock.standing_still():
             from novikoff.core import orders, updates
             from novikoff.core.runs import Plan
-            from novikoff.core.training import load_kernels, train
+            from novikoff.core.training import load_kernels
             from novikoff.geometry.passes import cores
 
         began, stopped = time.perf_counter(), self._clock.stopped
@@ -382,9 +382,10 @@ class Study:
             average=options.average,
             threads=cores(),
         )
-        trained = train(self.problem, self.codes, self._scheme, plan)
+        given = self._labels, self.problem.p - 1, options.fit_intercept
+        model = LinearModel(*given, averages=options.average)
+        trained = model.train(self.problem, self.codes, plan)
         seconds = time.perf_counter() - began - (self._clock.stopped - stopped)
-        model = LinearModel.trained(trained, self._labels, options.fit_intercept)
         if scaling is not None:
             model = scaling.back_model(model)
         clean = bool(trained.converged)
@@ -505,8 +506,9 @@ class Study:
 
     def _model(self, W: Vector, kind: str) -> LinearModel:
         bias = self.options.fit_intercept
-        blank = LinearModel.blank(self._labels, len(W) - 1, fit_intercept=bias, multi_class=kind)
-        return replace(blank, W=W)
+        model = LinearModel(self._labels, len(W) - 1, bias, multi_class=kind)
+        model.W = W
+        return model
 
 
 def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
