@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.model import TOO_LARGE as TOO_LARGE
-from novikoff.core.model import Labels as Labels
-from novikoff.core.model import Model
+from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.problem import Problem, scores
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.voting import votes_of
@@ -136,7 +134,6 @@ class LinearModel(Model):
         update: Update | None = None,
         *,
         weights: Vector | None = None,
-        first: int = 0,
     ) -> Indices:
         """Look at each row once, in turn: a piece of a stream, as for every `Model`.
 
@@ -146,7 +143,7 @@ class LinearModel(Model):
             The code of the class that w predicted before it learned a row, even where the average
             will predict; −1 for a tie. Rows of weight 0 are right.
         """
-        return cast(Indices, super().learn(X, codes, update, weights=weights, first=first))
+        return cast(Indices, super().learn(X, codes, update, weights=weights))
 
     def _look(
         self, problem: Problem, codes: Indices, update: Update | None, weights: Vector | None

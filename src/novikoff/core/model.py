@@ -239,21 +239,20 @@ class Model:
         update: Update | None = None,
         *,
         weights: Vector | None = None,
-        first: int = 0,
     ) -> Indices | None:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts and arrays go on from piece to piece, so that a stream may be cut anywhere. After an
         exception the model is what it was before. Sparse rows may have fewer columns than the
         model; ``update`` is the rule of linear models; ``weights`` are factors on the steps, and
-        rows of weight 0 take no part; ``first`` is the number of the first row, for messages.
+        rows of weight 0 take no part.
         """
         width = X.shape[1]
         if width > self.n_features or (isinstance(X, np.ndarray) and width < self.n_features):
             raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
         if not isinstance(X, np.ndarray):
             X = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
-        problem = pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept, first=first)
+        problem = pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept)
         with self._all_or_nothing(X):
             return self._look(problem, codes.astype(np.int64, copy=False), update, weights)
 
