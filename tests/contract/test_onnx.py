@@ -79,23 +79,23 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("name", MODELS)
-def test_random_rows(name: str, tmp_path: Path) -> None:
-    model = MODELS[name]()
-    rows = np.random.default_rng(3).normal(size=(400, model.n_features_in_))
-    rows *= 10.0 ** np.random.default_rng(4).integers(-3, 4, size=(400, 1))
-    label, scores = run(exported(model, tmp_path), rows)
-    expected = model.decision_function(rows)
-    assert scores.dtype == np.float64
-    assert scores.shape == expected.shape
-    sure = ~close_calls(model, rows)
-    assert sure.mean() > 0.9
-    assert label[sure].tolist() == model.predict(rows)[sure].tolist()
-    if isinstance(model._model.scheme, OneVsOne):
-        np.testing.assert_allclose(scores[sure], expected[sure], rtol=0.0, atol=1e-9)
-    else:
-        bound = rounding(model, rows).reshape(expected.shape)
-        assert (np.abs(scores - expected) <= bound).all()
+def test_random_rows(tmp_path: Path) -> None:
+    for name in MODELS:
+        model = MODELS[name]()
+        rows = np.random.default_rng(3).normal(size=(400, model.n_features_in_))
+        rows *= 10.0 ** np.random.default_rng(4).integers(-3, 4, size=(400, 1))
+        label, scores = run(exported(model, tmp_path), rows)
+        expected = model.decision_function(rows)
+        assert scores.dtype == np.float64
+        assert scores.shape == expected.shape
+        sure = ~close_calls(model, rows)
+        assert sure.mean() > 0.9
+        assert label[sure].tolist() == model.predict(rows)[sure].tolist()
+        if isinstance(model._model.scheme, OneVsOne):
+            np.testing.assert_allclose(scores[sure], expected[sure], rtol=0.0, atol=1e-9)
+        else:
+            bound = rounding(model, rows).reshape(expected.shape)
+            assert (np.abs(scores - expected) <= bound).all()
 
 
 EXACT: dict[str, Callable[[], Model]] = {
@@ -113,13 +113,13 @@ EXACT: dict[str, Callable[[], Model]] = {
 }
 
 
-@pytest.mark.parametrize("name", EXACT)
-def test_exact_ties(name: str, tmp_path: Path) -> None:
-    model = EXACT[name]()
-    assert (model.coef_ == np.round(model.coef_)).all()
-    label, scores = run(exported(model, tmp_path), GRID)
-    assert label.tolist() == model.predict(GRID).tolist()
-    assert scores.tolist() == model.decision_function(GRID).tolist()
+def test_exact_ties(tmp_path: Path) -> None:
+    for name in EXACT:
+        model = EXACT[name]()
+        assert (model.coef_ == np.round(model.coef_)).all()
+        label, scores = run(exported(model, tmp_path), GRID)
+        assert label.tolist() == model.predict(GRID).tolist()
+        assert scores.tolist() == model.decision_function(GRID).tolist()
 
 
 def test_the_ties_are_there(tmp_path: Path) -> None:
@@ -161,12 +161,12 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_no_graph_can_do_is_refused(name: str, tmp_path: Path) -> None:
-    make, message = REFUSED[name]
-    with pytest.raises(OnnxExportError, match=message):
-        export_onnx(make(), tmp_path / "model.onnx")
-    assert list(tmp_path.iterdir()) == []
+def test_what_no_graph_can_do_is_refused(tmp_path: Path) -> None:
+    for name in REFUSED:
+        make, message = REFUSED[name]
+        with pytest.raises(OnnxExportError, match=message):
+            export_onnx(make(), tmp_path / "model.onnx")
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_without_onnx_there_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

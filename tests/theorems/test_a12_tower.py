@@ -36,17 +36,15 @@ def assert_one_more_right(errors: list[int]) -> None:
     assert (np.diff(errors) < 0).all()
 
 
-@pytest.mark.parametrize(
-    ("data", "most"), [(parity(2), 2), (parity(4), 8), (two_spirals(), 80)], ids=str
-)
-def test_no_errors_on_what_no_line_separates(data: Any, most: int) -> None:
-    X, y = data
-    assert nv.separate(X, y).kind == "inseparable"
-    clf = nv.TowerClassifier(random_state=0).fit(X, y)
-    assert clf.predict(X).tolist() == y.tolist()
-    assert (clf.n_errors_, clf.n_unavoidable_, clf.converged_) == (0, 0, True)
-    assert_one_more_right(clf.unit_errors_[0])
-    assert len(clf.unit_errors_[0]) == clf.n_units_ <= most
+def test_no_errors_on_what_no_line_separates() -> None:
+    for data, most in [(parity(2), 2), (parity(4), 8), (two_spirals(), 80)]:
+        X, y = data
+        assert nv.separate(X, y).kind == "inseparable"
+        clf = nv.TowerClassifier(random_state=0).fit(X, y)
+        assert clf.predict(X).tolist() == y.tolist()
+        assert (clf.n_errors_, clf.n_unavoidable_, clf.converged_) == (0, 0, True)
+        assert_one_more_right(clf.unit_errors_[0])
+        assert len(clf.unit_errors_[0]) == clf.n_units_ <= most
 
 
 @settings(deadline=None, max_examples=40)
@@ -96,20 +94,20 @@ def test_the_better_unit_changes_one_answer(points: list[list[int]], data: st.Da
     assert answers(unit, points, before) == changed
 
 
-@pytest.mark.parametrize("change", [(-2, 2.0), (-2, 0.5), (-1, 0.5), (-3, 0.0), (-3, -1.0)])
-def test_other_weights_do_not(change: tuple[int, float]) -> None:
+def test_other_weights_do_not() -> None:
     """The mutants: another weight on the answer before, another bias, no square of the length."""
-    place, factor = change
-    rng, wrong = np.random.default_rng(0), 0
-    for _ in range(30):
-        points = np.unique(rng.integers(-4, 5, size=(8, 2)), axis=0)
-        before = rng.choice([-1, 1], size=len(points)).tolist()
-        Z = np.column_stack([points, (points**2).sum(axis=1)]).astype(float)
-        unit, _ = better_unit(Z, 0, -before[0])
-        unit[place] *= factor
-        changed = [-before[0], *before[1:]]
-        wrong += answers(unit, points.tolist(), before) != changed
-    assert wrong > 10
+    for change in [(-2, 2.0), (-2, 0.5), (-1, 0.5), (-3, 0.0), (-3, -1.0)]:
+        place, factor = change
+        rng, wrong = np.random.default_rng(0), 0
+        for _ in range(30):
+            points = np.unique(rng.integers(-4, 5, size=(8, 2)), axis=0)
+            before = rng.choice([-1, 1], size=len(points)).tolist()
+            Z = np.column_stack([points, (points**2).sum(axis=1)]).astype(float)
+            unit, _ = better_unit(Z, 0, -before[0])
+            unit[place] *= factor
+            changed = [-before[0], *before[1:]]
+            wrong += answers(unit, points.tolist(), before) != changed
+        assert wrong > 10
 
 
 def test_limits_are_kept_and_told() -> None:

@@ -9,7 +9,7 @@ from novikoff.core.stops import Limits
 from novikoff.theory import mistake_bound
 from tests.cases import RULES, Planted, learn, planted
 from tests.oracle import Aggressive, Perceptron, Vector
-from tests.theorems.mutants import Move, against_the_sign, forgets_the_sign, mistakes_of
+from tests.theorems.mutants import against_the_sign, forgets_the_sign, mistakes_of
 
 
 def assert_bounded(mistakes: int, radius: float, margin: float) -> None:
@@ -26,45 +26,45 @@ def basis(n: int, *, short: int = 0) -> Planted:
     return Planted(X, np.ones(n + short, dtype=np.int8), w_star, False)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_mistakes_are_bounded(rule: str) -> None:
-    for fit_intercept in [True, False]:
-        for seed, (n, d, gap) in enumerate([(30, 2, 0.3), (100, 5, 0.1), (40, 30, 0.5)]):
-            case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
-            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
+def test_mistakes_are_bounded() -> None:
+    for rule in RULES:
+        for fit_intercept in [True, False]:
+            for seed, (n, d, gap) in enumerate([(30, 2, 0.3), (100, 5, 0.1), (40, 30, 0.5)]):
+                case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
+                ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
+                assert ran.converged
+                assert ran.mistakes == ran.updates > 0
+                assert_bounded(ran.mistakes, case.radius, case.margin)
+
+
+def test_whatever_the_step() -> None:
+    for rule in RULES:
+        for step in [1e-3, 0.1, 7.0, 1e6]:
+            case = planted(7, 60, 4, gap=0.2)
+            ran, _ = learn(case, rule, Perceptron(step=step), Limits(epochs=20_000))
             assert ran.converged
-            assert ran.mistakes == ran.updates > 0
             assert_bounded(ran.mistakes, case.radius, case.margin)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_whatever_the_step(rule: str) -> None:
-    for step in [1e-3, 0.1, 7.0, 1e6]:
-        case = planted(7, 60, 4, gap=0.2)
-        ran, _ = learn(case, rule, Perceptron(step=step), Limits(epochs=20_000))
-        assert ran.converged
-        assert_bounded(ran.mistakes, case.radius, case.margin)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_bound_is_met(rule: str) -> None:
+def test_the_bound_is_met() -> None:
     """On e_1, …, e_n every rule errs exactly R²/γ² = n times: no bound can be smaller."""
-    for n in [1, 4, 16, 64]:
-        case = basis(n)
-        ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
-        assert ran.converged
-        assert ran.mistakes == n
-        assert_bounded(n, case.radius, case.margin)
+    for rule in RULES:
+        for n in [1, 4, 16, 64]:
+            case = basis(n)
+            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
+            assert ran.converged
+            assert ran.mistakes == n
+            assert_bounded(n, case.radius, case.margin)
+            with pytest.raises(AssertionError):
+                assert_bounded(n + 1, case.radius, case.margin)
+
+
+def test_a_wrong_move_breaks_the_bound() -> None:
+    for move in [against_the_sign, forgets_the_sign]:
+        case = planted(1, 60, 4, gap=0.3)
+        mistakes = mistakes_of(move, case.rows, [range(60)] * 100)
         with pytest.raises(AssertionError):
-            assert_bounded(n + 1, case.radius, case.margin)
-
-
-@pytest.mark.parametrize("move", [against_the_sign, forgets_the_sign])
-def test_a_wrong_move_breaks_the_bound(move: Move) -> None:
-    case = planted(1, 60, 4, gap=0.3)
-    mistakes = mistakes_of(move, case.rows, [range(60)] * 100)
-    with pytest.raises(AssertionError):
-        assert_bounded(mistakes, case.radius, case.margin)
+            assert_bounded(mistakes, case.radius, case.margin)
 
 
 def test_updates_without_a_mistake_break_the_bound() -> None:

@@ -19,27 +19,29 @@ def assert_bounded(
     assert updates <= bound * (1.0 + 1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_updates_are_bounded(rule: str) -> None:
-    for delta in [0.0, 0.5, 10.0]:
-        for distance in [0.0, 1.0, 30.0]:
-            case = planted(3, 50, 4, gap=0.3)
-            case = case._replace(w_star=5.0 * case.w_star)
-            start = np.random.default_rng(1).normal(size=5)
-            start *= distance / np.linalg.norm(start)
-            ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
-            assert ran.converged
-            assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
-            assert_bounded(ran.updates, case, start=start, delta=delta)
+def test_updates_are_bounded() -> None:
+    for rule in RULES:
+        for delta in [0.0, 0.5, 10.0]:
+            for distance in [0.0, 1.0, 30.0]:
+                case = planted(3, 50, 4, gap=0.3)
+                case = case._replace(w_star=5.0 * case.w_star)
+                start = np.random.default_rng(1).normal(size=5)
+                start *= distance / np.linalg.norm(start)
+                ran, _ = learn(
+                    case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start
+                )
+                assert ran.converged
+                assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
+                assert_bounded(ran.updates, case, start=start, delta=delta)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_start_in_the_wrong_direction(rule: str) -> None:
-    case = planted(4, 50, 4, gap=0.3)
-    start = -20.0 * case.w_star
-    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=50_000), start=start)
-    assert ran.converged
-    assert_bounded(ran.updates, case, start=start)
+def test_a_start_in_the_wrong_direction() -> None:
+    for rule in RULES:
+        case = planted(4, 50, 4, gap=0.3)
+        start = -20.0 * case.w_star
+        ran, _ = learn(case, rule, Perceptron(), Limits(epochs=50_000), start=start)
+        assert ran.converged
+        assert_bounded(ran.updates, case, start=start)
 
 
 def line(start: float, delta: float) -> tuple[Planted, int]:

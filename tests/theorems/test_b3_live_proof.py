@@ -9,7 +9,7 @@ from novikoff.core.counts import Trace
 from novikoff.core.stops import Limits
 from tests.cases import RULES, Planted, learn, planted
 from tests.oracle import Aggressive, Perceptron, Vector, oracle
-from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of
+from tests.theorems.mutants import against_the_sign, forgets_the_past, path_of
 
 _SLACK = 1e-11  # relative, for sums of a few thousand terms
 
@@ -33,22 +33,22 @@ def numbers(trace: Trace) -> tuple[Vector, Vector]:
     return trace.inner, trace.squared_norm
 
 
-@pytest.mark.parametrize("step", [1.0, 0.3])
-@pytest.mark.parametrize("rule", RULES)
-def test_the_proof_holds_at_every_update(rule: str, step: float) -> None:
-    for seed, gap in enumerate([0.05, 0.2]):
-        case = planted(seed, 80, 5, gap=gap)
-        _, trace = learn(case, rule, Perceptron(step=step), Limits(epochs=5000))
-        assert len(trace) > 5
-        assert_proof_holds(*numbers(trace), case, step=step)
+def test_the_proof_holds_at_every_update() -> None:
+    for step in [1.0, 0.3]:
+        for rule in RULES:
+            for seed, gap in enumerate([0.05, 0.2]):
+                case = planted(seed, 80, 5, gap=gap)
+                _, trace = learn(case, rule, Perceptron(step=step), Limits(epochs=5000))
+                assert len(trace) > 5
+                assert_proof_holds(*numbers(trace), case, step=step)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_it_holds_before_convergence_too(rule: str) -> None:
-    case = planted(5, 80, 5, gap=0.01)
-    _, trace = learn(case, rule, Perceptron(), Limits(updates=20))
-    assert len(trace) == 20
-    assert_proof_holds(*numbers(trace), case)
+def test_it_holds_before_convergence_too() -> None:
+    for rule in RULES:
+        case = planted(5, 80, 5, gap=0.01)
+        _, trace = learn(case, rule, Perceptron(), Limits(updates=20))
+        assert len(trace) == 20
+        assert_proof_holds(*numbers(trace), case)
 
 
 def test_the_trace_is_what_happened() -> None:
@@ -72,12 +72,12 @@ def test_updates_without_a_mistake_break_the_second_inequality() -> None:
         assert_proof_holds(inner, squared_norm, case)
 
 
-@pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])
-def test_a_wrong_move_breaks_the_first_inequality(move: Move) -> None:
-    case = planted(1, 80, 5, gap=0.2)
-    w = path_of(move, case.rows, [range(80)] * 3)
-    with pytest.raises(AssertionError):
-        assert_proof_holds(w @ case.w_star, (w * w).sum(axis=1), case)
+def test_a_wrong_move_breaks_the_first_inequality() -> None:
+    for move in [against_the_sign, forgets_the_past]:
+        case = planted(1, 80, 5, gap=0.2)
+        w = path_of(move, case.rows, [range(80)] * 3)
+        with pytest.raises(AssertionError):
+            assert_proof_holds(w @ case.w_star, (w * w).sum(axis=1), case)
 
 
 def test_weights_recorded_before_the_update_break_it() -> None:

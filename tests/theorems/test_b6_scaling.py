@@ -38,32 +38,32 @@ def assert_same_mistakes(one: Trace, other: Trace) -> None:
     assert one.step.tolist() == other.step.tolist()
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_powers_of_two_change_no_bit(rule: str) -> None:
-    for c in [2.0**-30, 0.125, 2.0, 2.0**40]:
-        case = planted(1, 60, 4, gap=0.1, fit_intercept=False)
-        plain, other = trace_of(case, rule), trace_of(scaled(case, c), rule)
-        assert_same_mistakes(plain, other)
-        assert (plain.margin * c**2).tolist() == other.margin.tolist()
-        assert (plain.squared_norm * c**2).tolist() == other.squared_norm.tolist()
-        assert bound(scaled(case, c)) == bound(case)
+def test_powers_of_two_change_no_bit() -> None:
+    for rule in RULES:
+        for c in [2.0**-30, 0.125, 2.0, 2.0**40]:
+            case = planted(1, 60, 4, gap=0.1, fit_intercept=False)
+            plain, other = trace_of(case, rule), trace_of(scaled(case, c), rule)
+            assert_same_mistakes(plain, other)
+            assert (plain.margin * c**2).tolist() == other.margin.tolist()
+            assert (plain.squared_norm * c**2).tolist() == other.squared_norm.tolist()
+            assert bound(scaled(case, c)) == bound(case)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_scaling_changes_neither_mistakes_nor_bound(rule: str) -> None:
-    for c in [0.1, 1e-9, 3e7]:
-        case = planted(2, 60, 4, gap=0.1, fit_intercept=False)
-        assert_same_mistakes(trace_of(case, rule), trace_of(scaled(case, c), rule))
-        assert bound(scaled(case, c)) == pytest.approx(bound(case), rel=1e-12)
+def test_scaling_changes_neither_mistakes_nor_bound() -> None:
+    for rule in RULES:
+        for c in [0.1, 1e-9, 3e7]:
+            case = planted(2, 60, 4, gap=0.1, fit_intercept=False)
+            assert_same_mistakes(trace_of(case, rule), trace_of(scaled(case, c), rule))
+            assert bound(scaled(case, c)) == pytest.approx(bound(case), rel=1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_the_step_changes_nothing_from_zero(rule: str) -> None:
-    for step in [2.0**-20, 0.1, 3.0, 2.0**30]:
-        case = planted(3, 60, 4, gap=0.1)
-        plain, other = trace_of(case, rule), trace_of(case, rule, step)
-        assert_same_mistakes(plain, other)
-        np.testing.assert_allclose(other.squared_norm, plain.squared_norm * step**2, rtol=1e-9)
+def test_the_step_changes_nothing_from_zero() -> None:
+    for rule in RULES:
+        for step in [2.0**-20, 0.1, 3.0, 2.0**30]:
+            case = planted(3, 60, 4, gap=0.1)
+            plain, other = trace_of(case, rule), trace_of(case, rule, step)
+            assert_same_mistakes(plain, other)
+            np.testing.assert_allclose(other.squared_norm, plain.squared_norm * step**2, rtol=1e-9)
 
 
 def test_translation_changes_mistakes_and_bound() -> None:
@@ -109,19 +109,19 @@ def test_an_absolute_tolerance_is_caught() -> None:
         assert_same_mistakes(runs[0][1], runs[1][1])
 
 
-@pytest.mark.parametrize("shift", [0.0, 1.0, 5.0])
-def test_the_bound_after_a_translation(shift: float) -> None:
+def test_the_bound_after_a_translation() -> None:
     """The same margin, another radius and another bias: mistakes stay below that bound."""
-    rng = np.random.default_rng(6)
-    X, w_star, b_star = rng.normal(size=(200, 3)), np.array([1.0, -2.0, 0.5]), 0.25
-    f = X @ w_star + b_star
-    X, f = X[np.abs(f) > 0.5], f[np.abs(f) > 0.5]
-    c = np.full(3, shift)
-    bound = translated_bound(X, w_star, b_star, np.abs(f).min(), c)
-    clf = nv.Perceptron(order="cyclic", max_epochs=None).fit(X + c, f > 0)
-    assert 0 < clf.n_mistakes_ <= bound
-    # The formula, from the moved rows themselves.
-    moved = np.append(w_star, b_star - w_star @ c)
-    A = np.column_stack([X + c, np.ones(len(X))]) * np.sign(f)[:, None]
-    direct = (A**2).sum(axis=1).max() * (moved @ moved) / (A @ moved).min() ** 2
-    assert bound == pytest.approx(direct)
+    for shift in [0.0, 1.0, 5.0]:
+        rng = np.random.default_rng(6)
+        X, w_star, b_star = rng.normal(size=(200, 3)), np.array([1.0, -2.0, 0.5]), 0.25
+        f = X @ w_star + b_star
+        X, f = X[np.abs(f) > 0.5], f[np.abs(f) > 0.5]
+        c = np.full(3, shift)
+        bound = translated_bound(X, w_star, b_star, np.abs(f).min(), c)
+        clf = nv.Perceptron(order="cyclic", max_epochs=None).fit(X + c, f > 0)
+        assert 0 < clf.n_mistakes_ <= bound
+        # The formula, from the moved rows themselves.
+        moved = np.append(w_star, b_star - w_star @ c)
+        A = np.column_stack([X + c, np.ones(len(X))]) * np.sign(f)[:, None]
+        direct = (A**2).sum(axis=1).max() * (moved @ moved) / (A @ moved).min() ** 2
+        assert bound == pytest.approx(direct)

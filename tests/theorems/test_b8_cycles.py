@@ -56,20 +56,21 @@ def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d:
     assert (nv.separate(X, y).kind == "separable") == (expected is None)
 
 
-@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array])
-@pytest.mark.parametrize("order", ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"])
-def test_one_period_of_rows_adds_up_to_zero(storage: Any, order: Any) -> None:
-    clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
-    period, trace = clf.period_, clf.trace_
-    assert isinstance(period, int)
-    assert isinstance(trace, Trace)
-    epochs = trace.step // 4
-    last = (epochs >= 500) & (epochs < 500 + period)
-    A = np.column_stack([XOR_X, np.ones(4)]) * np.where(XOR_Y == 1, 1, -1)[:, None]
-    assert not A[trace.index[last]].sum(axis=0).any()
-    for shorter in range(1, period):
-        part = (epochs >= 500) & (epochs < 500 + shorter)
-        assert A[trace.index[part]].sum(axis=0).any()
+def test_one_period_of_rows_adds_up_to_zero() -> None:
+    storages: list[Any] = [np.asarray, np.float32, sp.csr_array]
+    for storage in storages:
+        for order in ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"]:
+            clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
+            period, trace = clf.period_, clf.trace_
+            assert isinstance(period, int)
+            assert isinstance(trace, Trace)
+            epochs = trace.step // 4
+            last = (epochs >= 500) & (epochs < 500 + period)
+            A = np.column_stack([XOR_X, np.ones(4)]) * np.where(XOR_Y == 1, 1, -1)[:, None]
+            assert not A[trace.index[last]].sum(axis=0).any()
+            for shorter in range(1, period):
+                part = (epochs >= 500) & (epochs < 500 + shorter)
+                assert A[trace.index[part]].sum(axis=0).any()
 
 
 def test_the_warning_says_so_and_that_nothing_will_help() -> None:
