@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -20,19 +22,15 @@ def assert_bounded(
 
 
 def test_updates_are_bounded() -> None:
-    for rule in RULES:
-        for delta in [0.0, 0.5, 10.0]:
-            for distance in [0.0, 1.0, 30.0]:
-                case = planted(3, 50, 4, gap=0.3)
-                case = case._replace(w_star=5.0 * case.w_star)
-                start = np.random.default_rng(1).normal(size=5)
-                start *= distance / np.linalg.norm(start)
-                ran, _ = learn(
-                    case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start
-                )
-                assert ran.converged
-                assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
-                assert_bounded(ran.updates, case, start=start, delta=delta)
+    for rule, delta, distance in product(RULES, (0.0, 0.5, 10.0), (0.0, 1.0, 30.0)):
+        case = planted(3, 50, 4, gap=0.3)
+        case = case._replace(w_star=5.0 * case.w_star)
+        start = np.random.default_rng(1).normal(size=5)
+        start *= distance / np.linalg.norm(start)
+        ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
+        assert ran.converged
+        assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
+        assert_bounded(ran.updates, case, start=start, delta=delta)
 
 
 def test_a_start_in_the_wrong_direction() -> None:

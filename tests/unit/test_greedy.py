@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,11 @@ def climbed(case: Planted, rule: str, update: Rule, *, sparse: bool = False, **o
 
 def test_integers_with_ties() -> None:
     """Sums are exact, so equal margins are equal, and the first of equals is taken."""
-    for fit_intercept in [True, False]:
-        for sparse in [False, True]:
-            for rule in RULES:
-                case = planted_integers(1, 60, 7, fit_intercept=fit_intercept)
-                expected = oracle(case.rows, rule, Perceptron())
-                assert len(expected.acts) > 5
-                assert_same_run(climbed(case, rule, Perceptron(), sparse=sparse), expected)
+    for fit_intercept, sparse, rule in product((True, False), (False, True), RULES):
+        case = planted_integers(1, 60, 7, fit_intercept=fit_intercept)
+        expected = oracle(case.rows, rule, Perceptron())
+        assert len(expected.acts) > 5
+        assert_same_run(climbed(case, rule, Perceptron(), sparse=sparse), expected)
 
 
 def test_real_numbers() -> None:

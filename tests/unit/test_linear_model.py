@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,36 +28,29 @@ def state(model: LinearModel) -> list[object]:
 
 
 def test_rows_in_pieces_and_one_by_one_are_the_same() -> None:
-    for multi_class in ["ovr", "ovo"]:
-        for n_classes in [2, 4]:
-            for average in [False, True]:
-                for sparse in [False, True]:
-                    X, codes = stream(0, 80, 6, n_classes)
-                    weights = np.tile([1.0, 0.5, 0.0, 2.0], 20)
-                    models = [
-                        LinearModel(
-                            np.arange(n_classes), 6, averages=average, multi_class=multi_class
-                        )
-                        for _ in range(3)
-                    ]
-                    update = perceptron(margin=1.0, step=0.5)
-                    rows = csr(X) if sparse else X
-                    wrong = models[0].learn(rows, codes, update, weights=weights) != codes
-                    for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
-                        models[1].learn(rows[part], codes[part], update, weights=weights[part])
-                    columns = np.arange(6) if sparse else np.arange(0)
-                    for i in np.flatnonzero(weights).tolist():
-                        numbers = numbers_of(update, True)
-                        before, _ = models[2].learn_one(
-                            columns, X[i], codes[i], numbers, weights[i]
-                        )
-                        assert wrong[i] == (
-                            models[2].scheme.choose_alone(before[None, :])[0] != codes[i]
-                        )
-                    assert 0 < wrong.sum() < np.count_nonzero(weights)
-                    assert state(models[0]) == state(models[1]) == state(models[2])
-                    found = [models[2].score_one(columns, x).tolist() for x in X]
-                    np.testing.assert_allclose(found, models[0].scores(X), rtol=1e-12, atol=1e-12)
+    for multi_class, n_classes, average, sparse in product(
+        ("ovr", "ovo"), (2, 4), (False, True), (False, True)
+    ):
+        X, codes = stream(0, 80, 6, n_classes)
+        weights = np.tile([1.0, 0.5, 0.0, 2.0], 20)
+        models = [
+            LinearModel(np.arange(n_classes), 6, averages=average, multi_class=multi_class)
+            for _ in range(3)
+        ]
+        update = perceptron(margin=1.0, step=0.5)
+        rows = csr(X) if sparse else X
+        wrong = models[0].learn(rows, codes, update, weights=weights) != codes
+        for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
+            models[1].learn(rows[part], codes[part], update, weights=weights[part])
+        columns = np.arange(6) if sparse else np.arange(0)
+        for i in np.flatnonzero(weights).tolist():
+            numbers = numbers_of(update, True)
+            before, _ = models[2].learn_one(columns, X[i], codes[i], numbers, weights[i])
+            assert wrong[i] == (models[2].scheme.choose_alone(before[None, :])[0] != codes[i])
+        assert 0 < wrong.sum() < np.count_nonzero(weights)
+        assert state(models[0]) == state(models[1]) == state(models[2])
+        found = [models[2].score_one(columns, x).tolist() for x in X]
+        np.testing.assert_allclose(found, models[0].scores(X), rtol=1e-12, atol=1e-12)
 
 
 def test_binary_rows_that_are_wrong_are_the_mistakes_of_the_theorem() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,14 +41,16 @@ def exact_squared_radius(X: Vector, fit_intercept: bool) -> Fraction:
 
 
 def test_the_radius_is_rounded_up() -> None:
-    for fit_intercept in [True, False]:
-        for storage in ["dense", "csr"]:
-            for size in [1.0, 1e-3, 1e150, 1e154, 1e200, 1e300, 1e-140, 1e-200, 1e-310, 5e-324]:
-                X = planted(2, 30, 7).X * size
-                problem = pose(X if storage == "dense" else csr(X), ones(30), fit_intercept)
-                truth = exact_squared_radius(X, fit_intercept)
-                assert Fraction(problem.radius) ** 2 >= truth
-                assert Fraction(problem.radius) ** 2 <= 9 * truth + Fraction(5e-324) ** 2 * 100
+    for fit_intercept, storage, size in product(
+        (True, False),
+        ("dense", "csr"),
+        (1.0, 1e-3, 1e150, 1e154, 1e200, 1e300, 1e-140, 1e-200, 1e-310, 5e-324),
+    ):
+        X = planted(2, 30, 7).X * size
+        problem = pose(X if storage == "dense" else csr(X), ones(30), fit_intercept)
+        truth = exact_squared_radius(X, fit_intercept)
+        assert Fraction(problem.radius) ** 2 >= truth
+        assert Fraction(problem.radius) ** 2 <= 9 * truth + Fraction(5e-324) ** 2 * 100
 
 
 def test_radii_at_the_edges_of_float64() -> None:

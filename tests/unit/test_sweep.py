@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -57,26 +58,22 @@ def unit_signs(seed: int, n: int) -> Planted:
 
 
 def test_every_order_on_every_storage(tmp_path: Path) -> None:
-    for storage in STORAGES:
-        for fit_intercept in [True, False]:
-            for order in SEQUENCES:
-                case = planted_integers(1, 40, 9, fit_intercept=fit_intercept)
-                A = case.rows
-                ran = traced(case, order, Perceptron(), X=STORAGES[storage](case.X, tmp_path))
-                assert_same_run(ran, oracle(A, epochs(order, A, 5, STEPPING), Perceptron()))
+    for storage, fit_intercept, order in product(STORAGES, (True, False), SEQUENCES):
+        case = planted_integers(1, 40, 9, fit_intercept=fit_intercept)
+        A = case.rows
+        ran = traced(case, order, Perceptron(), X=STORAGES[storage](case.X, tmp_path))
+        assert_same_run(ran, oracle(A, epochs(order, A, 5, STEPPING), Perceptron()))
 
 
 def test_every_order_with_every_update() -> None:
-    for update in EXACT_UPDATES:
-        for storage in ["dense", "csr"]:
-            for order in SEQUENCES:
-                case = unit_signs(2, 8)
-                A = case.rows
-                X = case.X if storage == "dense" else csr(case.X)
-                ran = traced(case, order, update, X=X, limits=Limits(epochs=STEPPING, updates=20))
-                expected = oracle(A, epochs(order, A, 5, STEPPING), update, max_updates=20)
-                assert len(expected.acts) >= 4
-                assert_same_run(ran, expected)
+    for update, storage, order in product(EXACT_UPDATES, ("dense", "csr"), SEQUENCES):
+        case = unit_signs(2, 8)
+        A = case.rows
+        X = case.X if storage == "dense" else csr(case.X)
+        ran = traced(case, order, update, X=X, limits=Limits(epochs=STEPPING, updates=20))
+        expected = oracle(A, epochs(order, A, 5, STEPPING), update, max_updates=20)
+        assert len(expected.acts) >= 4
+        assert_same_run(ran, expected)
 
 
 def test_sample_weights(tmp_path: Path) -> None:

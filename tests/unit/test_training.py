@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -78,19 +79,19 @@ def test_every_order() -> None:
 
 
 def test_weights_and_a_start() -> None:
-    for fit_intercept in [True, False]:
-        for sparse in [False, True]:
-            for order in ["permuted", "random"]:
-                both(
-                    *blobs(3),
-                    order,
-                    Perceptron(margin=0.5, step=0.25),
-                    Limits(epochs=9),
-                    sparse=sparse,
-                    fit_intercept=fit_intercept,
-                    start=np.round(4.0 * np.random.default_rng(0).normal(size=(12, K))),
-                    weights=np.tile([1.0, 0.0, 0.5], 20),
-                )
+    for fit_intercept, sparse, order in product(
+        (True, False), (False, True), ("permuted", "random")
+    ):
+        both(
+            *blobs(3),
+            order,
+            Perceptron(margin=0.5, step=0.25),
+            Limits(epochs=9),
+            sparse=sparse,
+            fit_intercept=fit_intercept,
+            start=np.round(4.0 * np.random.default_rng(0).normal(size=(12, K))),
+            weights=np.tile([1.0, 0.0, 0.5], 20),
+        )
 
 
 def test_steps_that_are_not_exact_agree_up_to_rounding() -> None:
