@@ -54,7 +54,7 @@ def test_sparse_rows_and_rows_through_the_origin_are_not_moved() -> None:
 
 def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that only moves while features are standardised, or a kernel is loaded."""
-    now, online = [time.monotonic()], import_module("novikoff.learners.online")
+    now, learners = [time.monotonic()], import_module("novikoff.learners.perceptron")
     training = import_module("novikoff.core.training")
     monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
 
@@ -68,7 +68,7 @@ def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(training, "load_kernels", taking(100.0, training.load_kernels))
     model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
     assert model.converged_
-    monkeypatch.setattr(online, "standardise", taking(10.0, online.standardise))
+    monkeypatch.setattr(learners, "standardise", taking(10.0, learners.standardise))
     with pytest.warns(ConvergenceWarning, match="ended by the time limit"):
         assert nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS).n_updates_ == 0
 

@@ -1,13 +1,12 @@
 """Learners that run a loop: from rows at once, from a stream, or one example at a time (A2, A5).
 
-A learner is its parameters and its update rule; all else is here.
+A learner is its parameters, its update rule and its model; all else is here.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self, TypeAlias
@@ -19,17 +18,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Trace
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.orders import BY_NAME, Greedy, Order, named
-from novikoff.core.problem import Problem, products
+from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
-from novikoff.core.scaling import Scaling, standardise
+from novikoff.core.scaling import Scaling
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.updates import Update, numbers_of
-from novikoff.geometry.remote import RemoteRows
-from novikoff.learners.base import LinearLearner, linear, one_or_each
+from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -47,9 +44,7 @@ from novikoff.learners.inputs import (
     check_example,
     check_parameters,
     check_reference,
-    check_remote,
     check_rows_and_labels,
-    check_start,
     check_weights,
     class_factor,
     code_labels,
@@ -62,7 +57,12 @@ from novikoff.learners.inputs import (
 
 Start: TypeAlias = tuple[npt.ArrayLike | None, npt.ArrayLike | None]  # coef_init, intercept_init
 STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")  # parameters of a stream's rules
-_LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
+# The parameter whose limit a run has reached.
+LIMITS_BY_STOP = {
+    Stop.EPOCHS: "max_epochs",
+    Stop.UPDATES: "max_updates",
+    Stop.SECONDS: "max_seconds",
+}
 
 
 def streams(learner: OnlineLearner) -> bool:
@@ -460,7 +460,7 @@ class OnlineLearner(LinearLearner):
             )
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
+        more = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
         advice = f", or the run need more time ({more})" if more else ""
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
@@ -481,144 +481,6 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class WeightLearner(OnlineLearner):
-    """A learner that keeps weights alone, with the parameters of all such."""
-
-    _mixes: ClassVar[bool] = False  # whether it learns by parameter mixing from a cluster
-
-    fit_intercept: bool = True
-    order: OrderLike = "permuted"
-    average: Literal[False, "averaged", "voted"] = False
-    scale: Literal["standard"] | None = None
-    max_epochs: int | None = 1000
-    max_updates: int | None = None
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
-    class_weight: ClassWeight = None
-    warm_start: bool = False
-    trace: bool | npt.ArrayLike = False
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def fit(
-        self,
-        X: MatrixLike | RemoteRows,
-        y: npt.ArrayLike | None = None,
-        coef_init: npt.ArrayLike | None = None,
-        intercept_init: npt.ArrayLike | None = None,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
-            too, are read in place. Or the rows of a cluster, which have their labels with them
-            (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
-            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
-        y : array-like of shape (n_samples,)
-            The labels.
-        coef_init, intercept_init : array-like, optional
-            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps; a row of weight 0 does not take part.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
-            millions of updates that is the last weights, not their votes). As after any other
-            exception it is what it was before if the training had not begun.
-        """
-        if isinstance(X, RemoteRows):
-            return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
-        return self._fit(X, y, sample_weight, (coef_init, intercept_init))
-
-    def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """Blank weights, those given, or those that predict after the fit before."""
-        model = linear(blank)
-        W = check_start(*start, model.n_rules, model.n_features, self.fit_intercept)
-        if W is None and before is not None:
-            check_resumable(before, blank)
-            W = before.decisive()
-            if not model.fit_intercept and W[-1].any():
-                raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
-        if W is not None:
-            model.W[:] = W
-        return model
-
-    def _train(
-        self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
-    ) -> tuple[Model, Run, bool]:
-        """Run the loop, on scaled features if these are asked for."""
-        if self.scale is None:
-            return super()._train(model, problem, codes, plan, weights)
-        if plan.votes:
-            raise ValueError(
-                "The votes of average='voted' are not mapped back from scaled features: use "
-                "average='averaged', or scale=None."
-            )
-        (scaled, scaling), scaled_model = standardise(problem), linear(model)
-        scaled_model.W = scaling.forth(scaled_model.W)
-        run = scaled_model.train(scaled, codes, plan, weights)
-        found = scaling.back_model(scaled_model)
-        return found, run, _is_clean(found, problem, codes, weights, plan.update.threshold)
-
-    def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
-        """Learn from rows on a cluster."""
-        with self._all_or_nothing():
-            check_parameters(self, self._rules)
-            if not self._mixes:
-                name = type(self).__name__
-                raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
-            plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
-            labels = check_remote(self, rows, {**plain, "trace": False}, *others)
-            if self.verbose:
-                raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
-            if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
-                raise ValueError("On a cluster the order is one by name that looks at each row.")
-            model, random_state = linear(self._blank(labels, rows.d)), self._seed()
-            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            plan = Plan(self._update(), self._order(), limits, seed_of(random_state))
-            run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
-            model.W, model.totals = run.W, run.totals
-            self._take(model, [str(name) for name in rows.names] if rows.named else None)
-            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
-            self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
-            self.random_state_ = random_state
-            self._forget("trace_", "update_counts_", "period_")
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not self.converged_:
-            why = _LIMITS.get(run.stops[0], str(run.stops[0]))
-            warnings.warn(
-                f"The run ended at {why} without an epoch that has every row right; "
-                "novikoff.separate tells whether there can be one.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-
-def _is_clean(
-    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
-) -> bool:
-    """Whether every rule has every row that takes part beyond the threshold."""
-    for rule in range(model.n_rules):
-        own = problem.resigned(model.sides[codes, rule])
-        rows = own.taking_part(weights)
-        if not (products(own, model.W[:, rule])[rows] > threshold).all():
-            return False
-    return True
 
 
 def _plain(y: Hashable) -> Hashable:
