@@ -373,7 +373,14 @@ def test_a_huge_example_is_refused_and_changes_nothing() -> None:
         for label in ("no", "yes"):
             with pytest.raises(ValueError, match=r"float64|finite"):
                 clf.learn_one(np.full(3, 1e308), label)
+        mistakes, rows = clf.n_mistakes_, np.vstack([X, np.full((2, 3), 1e308)])
+        labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come before
+        weighted = "class_weight" in clf.get_params()
+        weights = {"sample_weight": np.repeat([1.0, 1e300], [40, 2])} if weighted else {}
+        with pytest.raises(ValueError, match=r"float64|finite"):
+            clf.partial_fit(rows, labels, **weights)
         assert clf.decision_function(PROBE).tobytes() == before, kind
+        assert clf.n_mistakes_ == mistakes, kind
 
 
 def test_an_example_is_not_rounded_nor_guessed() -> None:
