@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -18,6 +17,7 @@ from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.voting import votes_of
 
 if TYPE_CHECKING:
+    from novikoff.core.counts import Counts
     from novikoff.core.orders import Order
     from novikoff.core.runs import Plan, Run
     from novikoff.core.updates import Update
@@ -143,18 +143,35 @@ class LinearModel(Model):
             The code of the class that w predicted before it learned a row, even where the average
             will predict; −1 for a tie. Rows of weight 0 are right.
         """
-        return cast(Indices, super().learn(X, codes, update, weights=weights))
+        from novikoff.core.counts import check_range
+        from novikoff.core.updates import perceptron
 
-    def _look(
-        self, problem: Problem, codes: Indices, update: Update | None, weights: Vector | None
-    ) -> Indices:
-        from novikoff.core.counts import Counts, blank_tape, check_range
+        problem = self._pose(X)
+        touched: Indices | slice = slice(None)
+        if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
+            touched = np.append(np.unique(X.indices), self.n_features)  # no others can change
+        before = {name: array[touched].copy() for name, array in self.state.items()}
+        totals, rule = self.totals.copy(), perceptron() if update is None else update
+        try:
+            predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, weights)
+            check_range(self.W[touched], counts)
+        except BaseException:
+            self.totals[:] = totals
+            for name, array in before.items():
+                self.state[name][touched] = array
+            raise
+        self.votes, self.radius = [], max(self.radius, problem.radius)
+        return predicted
+
+    def _sweep(
+        self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
+    ) -> tuple[Indices, Counts]:
+        """Show each row to all rules: what w predicted before, and the counts."""
+        from novikoff.core.counts import Counts, blank_tape
         from novikoff.core.runs import ENTRIES_PER_CALL
         from novikoff.core.sweep import sweep
         from novikoff.core.training import sweep_classes
-        from novikoff.core.updates import perceptron
 
-        rule = perceptron() if update is None else update
         epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
         factors = np.empty(0) if weights is None else weights
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
@@ -167,16 +184,14 @@ class LinearModel(Model):
             part = epoch[first : first + stride]
             if self.n_rules == 1:
                 own, w = counts.of_single_rule(), self.W[:, 0]
-                sweep(signed, part, 0, len(part), rule, factors, w, own, blank_tape(), unlimited)
+                sweep(signed, part, 0, len(part), update, factors, w, own, blank_tape(), unlimited)
             else:
                 sweep_classes(
-                    problem.rows, codes, self.sides, part, 0, len(part), rule, factors, self.W,
+                    problem.rows, codes, self.sides, part, 0, len(part), update, factors, self.W,
                     counts, active, unlimited,
                 )  # fmt: skip
             predicted[part] = self.scheme.choose_alone(before[: len(part)])
-        check_range(self.W[self._touched(problem.X)], counts)
-        self.votes, self.radius = [], max(self.radius, problem.radius)
-        return predicted
+        return predicted, counts
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
@@ -193,24 +208,6 @@ class LinearModel(Model):
                 length = math.sqrt(float(values.dot(values)) + self.fit_intercept)
             self.radius = max(self.radius, length * (1.0 + (len(values) + 5) * 2**-52))
         return before, moved
-
-    def _touched(self, X: Floats | SparseMatrix) -> Indices | slice:
-        """The weights that rows can change: of few sparse rows, not all that there are."""
-        if isinstance(X, np.ndarray) or 8 * X.nnz > self.n_features:
-            return slice(None)
-        return np.append(np.unique(X.indices), self.n_features)
-
-    @contextmanager
-    def _all_or_nothing(self, X: Floats | SparseMatrix) -> Iterator[None]:
-        touched, totals = self._touched(X), self.totals.copy()
-        before = {name: array[touched].copy() for name, array in self.state.items()}
-        try:
-            yield
-        except BaseException:
-            self.totals[:] = totals
-            for name, array in before.items():
-                self.state[name][touched] = array
-            raise
 
 
 @cache

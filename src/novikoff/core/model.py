@@ -8,8 +8,8 @@ each is its formula.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, field, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
@@ -247,27 +247,29 @@ class Model:
         model; ``update`` is the rule of linear models; ``weights`` are factors on the steps, and
         rows of weight 0 take no part.
         """
+        from novikoff.core.counts import Counts, check_range
+
+        problem, before = self._pose(X), self.copy()
+        counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
+        active, epoch = np.ones(self.n_rules, np.bool_), problem.taking_part(weights)
+        try:
+            visit = self._visits(problem, codes.astype(np.int64), weights, counts, active)
+            visit(epoch, 0, len(epoch))
+            check_range(self.watched(), counts)
+            self.finish()
+        except BaseException:
+            self.__dict__ = before.__dict__
+            raise
+        return None
+
+    def _pose(self, X: Floats | SparseMatrix) -> Problem:
+        """The problem of rows of sign +1, which must have as many features as the model."""
         width = X.shape[1]
         if width > self.n_features or (isinstance(X, np.ndarray) and width < self.n_features):
             raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
         if not isinstance(X, np.ndarray):
             X = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
-        problem = pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept)
-        with self._all_or_nothing(X):
-            return self._look(problem, codes.astype(np.int64, copy=False), update, weights)
-
-    def _look(
-        self, problem: Problem, codes: Indices, update: Update | None, weights: Vector | None
-    ) -> Indices | None:
-        """Look at each row once, in turn."""
-        from novikoff.core.counts import Counts, check_range
-
-        counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
-        active, epoch = np.ones(self.n_rules, np.bool_), problem.taking_part(weights)
-        self._visits(problem, codes, weights, counts, active)(epoch, 0, len(epoch))
-        check_range(self.watched(), counts)
-        self.finish()
-        return None
+        return pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept)
 
     def _visits(
         self,
@@ -324,16 +326,6 @@ class Model:
         row[0, columns if len(columns) > 0 else slice(len(values))] = values
         return row
 
-    @contextmanager
-    def _all_or_nothing(self, X: Floats | SparseMatrix) -> Iterator[None]:
-        """Be as before if an exception is raised while rows are learned."""
-        before = self.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before.__dict__
-            raise
-
     # Copying and growing
 
     def copy(self) -> Self:
@@ -345,27 +337,26 @@ class Model:
     def with_features(self, n_features: int) -> Self:
         """The same rules for more features, which count for nothing yet, or for fewer."""
         grown = replace(self, n_features=n_features, support=None)
-        kept = np.arange(min(self.n_features, n_features))
+        n_kept = min(self.n_features, n_features)
+        kept, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
+        bias = slice(n_features, None), slice(self.n_features, None)
+        places = {"d": [kept], "p": [kept, bias]}  # along each axis: there, and here
         for name, array in self.state.items():
-            if not {"d", "p"} & {*self.shapes[name]}:
+            if not places.keys() & {*self.shapes[name]}:
                 setattr(grown, name, array)
                 continue
-            places = {"d": (kept, kept), "p": ([*kept, n_features], [*kept, self.n_features])}
-            axes = [
-                places.get(letter, (np.arange(length), np.arange(length)))
-                for letter, length in zip(self.shapes[name], array.shape, strict=True)
-            ]
-            there, here = (np.ix_(*ends) for ends in zip(*axes, strict=True))
-            grown.state[name][there] = array[here]
+            for part in product(*(places.get(letter, [whole]) for letter in self.shapes[name])):
+                there, here = zip(*part, strict=True)
+                grown.state[name][there] = array[here]
         grown.totals = self.totals.copy()
         if isinstance(self.support, np.ndarray):
             grown.support = np.zeros((len(self.support), n_features))
-            grown.support[:, kept] = self.support[:, kept]
+            grown.support[:, :n_kept] = self.support[:, :n_kept]
         elif self.support is not None:
             import scipy.sparse as sp  # here, for those whose data is dense
 
-            padding = sp.csr_array((self.support.shape[0], n_features - len(kept)))
-            grown.support = sp.csr_array(sp.hstack([self.support[:, kept], padding]))
+            padding = sp.csr_array((self.support.shape[0], n_features - n_kept))
+            grown.support = sp.csr_array(sp.hstack([self.support[:, :n_kept], padding]))
         return grown
 
     def with_class(self, label: Hashable) -> Self:
