@@ -1,10 +1,6 @@
-"""The estimator among its neighbours: frames, pipelines, searches, routing, Ctrl-C."""
+"""The estimator among its neighbours: frames, pipelines, searches, routing."""
 
 from __future__ import annotations
-
-import itertools
-import signal
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
-from novikoff.core.rows import Indices
 
 Matrix = npt.NDArray[np.float64]
 
@@ -90,39 +85,6 @@ def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int
     messy = sp.csr_array(([1.0, 2.0, 5.0], [1, 0, 0], [0, 2, 3]), shape=(2, 2))
     nv.Perceptron().fit(messy, [0, 1])
     assert messy.indices.tolist() == [1, 0, 0]
-
-
-class CtrlC:
-    """Rows in turn without end; after three epochs of one run the user presses Ctrl-C."""
-
-    covers = True
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Indices]:
-        for epoch in itertools.count():
-            if epoch == 3 and not self.pressed:
-                self.pressed = True
-                signal.raise_signal(signal.SIGINT)
-            yield deck.rows
-
-
-def test_an_interrupted_fit_is_usable() -> None:
-    for options in [{}, {"multi_class": "ovo", "n_jobs": 2}]:
-        rng = np.random.default_rng(0)
-        X, y = rng.normal(size=(200, 5)), rng.integers(0, 3, size=200)
-        clf = nv.Perceptron(max_epochs=None, order=CtrlC()).set_params(**options)
-        # A shell may have started us with SIGINT ignored.
-        inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                clf.fit(X, y)
-        finally:
-            signal.signal(signal.SIGINT, inherited)
-        assert not clf.converged_
-        assert clf.n_updates_ == clf.update_counts_.sum()
-        assert clf.predict(X).shape == y.shape
 
 
 def test_numbers_that_would_be_rounded_are_refused_as_by_separate() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,10 +21,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import kernel_metrics
 
 import novikoff as nv
+from novikoff.core.rows import Indices
 from novikoff.learners.online import OnlineLearner
 from novikoff.learners.stateful import StateLearner
 from tests.cases import csr
-from tests.contract.test_environment import CtrlC
 from tests.model_cases import NOISY, PROBE, THREE, TWO, X, learn_dicts
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -125,8 +126,24 @@ def test_orders_are_those_of_the_library() -> None:
                 assert (clf.predict(X) == TWO).all()
 
 
+class CtrlC:
+    """Rows in turn without end; after three epochs of one run the user presses Ctrl-C."""
+
+    covers = True
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Indices]:
+        for epoch in itertools.count():
+            if epoch == 3 and not self.pressed:
+                self.pressed = True
+                signal.raise_signal(signal.SIGINT)
+            yield deck.rows
+
+
 def test_an_interrupted_fit_is_usable() -> None:
-    for learner in LEARNERS:
+    for learner in [*LEARNERS, nv.Perceptron(multi_class="ovo", n_jobs=2)]:
         clf = clone(learner).set_params(order=CtrlC(), max_epochs=None)
         inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

@@ -26,32 +26,23 @@ def digits() -> tuple[Matrix, npt.NDArray[np.int64]]:
     return X[:400] / 16.0, y[:400]
 
 
-@pytest.mark.parametrize("average", [False, "averaged"])
-@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
-def test_examples_one_by_one_are_a_stream_of_rows(
+def test_dicts_one_by_one_are_a_stream_of_rows(
     digits: tuple[Matrix, npt.NDArray[np.int64]],
-    average: Literal[False, "averaged"],
-    multi_class: Literal["ovr", "ovo"],
 ) -> None:
-    for n_classes in [2, 4]:
-        for as_dict in [False, True]:
-            X, y = digits
-            X, y = X[y < n_classes], y[y < n_classes]
-            classes = np.arange(n_classes)
-            one = nv.Perceptron(average=average, multi_class=multi_class, margin=5.0)
-            one.partial_fit(X[:1], y[:1], classes=classes)
-            for x, label in zip(X[1:], y[1:], strict=True):
-                one.learn_one(dict(enumerate(x)) if as_dict else x, label)
-            rows = nv.Perceptron(average=average, multi_class=multi_class, margin=5.0)
-            for part in np.array_split(np.arange(len(X)), 5):
-                rows.partial_fit(X[part], y[part], classes=classes)
-            np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9, atol=1e-12)
-            if not average:
-                np.testing.assert_array_equal(one.coef_, rows.coef_)
-            assert (one.n_updates_, one.n_mistakes_) == (rows.n_updates_, rows.n_mistakes_)
-            assert one.n_mistakes_ < one.n_updates_
-            predicted = [one.predict_one(dict(enumerate(x)) if as_dict else x) for x in X]
-            assert predicted == one.predict(X).tolist()
+    """Vectors too, and every scheme: `test_family` and `test_linear_model`."""
+    X, y = digits
+    X, y, classes = X[y < 4], y[y < 4], np.arange(4)
+    one = nv.Perceptron(average="averaged", multi_class="ovo", margin=5.0)
+    one.partial_fit(X[:1], y[:1], classes=classes)
+    for x, label in zip(X[1:], y[1:], strict=True):
+        one.learn_one(dict(enumerate(x)), label)
+    rows = nv.Perceptron(average="averaged", multi_class="ovo", margin=5.0)
+    for part in np.array_split(np.arange(len(X)), 5):
+        rows.partial_fit(X[part], y[part], classes=classes)
+    np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9, atol=1e-12)
+    assert (one.n_updates_, one.n_mistakes_) == (rows.n_updates_, rows.n_mistakes_)
+    assert one.n_mistakes_ < one.n_updates_
+    assert [one.predict_one(dict(enumerate(x))) for x in X] == one.predict(X).tolist()
 
 
 def test_classes_are_taken_in_as_they_appear(
