@@ -1,10 +1,6 @@
-"""The estimator among its neighbours: frames, pipelines, searches, routing, Ctrl-C."""
+"""The estimator among its neighbours: frames, pipelines, searches, routing."""
 
 from __future__ import annotations
-
-import itertools
-import signal
-from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
-from novikoff.core.rows import Indices
 
 Matrix = npt.NDArray[np.float64]
 
@@ -39,19 +34,18 @@ def test_works_in_a_pipeline_and_a_search() -> None:
     assert cross_val_score(pipeline, X, y, error_score="raise").mean() > 0.9
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_takes_frames_and_remembers_their_columns(
-    frame: type[pd.DataFrame] | type[pl.DataFrame],
     wine: tuple[Matrix, npt.NDArray[np.int64]],
 ) -> None:
-    X, y = wine
-    names = [f"c{j}" for j in range(X.shape[1])]
-    table = frame(dict(zip(names, X.T, strict=True)))
-    clf = nv.Perceptron(random_state=0).fit(table, y)
-    plain = nv.Perceptron(random_state=0).fit(X, y)
-    assert clf.feature_names_in_.tolist() == names
-    np.testing.assert_array_equal(clf.coef_, plain.coef_)
-    np.testing.assert_array_equal(clf.predict(table), y)
+    for frame in [pd.DataFrame, pl.DataFrame]:
+        X, y = wine
+        names = [f"c{j}" for j in range(X.shape[1])]
+        table = frame(dict(zip(names, X.T, strict=True)))
+        clf = nv.Perceptron(random_state=0).fit(table, y)
+        plain = nv.Perceptron(random_state=0).fit(X, y)
+        assert clf.feature_names_in_.tolist() == names
+        np.testing.assert_array_equal(clf.coef_, plain.coef_)
+        np.testing.assert_array_equal(clf.predict(table), y)
 
 
 def test_names_the_column_of_a_missing_value() -> None:
@@ -93,58 +87,25 @@ def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int
     assert messy.indices.tolist() == [1, 0, 0]
 
 
-class CtrlC:
-    """Rows in turn without end; after three epochs of one run the user presses Ctrl-C."""
-
-    covers = True
-
-    def __init__(self) -> None:
-        self.pressed = False
-
-    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Indices]:
-        for epoch in itertools.count():
-            if epoch == 3 and not self.pressed:
-                self.pressed = True
-                signal.raise_signal(signal.SIGINT)
-            yield deck.rows
-
-
-@pytest.mark.parametrize("options", [{}, {"multi_class": "ovo", "n_jobs": 2}], ids=str)
-def test_an_interrupted_fit_is_usable(options: dict[str, object]) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 5)), rng.integers(0, 3, size=200)
-    clf = nv.Perceptron(max_epochs=None, order=CtrlC()).set_params(**options)
-    # A shell may have started us with SIGINT ignored.
-    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            clf.fit(X, y)
-    finally:
-        signal.signal(signal.SIGINT, inherited)
-    assert not clf.converged_
-    assert clf.n_updates_ == clf.update_counts_.sum()
-    assert clf.predict(X).shape == y.shape
-
-
-@pytest.mark.parametrize("name", ["Perceptron", "MaxMargin", "Pocket", "separate"])
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
-        (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
-        ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
-        (pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}), r"row 1, column 0 \('a'\), which"),
-        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"), "dates .*days since"),
-        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
-    ],
-    ids=str,
-)
-def test_numbers_that_would_be_rounded_are_refused_as_by_separate(
-    name: str, X: npt.NDArray[np.generic], message: str
-) -> None:
-    call = nv.separate if name == "separate" else getattr(nv, name)().fit
-    with pytest.raises(ValueError, match=message):
-        call(X, [0, 1])
+def test_numbers_that_would_be_rounded_are_refused_as_by_separate() -> None:
+    for name in ["Perceptron", "MaxMargin", "Pocket", "separate"]:
+        for X, message in [
+            (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
+            (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
+            ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
+            (
+                pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}),
+                r"row 1, column 0 \('a'\), which",
+            ),
+            (
+                np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"),
+                "dates .*days since",
+            ),
+            (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
+        ]:
+            call = nv.separate if name == "separate" else getattr(nv, name)().fit
+            with pytest.raises(ValueError, match=message):
+                call(X, [0, 1])
 
 
 def test_labels_that_are_not_told_apart_are_refused() -> None:

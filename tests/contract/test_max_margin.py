@@ -33,9 +33,8 @@ def test_estimator(estimator: BaseEstimator) -> None:
         assert any(isinstance(cause, nv.NotSeparableError) for cause in _causes(error)), name
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_parameters_are_checked() -> None:
+    for name, value in [
         ("bias", "sideways"),
         ("fit_intercept", "yes"),
         ("tol", 0.0),
@@ -44,12 +43,12 @@ def test_estimator(estimator: BaseEstimator) -> None:
         ("multi_class", None),
         ("max_seconds", -1.0),
         ("n_jobs", 0),
-    ],
-)
-def test_parameters_are_checked(name: str, value: object) -> None:
-    model = nv.MaxMargin().set_params(**{name: value})
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of MaxMargin must be .*, not"):
-        model.fit([[0.0], [1.0]], [0, 1])
+    ]:
+        model = nv.MaxMargin().set_params(**{name: value})
+        with pytest.raises(
+            ValueError, match=f"The '{name}' parameter of MaxMargin must be .*, not"
+        ):
+            model.fit([[0.0], [1.0]], [0, 1])
 
 
 def test_it_works_in_a_pipeline_and_a_search() -> None:

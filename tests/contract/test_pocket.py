@@ -19,9 +19,16 @@ from novikoff.geometry import descent
 from tests.contract.checks import failed_checks
 
 CONFIGURATIONS = [
-    nv.Pocket(max_updates=300),
-    nv.Pocket("run_length", max_updates=300, multi_class="ovo", refine=False),
-    nv.Pocket(max_updates=300, refine=False, fit_intercept=False, lower_bound=False, n_jobs=2),
+    nv.Pocket(max_updates=30),
+    nv.Pocket(
+        "run_length",
+        max_updates=30,
+        multi_class="ovo",
+        refine=False,
+        fit_intercept=False,
+        lower_bound=False,
+        n_jobs=2,
+    ),
 ]
 
 

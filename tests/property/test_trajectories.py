@@ -108,7 +108,7 @@ def test_a_stream_may_be_cut_anywhere(
     X, signs = case
     codes = (np.arange(len(X)) + (signs > 0)) % n_classes
     whole, pieces = (
-        LinearModel.blank(range(n_classes), X.shape[1], average=average) for _ in range(2)
+        LinearModel(np.arange(n_classes), X.shape[1], averages=average) for _ in range(2)
     )
     predicted = whole.learn(csr(X) if sparse else X, codes, Perceptron().update).tolist()
     found: list[int] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import pytest
@@ -18,9 +18,8 @@ ROWS = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
 Average = Literal[False, "averaged"]
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
+def test_python_numbers_beyond_float64_are_refused() -> None:
+    cases: list[tuple[Callable[[nv.Perceptron], object], str]] = [
         (lambda clf: clf.fit([[0, 1], [1, 0], [2, HUGE]], [0, 1, 1]), "row 2, column 1"),
         (lambda clf: clf.fit(np.array([[0, 1], [HUGE, 1]], object), [0, 1]), "row 1, column 0"),
         (lambda clf: clf.partial_fit([[0, -HUGE]], [0], classes=[0, 1]), "row 0, column 1"),
@@ -34,13 +33,10 @@ Average = Literal[False, "averaged"]
         (lambda clf: clf.set_params(trace=[HUGE, 1]).fit(ROWS, [0, 1, 1]), "The reference"),
         (lambda clf: clf.set_params(step=HUGE).fit(ROWS, [0, 1, 1]), "'step' parameter"),
         (lambda clf: clf.set_params(margin=HUGE).fit(ROWS, [0, 1, 1]), "'margin' parameter"),
-    ],
-)
-def test_python_numbers_beyond_float64_are_refused(
-    call: Callable[[nv.Perceptron], object], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        call(nv.Perceptron())
+    ]
+    for call, message in cases:
+        with pytest.raises(ValueError, match=message):
+            call(nv.Perceptron())
 
 
 @pytest.mark.parametrize("average", [False, "averaged"])
@@ -72,34 +68,33 @@ def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
     assert clf.coef_.shape == before.shape
 
 
-@pytest.mark.parametrize("setting", [{"margin": -2.0}, {"margin": np.nan}, {"step": -1.0}])
-def test_single_steps_look_at_margin_and_step(setting: dict[str, float]) -> None:
-    clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
-    clf.set_params(**setting)
-    for x in (np.array([1.0]), np.array([-1.0])):
-        with pytest.raises(ValueError, match="parameter of Perceptron must be"):
-            clf.learn_one(x, 1)
+def test_single_steps_look_at_margin_and_step() -> None:
+    for setting in [{"margin": -2.0}, {"margin": np.nan}, {"step": -1.0}]:
+        clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+        clf.set_params(**setting)
+        for x in (np.array([1.0]), np.array([-1.0])):
+            with pytest.raises(ValueError, match="parameter of Perceptron must be"):
+                clf.learn_one(x, 1)
 
 
-@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_vote_with_a_score_beyond_float64_is_refused(
-    storage: Callable[[np.ndarray], np.ndarray], n_classes: int
-) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 5)), rng.integers(0, n_classes, 200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        clf = nv.Perceptron(average="voted", max_epochs=5, random_state=0)
-        clf.fit(storage(X * 1e150), y)
-    X[7:] *= 1e150
-    clf.predict(storage(X[:7]))
-    for far in (1e50, 1e157):
-        X[7] = far * X[8]
-        with pytest.raises(ValueError, match="row 7 is beyond the range of float64"):
-            clf.predict(storage(X[:9]))
-        with pytest.raises(ValueError, match="beyond the range of float64"):
-            clf.predict_one(X[7])
+def test_a_vote_with_a_score_beyond_float64_is_refused() -> None:
+    storages: list[Any] = [np.asarray, sp.csr_array]
+    for storage in storages:
+        for n_classes in [2, 3]:
+            rng = np.random.default_rng(0)
+            X, y = rng.normal(size=(200, 5)), rng.integers(0, n_classes, 200)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                clf = nv.Perceptron(average="voted", max_epochs=5, random_state=0)
+                clf.fit(storage(X * 1e150), y)
+            X[7:] *= 1e150
+            clf.predict(storage(X[:7]))
+            for far in (1e50, 1e157):
+                X[7] = far * X[8]
+                with pytest.raises(ValueError, match="row 7 is beyond the range of float64"):
+                    clf.predict(storage(X[:9]))
+                with pytest.raises(ValueError, match="beyond the range of float64"):
+                    clf.predict_one(X[7])
 
 
 def test_complex_numbers_are_refused_not_cut() -> None:

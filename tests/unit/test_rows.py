@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from numba import njit
 
@@ -16,45 +16,44 @@ from tests.cases import STORAGES, csr, planted, planted_integers
 
 
 @njit(nogil=True)
-def _compiled(rows: Rows, i: int, w: Vector, moved: Vector) -> tuple[float, float]:
+def _compiled(
+    rows: Rows, i: int, w: Vector, moved: Vector, W: Vector, out: Vector
+) -> tuple[float, float]:
     verbs.axpy(0.5, rows, i, moved)
+    verbs.dots(rows, i, W, out)
     return verbs.dot(rows, i, w), verbs.sqnorm(rows, i)
 
 
-@njit(nogil=True)
-def _compiled_dots(rows: Rows, i: int, W: Vector, out: Vector) -> None:
+def _interpreted(
+    rows: Rows, i: int, w: Vector, moved: Vector, W: Vector, out: Vector
+) -> tuple[float, float]:
+    verbs.axpy(0.5, rows, i, moved)
     verbs.dots(rows, i, W, out)
+    return verbs.dot(rows, i, w), verbs.sqnorm(rows, i)
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("storage", STORAGES)
-def test_verbs_on_integers_are_exact(storage: str, fit_intercept: bool, tmp_path: Path) -> None:
-    case = planted_integers(1, 12, 11, fit_intercept=fit_intercept)
-    rows = _rows.view(STORAGES[storage](case.X, tmp_path), case.signs, fit_intercept)
-    A = case.rows
-    w = np.arange(12.0) - 5.0
-    W = np.column_stack([w, 2.0 * w, w[::-1]])
-    for i in range(12):
-        moved, in_python = w.copy(), w.copy()
-        m, sq = _compiled(rows, i, w, moved)
-        assert m == verbs.dot(rows, i, w) == A[i] @ w
-        assert sq == verbs.sqnorm(rows, i) == A[i] @ A[i]
-        verbs.axpy(0.5, rows, i, in_python)
-        expected = (w + 0.5 * A[i]).tolist()
-        assert moved.tolist() == in_python.tolist() == expected
-        out, out_too = np.empty(3), np.empty(3)
-        _compiled_dots(rows, i, W, out)
-        verbs.dots(rows, i, W, out_too)
-        assert out.tolist() == out_too.tolist() == (A[i] @ W).tolist()
+def test_verbs_on_integers_are_exact(tmp_path: Path) -> None:
+    """Other storages are compiled in the tests of the loop, by which they are compared too."""
+    for fit_intercept, storage in product((True, False), STORAGES):
+        case = planted_integers(1, 12, 11, fit_intercept=fit_intercept)
+        rows = _rows.view(STORAGES[storage](case.X, tmp_path), case.signs, fit_intercept)
+        A, w = case.rows, np.arange(12.0) - 5.0
+        W = np.column_stack([w, 2.0 * w, w[::-1]])
+        ways = [_interpreted, _compiled] if storage in ("f64", "csr_f64_i32") else [_interpreted]
+        for i, verbs_on in product(range(12), ways):
+            moved, out = w.copy(), np.empty(3)
+            assert verbs_on(rows, i, w, moved, W, out) == (A[i] @ w, A[i] @ A[i])
+            assert moved.tolist() == (w + 0.5 * A[i]).tolist()
+            assert out.tolist() == (A[i] @ W).tolist()
 
 
-@pytest.mark.parametrize("storage", STORAGES)
-def test_a_view_has_the_matrix_it_was_made_of(storage: str, tmp_path: Path) -> None:
-    case = planted_integers(3, 9, 4)
-    rows = _rows.view(STORAGES[storage](case.X, tmp_path), case.signs, True)
-    X = _rows.matrix(rows)
-    dense = X if isinstance(X, np.ndarray) else X.toarray()
-    assert dense.tolist() == case.X.tolist()
+def test_a_view_has_the_matrix_it_was_made_of(tmp_path: Path) -> None:
+    for storage in STORAGES:
+        case = planted_integers(3, 9, 4)
+        rows = _rows.view(STORAGES[storage](case.X, tmp_path), case.signs, True)
+        X = _rows.matrix(rows)
+        dense = X if isinstance(X, np.ndarray) else X.toarray()
+        assert dense.tolist() == case.X.tolist()
 
 
 def test_a_view_copies_nothing_and_writes_nothing() -> None:

@@ -40,21 +40,22 @@ def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
         assert scaled.score(RAW, GROWERS) == 1.0
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_rows_and_rows_through_the_origin_are_not_moved(fit_intercept: bool) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3)) * [1.0, 1e-4, 1e4]
-    y = X @ [1.0, 1e4, 1e-4] > 0.0
-    for rows in (X, sp.csr_array(X)):
-        clf = nv.Perceptron(scale="standard", fit_intercept=fit_intercept, random_state=0)
-        assert clf.fit(rows, y).converged_
-        assert (clf.predict(rows) == y).all()
-        assert fit_intercept or clf.intercept_[0] == 0.0
+def test_sparse_rows_and_rows_through_the_origin_are_not_moved() -> None:
+    for fit_intercept in [True, False]:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(80, 3)) * [1.0, 1e-4, 1e4]
+        y = X @ [1.0, 1e4, 1e-4] > 0.0
+        for rows in (X, sp.csr_array(X)):
+            clf = nv.Perceptron(scale="standard", fit_intercept=fit_intercept, random_state=0)
+            assert clf.fit(rows, y).converged_
+            assert (clf.predict(rows) == y).all()
+            assert fit_intercept or clf.intercept_[0] == 0.0
 
 
 def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that only moves while features are standardised, or a kernel is loaded."""
-    now, online = [time.monotonic()], import_module("novikoff.learners.online")
+    now, learners = [time.monotonic()], import_module("novikoff.learners.perceptron")
+    training = import_module("novikoff.core.training")
     monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
 
     def taking(seconds: float, job: Any) -> Any:
@@ -64,10 +65,10 @@ def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> 
 
         return late
 
-    monkeypatch.setattr(online, "load_kernels", taking(100.0, online.load_kernels))
+    monkeypatch.setattr(training, "load_kernels", taking(100.0, training.load_kernels))
     model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
     assert model.converged_
-    monkeypatch.setattr(online, "standardise", taking(10.0, online.standardise))
+    monkeypatch.setattr(learners, "standardise", taking(10.0, learners.standardise))
     with pytest.warns(ConvergenceWarning, match="ended by the time limit"):
         assert nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS).n_updates_ == 0
 

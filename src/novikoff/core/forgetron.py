@@ -22,27 +22,32 @@ from threadpoolctl import threadpool_limits
 
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
+from novikoff.core.model import Model, Sweep
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
-from novikoff.core.state_model import StateModel, Sweep
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 128  # rows whose kernels are computed together
 HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
 
 
-class ForgetronModel(StateModel):
+class ForgetronModel(Model):
     """For each rule B + 1 places for points, in a ring; those in use have β ≠ 0."""
 
+    points: Vector
+    beta: Vector  # the weights of the points, up to the scale of the rule
+    gram: Vector
+    ring: Vector  # the oldest place, how many are in use, the scale of β, Q, and M
+
     shapes: ClassVar = {"points": "KCd", "beta": "KC", "gram": "KCC", "ring": "K5"}
-    odd: ClassVar = ("beta",)
+    signed: ClassVar = ("beta",)
     wanted: ClassVar = {**KERNEL_SETTINGS, "budget": 1}
 
-    def blank_state(self) -> dict[str, Vector]:
-        """No points; ring: the oldest place, how many are in use, the scale of β, Q, and M."""
+    def blank_arrays(self) -> dict[str, Vector]:
+        """No points."""
         shape = self.n_rules, int(self.settings["budget"]) + 1
         ring = np.tile([0.0, 0.0, 1.0, 0.0, 0.0], (self.n_rules, 1))
-        gram, points = np.zeros((*shape, shape[1])), np.zeros((*shape, self.features))
+        gram, points = np.zeros((*shape, shape[1])), np.zeros((*shape, self.n_features))
         return {"points": points, "beta": np.zeros(shape), "gram": gram, "ring": ring}
 
     @property
@@ -50,10 +55,6 @@ class ForgetronModel(StateModel):
         """K, before it is normalised."""
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own)
-
-    def watched(self) -> Vector:
-        """The weights of the points, up to their scale."""
-        return self.state["beta"].T
 
     def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
         """The loop over these rows, which have no weights."""
@@ -67,7 +68,7 @@ class ForgetronModel(StateModel):
                     visit(rule, epoch[at : at + CHUNK])
 
         def visit(rule: int, chunk: Indices) -> None:
-            points, beta, kept, ring = (self.state[name][rule] for name in self.shapes)
+            points, beta, kept, ring = (array[rule] for array in self.state.values())
             rows = X[chunk].astype(np.float64)
             used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
             members[used] = np.arange(len(used))
@@ -93,16 +94,16 @@ class ForgetronModel(StateModel):
 
     def support_of(self, rule: int) -> tuple[Vector, Vector]:
         """The points of a rule, from the oldest on, and their weights."""
-        head, size, scale = (self.state["ring"][rule, k] for k in (HEAD, SIZE, SCALE))
-        places = (int(head) + np.arange(int(size))) % self.state["beta"].shape[1]
-        return self.state["points"][rule, places], scale * self.state["beta"][rule, places]
+        head, size, scale = (self.ring[rule, k] for k in (HEAD, SIZE, SCALE))
+        places = (int(head) + np.arange(int(size))) % self.beta.shape[1]
+        return self.points[rule, places], scale * self.beta[rule, places]
 
     def check(self) -> None:
         """Raise ValueError unless the arrays, as from a file, belong together."""
-        n_places = self.state["beta"].shape[1]
+        n_places = self.beta.shape[1]
         if n_places != int(self.settings["budget"]) + 1:
             raise ValueError("it has not as many places as its budget")
-        for beta, ring in zip(self.state["beta"], self.state["ring"], strict=True):
+        for beta, ring in zip(self.beta, self.ring, strict=True):
             head, size = ring[HEAD], ring[SIZE]
             whole = head % 1.0 == 0.0 and size % 1.0 == 0.0
             if not (whole and 0 <= head < n_places and 0 <= size < n_places):

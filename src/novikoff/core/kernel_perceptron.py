@@ -16,20 +16,25 @@ import numpy as np
 
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
-from novikoff.core.model import TOO_LARGE
+from novikoff.core.model import TOO_LARGE, Model, Sweep
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
-from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
 
 
-class KernelModel(StateModel):
+class KernelModel(Model):
     """The support points, on which a rule was updated, and how often: y_i·k_i."""
 
+    coef: Vector  # Σ c·y of each rule and point
+    weighted: Vector  # Σ step·c·y, for the average
+    rows: Vector  # the numbers of the points, where the kernel is precomputed
+    updates: Vector  # of each that votes: rule, point, c·y, and the steps it survived
+    waited: Vector  # the steps before the first
+
     shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R", "updates": "U4", "waited": "K"}
-    odd: ClassVar = ("coef", "weighted")
+    signed: ClassVar = ("coef", "weighted")
     wanted: ClassVar = {
         **KERNEL_SETTINGS,
         "kernel": (*BY_NAME, "precomputed"),
@@ -37,9 +42,9 @@ class KernelModel(StateModel):
         "voted": (False, True),
     }
 
-    def blank_state(self) -> dict[str, Vector]:
+    def blank_arrays(self) -> dict[str, Vector]:
         """Nothing: no support, no votes."""
-        self.support = np.zeros((0, self.features))
+        self.support = np.zeros((0, self.n_features))
         counts = np.zeros((self.n_rules, 0))
         votes = {"updates": np.zeros((0, 4)), "waited": np.zeros(self.n_rules)}
         return {"coef": counts, "weighted": counts.copy(), "rows": np.zeros(0), **votes}
@@ -100,13 +105,13 @@ class KernelModel(StateModel):
         used = np.flatnonzero(self._counts.any(axis=0))
         self._append(self._rows[used], self._counts[:, used], self._late[:, used])
         if self.precomputed:
-            self.state["rows"] = used.astype(np.float64)
+            self.rows = used.astype(np.float64)
         if self.settings["voted"]:
             self._keep_votes(used)
         del self._rows, self._counts, self._late, self._acts
 
     def learn_one(
-        self, columns: Indices, values: Vector, code: int, factor: float = 1.0
+        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
         """Learn one example: its scores before, and how many rules it moved."""
         row = self._row(columns, values)
@@ -126,22 +131,22 @@ class KernelModel(StateModel):
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """Σ coef·K(x_i, x)."""
-        return self._combine(X, self.state["coef"])
+        return self._combine(X, self.coef)
 
     def dual_coef(self) -> Vector:
         """The coefficients that predict: (n_rules, n_support)."""
-        late = self.state["weighted"] / np.maximum(self.totals[0], 1)[:, None]
-        return self.state["coef"] - late if self.averages else self.state["coef"].copy()
+        late = self.weighted / np.maximum(self.totals[0], 1)[:, None]
+        return self.coef - late if self.averages else self.coef.copy()
 
     def final_scores(self, X: Floats | SparseMatrix) -> Vector:
         """By the last coefficients, their average, or the vote of all."""
         if not self.settings["voted"]:
             return self._combine(X, self.dual_coef())
-        updates = self.state["updates"]
+        updates = self.updates
         votes = []
         for rule in range(self.n_rules):
             which, tau, survived = updates[updates[:, 0] == rule, 1:].T
-            stood = np.append(self.state["waited"][rule], survived).astype(np.int64)
+            stood = np.append(self.waited[rule], survived).astype(np.int64)
             none = np.zeros(1), np.zeros((0, 0))
             votes.append(Votes(*none, which.astype(np.int64), tau, stood, 0.0))
         out = np.zeros((X.shape[0], self.n_rules)) - 1.0
@@ -153,7 +158,7 @@ class KernelModel(StateModel):
     def traces(self) -> list[Trace]:
         """The updates of the last run, with ‖w‖² in the kernel's space."""
         found = []
-        begun = (self.state["coef"] * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
+        begun = (self.coef * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
         for acts, start in zip(self._acts, begun, strict=True):
             step, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
             norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
@@ -162,9 +167,9 @@ class KernelModel(StateModel):
 
     def check(self) -> None:
         """Raise ValueError unless the arrays, as from a file, belong together."""
-        updates, rows = self.state["updates"], self.state["rows"]
-        width = self.state["coef"].shape[1]
-        places = [(rows, self.features), (updates[:, 0], self.n_rules), (updates[:, 1], width)]
+        updates, rows = self.updates, self.rows
+        width = self.coef.shape[1]
+        places = [(rows, self.n_features), (updates[:, 0], self.n_rules), (updates[:, 1], width)]
         for numbers, below in places:
             if not ((numbers >= 0) & (numbers < below) & (numbers % 1.0 == 0.0)).all():
                 raise ValueError("its support or its votes are numbers of no row")
@@ -175,15 +180,15 @@ class KernelModel(StateModel):
             raise ValueError("its votes cannot be counted")
 
     def _keep_votes(self, used: Indices) -> None:
-        updates, self.state["waited"] = [np.zeros((0, 4))], self.totals[0].astype(np.float64)
+        updates, self.waited = [np.zeros((0, 4))], self.totals[0].astype(np.float64)
         for rule, trace in enumerate(self.traces()):
             if len(trace) > 0:
-                self.state["waited"][rule] = trace.step[0]
+                self.waited[rule] = trace.step[0]
                 survived = np.diff(np.append(trace.step, self.totals[0, rule]))
                 where = np.searchsorted(used, trace.index)
                 moves = trace.tau * np.sign(self._counts[rule, trace.index])
                 updates.append(np.column_stack([np.full(len(where), rule), where, moves, survived]))
-        self.state["updates"] = np.vstack(updates)
+        self.updates = np.vstack(updates)
 
     def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
         """More points of support."""
@@ -191,8 +196,8 @@ class KernelModel(StateModel):
             self.support = rows.astype(np.float64)
         elif not self.precomputed:
             self.support = stacked(self.support, rows.astype(np.float64))
-        self.state["coef"] = np.hstack([self.state["coef"], coef])
-        self.state["weighted"] = np.hstack([self.state["weighted"], weighted])
+        self.coef = np.hstack([self.coef, coef])
+        self.weighted = np.hstack([self.weighted, weighted])
 
     def _combine(self, X: Floats | SparseMatrix, coef: Vector) -> Vector:
         out = np.zeros((X.shape[0], self.n_rules))
@@ -203,7 +208,7 @@ class KernelModel(StateModel):
     def _blocks(self, X: Floats | SparseMatrix) -> Iterator[tuple[int, int, Vector]]:
         if not self.precomputed:
             yield from self.kernel.blocks(X, self.support)
-        elif len(self.state["rows"]) > 0:
-            part = X[:, self.state["rows"].astype(np.int64)]
+        elif len(self.rows) > 0:
+            part = X[:, self.rows.astype(np.int64)]
             dense = part if isinstance(part, np.ndarray) else part.toarray()
             yield 0, X.shape[0], dense.astype(np.float64) + self.kernel.bias

@@ -10,62 +10,43 @@ each row it is the run on the rows c_i·a_i.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import Counts
-from novikoff.core.problem import Problem, scores
-from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
-from novikoff.core.state_model import StateModel, Sweep
+from novikoff.core.model import Model
+from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.verbs import axpy, dot, entries
 
 
-class PNormModel(StateModel):
+class PNormModel(Model):
     """The vector θ of each rule, the bias last."""
 
+    theta: Vector
+
     shapes: ClassVar = {"theta": "Kp"}
-    odd: ClassVar = ("theta",)
+    signed: ClassVar = ("theta",)
+    cycles: ClassVar = True  # θ decides all that follows
     wanted: ClassVar = {"p": 2.0}
-    cycles: ClassVar = True
 
-    def blank_state(self) -> dict[str, Vector]:
-        """θ = 0."""
-        return {"theta": np.zeros((self.n_rules, self.features + 1))}
-
-    def watched(self) -> Vector:
-        """θ decides all that follows."""
-        return self.state["theta"].T
-
-    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
-        """The loop over these rows."""
-        theta, p = self.state["theta"], float(self.settings["p"])
-        signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
-
-        def sweep(k: int, epoch: Indices) -> None:
-            tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
-            sweep_p_norm(signed[k], epoch, weights, p, theta[k], *tallies)
-
-        return sweep
+    def sweep_rule(self, *arguments: Any) -> None:
+        """The loop over rows."""
+        sweep_p_norm(float(self.settings["p"]), *arguments)
 
     def decisive(self) -> Vector:
         """W = ∇½‖θ‖_p² of each rule."""
-        theta, p = self.state["theta"].T, float(self.settings["p"])
+        theta, p = self.theta.T, float(self.settings["p"])
         largest = np.abs(theta).max(axis=0)
         scaled = theta / np.where(largest > 0.0, largest, 1.0)
         lengths = (np.abs(scaled) ** p).sum(axis=0) ** (1.0 / p)
         w = np.sign(scaled) * np.abs(scaled) ** (p - 1.0)
         return np.asarray(w * largest / np.maximum(lengths, 1.0) ** (p - 2.0))
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
-        """⟨w, x⟩ + b."""
-        return scores(X, self.decisive())
-
 
 @njit(cache=True, nogil=True)
 def sweep_p_norm(
-    rows: Rows, epoch: Indices, weights: Vector, p: float, theta: Vector,
+    p: float, rows: Rows, epoch: Indices, weights: Vector, theta: Vector,
     totals: Indices, per_row: Indices, beyond: Vector,
 ) -> None:  # fmt: skip
     """Visit rows in turn; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.

@@ -7,7 +7,7 @@ perceptron runs on standardised features, while every claim is about the feature
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -82,8 +82,11 @@ class Scaling:
 
     def back_model(self, model: LinearModel) -> LinearModel:
         """The model for the features as given, of one for standardised ones."""
-        weighted = self.back(model.weighted) if model.averages else model.weighted
-        return replace(model, W=self.back(model.W), weighted=weighted)
+        given = model.copy()
+        given.W = self.back(model.W)
+        if model.averages:
+            given.weighted = self.back(model.weighted)
+        return given
 
 
 def standardise(problem: Problem) -> tuple[Problem, Scaling]:

@@ -17,28 +17,33 @@ mistake of weight c counts c-fold in A and v, with s = c·‖f‖²; then Φ ≤
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import Counts
-from novikoff.core.problem import Problem, scores, stretches
+from novikoff.core.model import Model
+from novikoff.core.problem import Problem, stretches
 from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
-from novikoff.core.state_model import StateModel, Sweep
 from novikoff.core.verbs import axpy, dot, dots, entries
 
+NOT_POSITIVE = "its matrix is not positive definite"
 
-class SecondOrderModel(StateModel):
+
+class SecondOrderModel(Model):
     """w and S of each rule, the bias last."""
 
+    w: Vector
+    root: Vector
+    growth: Vector  # ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩ of each rule
+
     shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "Ks"}
-    odd: ClassVar = ("w",)
+    signed: ClassVar = ("w",)
     wanted: ClassVar = {"a": 5e-324, "matrix": ("full",)}
 
-    def blank_state(self) -> dict[str, Vector]:
-        """W = 0 and A = a·I; growth: ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩."""
-        n_rules, p = self.n_rules, self.features + 1
+    def blank_arrays(self) -> dict[str, Vector]:
+        """W = 0 and A = a·I."""
+        n_rules, p = self.n_rules, self.n_features + 1
         root = np.tile(np.eye(p) / float(self.settings["a"]) ** 0.5, (n_rules, 1, 1))
         return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
@@ -46,61 +51,44 @@ class SecondOrderModel(StateModel):
         """S changes as a whole."""
         return self.n_rules * problem.p**2
 
-    def watched(self) -> Vector:
-        """The weights."""
-        return self.state["w"].T
-
     def check(self) -> None:
-        """Raise ValueError where the diagonal of A or A⁻¹ is not positive."""
-        root = self.state.get("root")
-        if not (self.state["A"] > 0.0 if root is None else root.any(axis=2)).all():
-            raise ValueError("its matrix is not positive definite")
+        """Raise ValueError where the diagonal of A⁻¹ is not positive."""
+        if not self.root.any(axis=2).all():
+            raise ValueError(NOT_POSITIVE)
 
-    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
-        """The loop over these rows."""
-        signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
-
-        def sweep(k: int, epoch: Indices) -> None:
-            own = (self.state[name][k] for name in self.shapes)
-            tallies = counts.totals[:, k], counts.per_row[:, k], counts.beyond
-            self._sweep(signed[k], epoch, weights, *own, *tallies)
-
-        return sweep
-
-    def _sweep(self, *arguments: object) -> None:
+    def sweep_rule(self, *arguments: Any) -> None:
+        """The loop over rows."""
         sweep_full(*arguments)
 
     def decisive(self) -> Vector:
-        """The weights of each rule."""
-        return self.state["w"].T.copy()
-
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
-        """⟨w, x⟩ + b, not divided by 1 + s."""
-        return scores(X, self.state["w"].T)
+        """The weights of each rule; scores by them are not divided by 1 + s."""
+        return self.w.T.copy()
 
 
-class DiagonalModel(SecondOrderModel):
+class DiagonalModel(Model):
     """v and the diagonal of A of each rule, the bias last."""
 
+    v: Vector
+    A: Vector
+    growth: Vector  # as in `SecondOrderModel`
+
     shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "Ks"}
-    odd: ClassVar = ("v",)
+    signed: ClassVar = ("v",)
     wanted: ClassVar = {"a": 5e-324, "matrix": ("diagonal",)}
 
-    def blank_state(self) -> dict[str, Vector]:
+    def blank_arrays(self) -> dict[str, Vector]:
         """Zeros as v, and a everywhere as A."""
-        shape = self.n_rules, self.features + 1
+        shape = self.n_rules, self.n_features + 1
         A = np.full(shape, float(self.settings["a"]))
         return {"v": np.zeros(shape), "A": A, "growth": np.zeros((self.n_rules, 2))}
 
-    def work(self, problem: Problem) -> int:
-        """The entries of the row."""
-        return self.n_rules * problem.longest
+    def check(self) -> None:
+        """Raise ValueError where the diagonal of A is not positive."""
+        if not (self.A > 0.0).all():
+            raise ValueError(NOT_POSITIVE)
 
-    def watched(self) -> Vector:
-        """Sums of rows."""
-        return self.state["v"].T
-
-    def _sweep(self, *arguments: object) -> None:
+    def sweep_rule(self, *arguments: Any) -> None:
+        """The loop over rows."""
         sweep_diagonal(*arguments)
 
     def decisive(self) -> Vector:
@@ -112,7 +100,7 @@ class DiagonalModel(SecondOrderModel):
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """Σ_j v_j·x_j/(A_jj + x_j²), x with the bias."""
-        v, A, bias = self.state["v"], self.state["A"], float(self.fit_intercept)
+        v, A, bias = self.v, self.A, float(self.fit_intercept)
         out: Vector = np.empty((X.shape[0], self.n_rules))
         for k in range(self.n_rules):
             for begin, end in stretches(X):

@@ -21,57 +21,59 @@ from typing import ClassVar
 
 import numpy as np
 
-from novikoff.core.model import Labels
+from novikoff.core.model import Labels, Model
 from novikoff.core.pocket import fill_pocket
 from novikoff.core.problem import pose, stretches
 from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
 from novikoff.core.schemes import scheme_for
-from novikoff.core.state_model import StateModel
 from novikoff.core.stops import Limits
 
 LARGEST = 1e150  # entries whose squares are still finite
 _CANDIDATES = 64  # wrong rows among which the one farthest from all others is taken
 
 
-class TowerModel(StateModel):
+class TowerModel(Model):
     """Towers of units, one for each rule; the last unit of a tower has the answer.
 
     ``units`` has a row for each: the weights of z = (x − centre)/scale, of ‖z‖² and of the answer
-    before, and the bias. ``rule`` tells whose it is, ``errors`` the rows wrong after it.
+    before, and the bias.
     """
 
+    centre: Vector
+    scale: Vector
+    units: Vector
+    rule: Vector  # of each unit, whose it is
+    errors: Vector  # and the rows wrong after it
+
     shapes: ClassVar = {"centre": "d", "scale": "o", "units": "uv", "rule": "u", "errors": "u"}
-    odd: ClassVar = ()
-    wanted: ClassVar = {}
 
     def last_scores(self, X: Floats | SparseMatrix) -> Vector:
         """The weighted sum of each tower's last unit, whose sign is the answer; 0 is −1."""
         out = np.empty((X.shape[0], self.n_rules))
         for first, last in stretches(X):
-            Z = _inputs(X[first:last], self.state["centre"], float(self.state["scale"][0]))
+            Z = _inputs(X[first:last], self.centre, float(self.scale[0]))
             for k in range(self.n_rules):
                 before = np.zeros(len(Z))
-                for unit in self.state["units"][self.state["rule"] == k]:
+                for unit in self.units[self.rule == k]:
                     out[first:last, k] = _nets(Z, before, unit)
                     before = np.where(out[first:last, k] > 0.0, 1.0, -1.0)
         return out
 
-    def errors(self) -> list[list[int]]:
+    def errors_by_rule(self) -> list[list[int]]:
         """The rows wrong after each unit, by rule."""
-        found = self.state["errors"].astype(np.int64)
-        return [found[self.state["rule"] == k].tolist() for k in range(self.n_rules)]
+        found = self.errors.astype(np.int64)
+        return [found[self.rule == k].tolist() for k in range(self.n_rules)]
 
     def check(self) -> None:
         """Raise ValueError unless each rule has units, and these as many weights as it takes."""
-        state = self.state
-        rules = state["rule"].tolist()
+        rules = self.rule.tolist()
         if sorted(set(rules)) != list(range(self.n_rules)) or sorted(rules) != rules:
             raise ValueError("its units are not in the order of its rules")
-        if state["units"].shape[1] != self.features + 3:
-            raise ValueError(f"its units do not have {self.features + 3} weights")
-        if state["scale"].shape != (1,) or not state["scale"][0] > 0.0:
+        if self.units.shape[1] != self.n_features + 3:
+            raise ValueError(f"its units do not have {self.n_features + 3} weights")
+        if self.scale.shape != (1,) or not self.scale[0] > 0.0:
             raise ValueError("its scale is not a positive number")
-        errors = state["errors"]
+        errors = self.errors
         if (errors % 1.0 != 0.0).any() or not 0 <= errors.min() <= errors.max() < 2**53:
             raise ValueError("its errors are not counts")
 
@@ -102,7 +104,7 @@ def grow_towers(
     --------
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> xor, rng = np.array([0, 1, 1, 0]), np.random.default_rng(0)
-    >>> grow_towers(X, xor, np.array(["no", "yes"]), rng=rng, max_updates=1000).errors()
+    >>> grow_towers(X, xor, np.array(["no", "yes"]), rng=rng, max_updates=1000).errors_by_rule()
     [[1, 0]]
     """
     centre = X.mean(axis=0)
@@ -112,14 +114,14 @@ def grow_towers(
     for sides in scheme_for(len(classes), "ovr").sides.T:
         limits = Limits(updates=max_updates)
         towers.append(_grow(Z, sides[targets], limits, rng, max_units))
-    state = {
+    arrays = {
         "centre": centre,
         "scale": np.array([scale]),
         "units": np.vstack([units for units, _ in towers]),
         "rule": np.repeat(np.arange(len(towers)) * 1.0, [len(units) for units, _ in towers]),
         "errors": np.array([count * 1.0 for _, errors in towers for count in errors]),
     }
-    return TowerModel(classes, X.shape[1], True, {}, state)
+    return TowerModel(classes, X.shape[1], arrays=arrays)
 
 
 def _grow(

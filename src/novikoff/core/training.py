@@ -1,7 +1,8 @@
 """Train the rules of a scheme: side by side in one pass, or each for itself.
 
 `sweep_classes` is the loop of `novikoff.core.sweep` for K rules that share each row: it is read
-once and shown to all of them. Each runs exactly as it would alone.
+once and shown to all of them. Each runs exactly as it would alone. `step_of_every_rule` is one
+turn of it, for a stream that comes one by one.
 """
 
 from __future__ import annotations
@@ -63,6 +64,53 @@ def sweep_classes(
                 counts.totals[2, c] += m <= 0.0
                 active[c] = counts.totals[1, c] < most
             counts.totals[0, c] += 1
+
+
+@njit(cache=True, nogil=True)
+def step_of_every_rule(
+    columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
+    numbers: Vector, factor: float, scores: Vector,
+) -> int:  # fmt: skip
+    """One step of every rule on one example (A5): how many were updated.
+
+    The scores before are written to ``scores``. −1, and nothing is done, if a number would leave
+    float64.
+    """
+    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+    bias, last = numbers[6], len(W) - 1
+    steps, squared, beyond, updates = np.zeros(len(sides)), bias, 0.0, 0
+    for x in values:
+        squared += x * x
+    for c in range(len(sides)):
+        scores[c] = bias * W[last, c]
+        for j in range(len(values)):
+            scores[c] += values[j] * W[columns[j] if len(columns) > 0 else j, c]
+        beyond += scores[c] - scores[c]  # 0, or NaN once a number is not finite
+        m = sides[c] * scores[c]
+        if sides[c] != 0 and m <= update.threshold:
+            steps[c] = sides[c] * factor * tau(update, m, squared)
+    for writing in (False, True):  # once to see whether all numbers stay within float64
+        for c in range(len(sides)):
+            for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
+                at = columns[j] if j < len(columns) else j
+                at, x = (last, bias) if j == len(values) else (at, values[j])
+                moved, t = W[at, c] + steps[c] * x, totals[0, c]
+                late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
+                beyond += (moved - moved) + (late - late)
+                if writing:
+                    W[at, c] = moved
+                    if len(weighted) > 0:
+                        weighted[at, c] = late
+        if beyond != 0.0:
+            return -1
+    for c in range(len(sides)):
+        m = sides[c] * scores[c]
+        acts = sides[c] != 0 and m <= update.threshold
+        updates += acts
+        totals[0, c] += sides[c] != 0
+        totals[1, c] += acts
+        totals[2, c] += acts and m <= 0.0
+    return updates
 
 
 def train(

@@ -14,7 +14,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 from numba.extending import register_jitable
+
+from novikoff.core.rows import Vector
 
 # m < 1 and m ≤ BELOW_ONE are the same condition on floats.
 BELOW_ONE = math.nextafter(1.0, 0.0)
@@ -58,6 +61,11 @@ def relaxation(eta: float = 1.0, margin: float = 0.0) -> Update:
     η = 1 projects onto the half-space ⟨a, w⟩ ≥ δ, η = 2 reflects.
     """
     return Update(float(margin), eta=float(eta), goal=float(margin))
+
+
+def numbers_of(update: Update, fit_intercept: bool) -> Vector:
+    """An update and whether there is a bias, as one array: Numba unboxes it faster."""
+    return np.array([*update, float(fit_intercept)])
 
 
 @register_jitable(forceinline=True)

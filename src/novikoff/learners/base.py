@@ -90,7 +90,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             raise
 
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
-        """Check everything; the unsigned problem, zero weights, and the class of each row."""
+        """Check everything; the unsigned problem, a blank model, and the class of each row."""
         check_parameters(self, self._rules)
         rows, classes, codes = check_classes(self, X, y)
         return (
@@ -99,12 +99,24 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             codes,
         )
 
+    def _kind(self) -> type[Model]:
+        """The model that it fits."""
+        return LinearModel
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        """The numbers of the model's formula, by the learner's parameters."""
+        return {}
+
     def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
-        """Zero weights for these classes."""
-        return LinearModel.blank(
-            classes, n_features, fit_intercept=self.fit_intercept, multi_class=self.multi_class,
-            average=getattr(self, "average", False) == "averaged",
-        )  # fmt: skip
+        """A model of these classes that has learned nothing."""
+        return self._kind()(
+            np.asarray(classes),
+            n_features,
+            self.fit_intercept,
+            self._settings(n_features),
+            averages=getattr(self, "average", False) == "averaged",
+            multi_class=self.multi_class,
+        )
 
     @property
     def classes_(self) -> Labels:
@@ -205,12 +217,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
-        if model.votes:
-            row = np.zeros((1, self.n_features_in_))
-            row[0, columns if len(columns) > 0 else slice(len(values))] = values
-            scores = model.scores(row)[0]
-        else:
-            scores = model.score_one(columns, values)
+        scores = model.score_one(columns, values)
         if not np.isfinite(scores).all():
             check_example(x)
             raise ValueError(TOO_LARGE)

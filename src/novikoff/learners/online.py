@@ -1,16 +1,15 @@
 """Learners that run a loop: from rows at once, from a stream, or one example at a time (A2, A5).
 
-A learner is its parameters and its update rule; all else is here.
+A learner is its parameters, its update rule and its model; all else is here.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from operator import attrgetter
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +18,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Trace
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.orders import BY_NAME, Greedy, named
-from novikoff.core.problem import Problem, products
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
-from novikoff.core.scaling import Scaling, standardise
-from novikoff.core.single_step import learn_one, numbers_of
+from novikoff.core.scaling import Scaling
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import load_kernels, train
-from novikoff.core.updates import Update
-from novikoff.core.voting import votes_of
-from novikoff.geometry.remote import RemoteRows
-from novikoff.learners.base import LinearLearner, linear, one_or_each
+from novikoff.core.updates import Update, numbers_of
+from novikoff.learners.base import LinearLearner, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -50,9 +44,7 @@ from novikoff.learners.inputs import (
     check_example,
     check_parameters,
     check_reference,
-    check_remote,
     check_rows_and_labels,
-    check_start,
     check_weights,
     class_factor,
     code_labels,
@@ -63,10 +55,14 @@ from novikoff.learners.inputs import (
     words,
 )
 
-# After Ctrl-C, votes are put together for at most this many updates: well within a second.
-MOST_VOTES = 4_000_000
+Start: TypeAlias = tuple[npt.ArrayLike | None, npt.ArrayLike | None]  # coef_init, intercept_init
 STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")  # parameters of a stream's rules
-_LIMITS = {Stop.EPOCHS: "max_epochs", Stop.UPDATES: "max_updates", Stop.SECONDS: "max_seconds"}
+# The parameter whose limit a run has reached.
+LIMITS_BY_STOP = {
+    Stop.EPOCHS: "max_epochs",
+    Stop.UPDATES: "max_updates",
+    Stop.SECONDS: "max_seconds",
+}
 
 
 def streams(learner: OnlineLearner) -> bool:
@@ -143,7 +139,6 @@ class OnlineLearner(LinearLearner):
         "n_jobs": JOBS,
         "verbose": VERBOSE,
     }
-    _mixes: ClassVar[bool] = False  # whether it learns by parameter mixing from a cluster
     _open: bool  # whether new classes are taken in
     # The parameters of the last single step, and what it was told of its update.
     _checked: tuple[object, Vector] | None = None
@@ -166,158 +161,62 @@ class OnlineLearner(LinearLearner):
         """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
         return self._fitted("n_mistakes_").n_mistakes
 
-    def fit(
+    def _fit(
         self,
-        X: MatrixLike | RemoteRows,
-        y: npt.ArrayLike | None = None,
-        coef_init: npt.ArrayLike | None = None,
-        intercept_init: npt.ArrayLike | None = None,
+        X: MatrixLike,
+        y: npt.ArrayLike | None,
         sample_weight: npt.ArrayLike | None = None,
+        start: Start = (None, None),
     ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
-            too, are read in place. Or the rows of a cluster, which have their labels with them
-            (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
-            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
-        y : array-like of shape (n_samples,)
-            The labels.
-        coef_init, intercept_init : array-like, optional
-            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps; a row of weight 0 does not take part.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
-            millions of updates that is the last weights, not their votes). As after any other
-            exception it is what it was before if the training had not begun.
-        """
-        if isinstance(X, RemoteRows):
-            return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
+        """Learn from rows until a cycle is clean or a limit is reached."""
         with self._all_or_nothing():
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
-            problem, blank, codes = self._prepare(X, y)
-            rows, classes, shape = problem.X, blank.classes, (blank.n_rules, blank.n_features)
-            start = check_start(coef_init, intercept_init, *shape, self.fit_intercept)
-            if start is None and before is not None:
-                check_resumable(before, blank)
-                start = before.decisive()
-                if not blank.fit_intercept and start[-1].any():
-                    raise ValueError(
-                        "warm_start needs an intercept of zero if fit_intercept=False."
-                    )
-            weights = check_weights(sample_weight, self.class_weight, classes, codes)
+            given, blank, codes = self._prepare(X, y)
+            model = self._first_model(blank, before, start)
+            weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
             if weights is not None and not weights.any():
                 raise ValueError("All weights are zero: no row takes part.")
-            wants_trace, reference = check_reference(self.trace, *shape, self.fit_intercept)
-            if self.scale is not None and self.average == "voted":
-                raise ValueError(
-                    "The votes of average='voted' are not mapped back from scaled features: use "
-                    "average='averaged', or scale=None."
-                )
-            order, given, scaling = named(self.order), problem, None
-            traced = wants_trace or self.average == "voted"
-            with limits.standing_still():
-                load_kernels(given, blank.scheme, order, trace=traced)
-            if self.scale is not None:
-                problem, scaling = standardise(given)
-                start = None if start is None else scaling.forth(start)
-            random_state = self._seed()
+            shape = model.n_rules, model.n_features, self.fit_intercept
+            wants_trace, reference = check_reference(self.trace, *shape)
+            random_state, votes = self._seed(), self.average == "voted"
             plan = Plan(
                 update=self._update(),
-                order=order,
+                order=self._order(),
                 limits=limits,
                 seed=seed_of(random_state),
-                average=self.average == "averaged",
-                trace=traced,
+                average=model.averages,
+                trace=wants_trace or votes,
+                votes=votes,
                 reference=reference,
                 threads=threads_of(self.n_jobs),
                 after_epoch=self._print_epoch if self.verbose else None,
             )
-            run = train(problem, codes, blank.scheme, plan, start=start, weights=weights)
-            model = LinearModel.trained(run, classes, blank.fit_intercept, self.multi_class)
-            returned = True
-            if scaling is not None:
-                model = scaling.back_model(model)
-                returned = not run.converged or _is_clean(
-                    model, given, codes, weights, plan.update.threshold
-                )
-            hurried = limits.interrupted and model.n_updates > MOST_VOTES
-            if self.average == "voted" and not hurried:
-                begin = np.zeros_like(model.W) if start is None else start
-                model.votes = [
-                    votes_of(trace, int(visited), w, rows, codes, sides, model.fit_intercept)
-                    for trace, visited, w, sides in zip(
-                        run.traces, model.totals[0], begin.T, model.sides.T, strict=True
-                    )
-                ]
+            with limits.standing_still():
+                model.load(given, plan.order, trace=plan.trace)
+            model, run, clean = self._train(model, given, codes, plan, weights)
             self._conclude(model, run, random_state)
-            self.converged_ = run.converged and returned
+            self.converged_ = run.converged and clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         if limits.interrupted:
             raise KeyboardInterrupt
-        if not returned:
-            warnings.warn(
-                "The run on scaled features ended with all rows right, but in floats its rule does "
-                "not separate the rows as given: their numbers are large for their differences; "
-                "subtract a constant from each column.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        elif not self.converged_:
+        if not self.converged_:
             self._warn(run, given)
         return self
 
-    def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
-        """Learn from rows on a cluster."""
-        with self._all_or_nothing():
-            check_parameters(self, self._rules)
-            if not self._mixes:
-                name = type(self).__name__
-                raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
-            plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
-            labels = check_remote(self, rows, {**plain, "trace": False}, *others)
-            if self.verbose:
-                raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
-            if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
-                raise ValueError("On a cluster the order is one by name that looks at each row.")
-            blank = LinearModel.blank(
-                labels, rows.d, fit_intercept=self.fit_intercept, multi_class=self.multi_class
-            )
-            random_state = self._seed()
-            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            plan = Plan(self._update(), named(self.order), limits, seed_of(random_state))
-            known = blank.classes.tolist()
-            run = rows.fit(plan, blank.scheme, known, self.fit_intercept)
-            blank.W, blank.totals = run.W, run.totals
-            names = [str(name) for name in rows.names] if rows.named else None
-            self._take(blank, names)
-            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
-            self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
-            self.random_state_ = random_state
-            self._forget("trace_", "update_counts_", "period_")
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not self.converged_:
-            why = _LIMITS.get(run.stops[0], str(run.stops[0]))
-            warnings.warn(
-                f"The run ended at {why} without an epoch that has every row right; "
-                "novikoff.separate tells whether there can be one.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
+    def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
+        """The model that a fit begins with: blank, or that of the fit before."""
+        raise NotImplementedError
+
+    def _order(self) -> Order:
+        return named(self.order)
+
+    def _train(
+        self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
+    ) -> tuple[Model, Run, bool]:
+        """Run the loop: the model, its run, and whether a clean run is one on the rows as given."""
+        return model, model.train(problem, codes, plan, weights), True
 
     def _seed(self) -> int:
         """The random_state that would repeat a fit."""
@@ -390,7 +289,7 @@ class OnlineLearner(LinearLearner):
             codes = code_labels(y, self.classes_)
             class_factor(self.class_weight, None)  # refuses 'balanced'
             weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-            self._learn_rows(self._model, X, codes, weights)
+            self._model.learn(X, codes, self._update(), weights=weights)
             self._streamed()
             self.n_iter_ += 1
         return self
@@ -448,12 +347,12 @@ class OnlineLearner(LinearLearner):
         """
         new: dict[Hashable, int] = {}
         model, checked = self._held, self._checked
-        given = self._of_update(self), model.fit_intercept
+        given = self._of_update(self)
         if checked is None or checked[0] != given:
             check_parameters(self, self._rules)
             streams(self)
             self._check_unchanged(model)
-            checked = given, numbers_of(self._update(), 1.0, model.fit_intercept)
+            checked = given, numbers_of(self._update(), model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:
             model = model.with_features(self._room(self.n_features_in_ + len(new)))
@@ -465,22 +364,20 @@ class OnlineLearner(LinearLearner):
                 raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
-        numbers, factor = checked[1], 1.0
-        if self.class_weight is not None:
-            factor = class_factor(self.class_weight, _plain(y))
-            numbers = numbers_of(self._update(), factor, model.fit_intercept)
+        weights = self.class_weight
+        factor = 1.0 if weights is None else class_factor(weights, _plain(y))
         try:
             if factor == 0.0:  # a class of weight 0 takes no part
                 check_example(x)
                 scores, moved = model.score_one(columns, values), 0
             else:
-                scores, moved = self._learn_example(model, columns, values, code, numbers)
+                scores, moved = model.learn_one(columns, values, code, checked[1], factor)
         except ValueError:
             check_example(x)  # names a value that is not finite, if that is why
             raise
-        self._checked = checked
         if model is not self._held:
             self._hold(model, self._vocabulary)
+        self._checked = checked
         if new:
             self._features().update(new)
             self.n_features_in_ += len(new)
@@ -489,14 +386,22 @@ class OnlineLearner(LinearLearner):
             self._streamed()
         return scores, code
 
+    def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
+        super()._hold(model, vocabulary)
+        self._checked = None
+
     def _check_unchanged(self, model: Model) -> None:
-        """Raise ValueError if a parameter of the rules is not that of the first call."""
-        before = {"fit_intercept": model.fit_intercept, "multi_class": model.multi_class}
+        """Raise ValueError if a parameter of the rules is not that by which they have learned."""
+        before: dict[str, object] = {
+            "fit_intercept": model.fit_intercept,
+            "multi_class": model.multi_class,
+        }
         if model.averages or self.average == "averaged":
             before["average"] = "averaged" if model.averages else False
-        self._compare(before, {name: getattr(self, name) for name in before})
-
-    def _compare(self, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+        now = {name: getattr(self, name) for name in before}
+        for name, value in self._settings(max(1, model.n_features)).items():
+            if getattr(self, name, None) is not None:  # a parameter that was given
+                before[name], now[name] = model.settings[name], value
         for name, value in now.items():
             if value != before[name]:
                 raise ValueError(
@@ -506,17 +411,8 @@ class OnlineLearner(LinearLearner):
 
     def _room(self, n_features: int) -> int:
         """The columns to keep for so many features of dicts: room for as many again."""
-        return 2 * n_features
-
-    def _learn_rows(
-        self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
-    ) -> None:
-        linear(model).learn(X, codes, self._update(), weights=weights)
-
-    def _learn_example(
-        self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
-    ) -> tuple[Vector, int]:
-        return learn_one(linear(model), columns, values, code, numbers)
+        function = callable(getattr(self, "kernel", None))  # it sees the columns that there are
+        return n_features if function else 2 * n_features
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
         """Begin a stream; one that ``grows`` takes in new classes."""
@@ -538,6 +434,16 @@ class OnlineLearner(LinearLearner):
         return False
 
     def _warn(self, run: Run, given: Problem) -> None:
+        """Warn that the fit did not end with a clean cycle, and why."""
+        if run.converged:
+            warnings.warn(
+                "The run on scaled features ended with all rows right, but in floats its rule does "
+                "not separate the rows as given: their numbers are large for their differences; "
+                "subtract a constant from each column.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+            return
         periods = [period for period in run.periods if period is not None]
         if periods:
             lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
@@ -550,17 +456,17 @@ class OnlineLearner(LinearLearner):
                 "zero, so that no rule separates the classes: proved. novikoff.Pocket finds a rule "
                 "with few mistakes.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        more = " or ".join(_LIMITS[stop] for stop in stops if stop in _LIMITS)
+        more = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
         advice = f", or the run need more time ({more})" if more else ""
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
             f"(every row on its side): {self._unclean(advice, given)}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _unclean(self, advice: str, given: Problem) -> str:
@@ -575,38 +481,6 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class WeightLearner(OnlineLearner):
-    """A learner that keeps weights alone, with the parameters of all such."""
-
-    fit_intercept: bool = True
-    order: OrderLike = "permuted"
-    average: Literal[False, "averaged", "voted"] = False
-    scale: Literal["standard"] | None = None
-    max_epochs: int | None = 1000
-    max_updates: int | None = None
-    max_seconds: float | None = None
-    multi_class: Literal["ovr", "ovo"] = "ovr"
-    class_weight: ClassWeight = None
-    warm_start: bool = False
-    trace: bool | npt.ArrayLike = False
-    random_state: RandomState = None
-    n_jobs: int | None = None
-    verbose: int = 0
-
-
-def _is_clean(
-    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
-) -> bool:
-    """Whether every rule has every row that takes part beyond the threshold."""
-    for rule in range(model.n_rules):
-        own = problem.resigned(model.sides[codes, rule])
-        rows = own.taking_part(weights)
-        if not (products(own, model.W[:, rule])[rows] > threshold).all():
-            return False
-    return True
 
 
 def _plain(y: Hashable) -> Hashable:

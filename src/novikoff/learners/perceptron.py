@@ -1,15 +1,178 @@
-"""The perceptron as a scikit-learn estimator."""
+"""Learners of weights alone: the perceptron, and those with another update rule.
+
+Each is its parameters and its `_update`.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import ClassVar
+from typing import ClassVar, Literal, Self
 
-from novikoff.core.updates import Update, perceptron
-from novikoff.learners.inputs import MARGIN, STEP, Rule
-from novikoff.learners.online import STRUCTURE, WeightLearner
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Model
+from novikoff.core.orders import Greedy, named
+from novikoff.core.problem import Problem, products
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Plan, Run
+from novikoff.core.scaling import standardise
+from novikoff.core.stops import Limits
+from novikoff.core.updates import Update, passive_aggressive, perceptron
+from novikoff.geometry.remote import RemoteRows
+from novikoff.learners.base import linear
+from novikoff.learners.inputs import (
+    MARGIN,
+    STEP,
+    ClassWeight,
+    MatrixLike,
+    OrderLike,
+    RandomState,
+    Rule,
+    check_parameters,
+    check_remote,
+    check_start,
+    seed_of,
+    words,
+)
+from novikoff.learners.online import (
+    LIMITS_BY_STOP,
+    STRUCTURE,
+    OnlineLearner,
+    Start,
+    check_resumable,
+)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WeightLearner(OnlineLearner):
+    """A learner that keeps weights alone, with the parameters of all such."""
+
+    fit_intercept: bool = True
+    order: OrderLike = "permuted"
+    average: Literal[False, "averaged", "voted"] = False
+    scale: Literal["standard"] | None = None
+    max_epochs: int | None = 1000
+    max_updates: int | None = None
+    max_seconds: float | None = None
+    multi_class: Literal["ovr", "ovo"] = "ovr"
+    class_weight: ClassWeight = None
+    warm_start: bool = False
+    trace: bool | npt.ArrayLike = False
+    random_state: RandomState = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    _mixes: ClassVar[bool] = False  # whether it learns by parameter mixing from a cluster
+
+    def fit(
+        self,
+        X: MatrixLike | RemoteRows,
+        y: npt.ArrayLike | None = None,
+        coef_init: npt.ArrayLike | None = None,
+        intercept_init: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
+            too, are read in place. Or the rows of a cluster, which have their labels with them
+            (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
+            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
+        y : array-like of shape (n_samples,)
+            The labels.
+        coef_init, intercept_init : array-like, optional
+            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors on the steps; a row of weight 0 does not take part.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
+            millions of updates that is the last weights, not their votes). As after any other
+            exception it is what it was before if the training had not begun.
+        """
+        if isinstance(X, RemoteRows):
+            return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
+        return self._fit(X, y, sample_weight, (coef_init, intercept_init))
+
+    def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
+        """Blank weights, those given, or those that predict after the fit before."""
+        model = linear(blank)
+        W = check_start(*start, model.n_rules, model.n_features, self.fit_intercept)
+        if W is None and before is not None:
+            check_resumable(before, blank)
+            W = before.decisive()
+            if not model.fit_intercept and W[-1].any():
+                raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
+        if W is not None:
+            model.W[:] = W
+        return model
+
+    def _train(
+        self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
+    ) -> tuple[Model, Run, bool]:
+        """Run the loop, on scaled features if these are asked for."""
+        if self.scale is None:
+            return super()._train(model, problem, codes, plan, weights)
+        if plan.votes:
+            raise ValueError(
+                "The votes of average='voted' are not mapped back from scaled features: use "
+                "average='averaged', or scale=None."
+            )
+        (scaled, scaling), scaled_model = standardise(problem), linear(model)
+        scaled_model.W = scaling.forth(scaled_model.W)
+        run = scaled_model.train(scaled, codes, plan, weights)
+        found = scaling.back_model(scaled_model)
+        return found, run, _is_clean(found, problem, codes, weights, plan.update.threshold)
+
+    def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
+        """Learn from rows on a cluster."""
+        with self._all_or_nothing():
+            check_parameters(self, self._rules)
+            if not self._mixes:
+                name = type(self).__name__
+                raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
+            plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
+            labels = check_remote(self, rows, {**plain, "trace": False}, *others)
+            if self.verbose:
+                raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
+            if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
+                raise ValueError("On a cluster the order is one by name that looks at each row.")
+            model, random_state = linear(self._blank(labels, rows.d)), self._seed()
+            limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
+            plan = Plan(self._update(), self._order(), limits, seed_of(random_state))
+            run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
+            model.W, model.totals = run.W, run.totals
+            self._take(model, [str(name) for name in rows.names] if rows.named else None)
+            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+            self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
+            self.random_state_ = random_state
+            self._forget("trace_", "update_counts_", "period_")
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if not self.converged_:
+            why = LIMITS_BY_STOP.get(run.stops[0], str(run.stops[0]))
+            warnings.warn(
+                f"The run ended at {why} without an epoch that has every row right; "
+                "novikoff.separate tells whether there can be one.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,3 +291,83 @@ class Perceptron(WeightLearner):
 
     def _update(self) -> Update:
         return perceptron(self.margin, self.step)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PassiveAggressive(WeightLearner):
+    """Passive-aggressive: on a margin y·f(x) < 1, the nearest weights that make it 1.
+
+    With the loss ℓ = max(0, 1 − y·f(x)) and a = y·[x, 1], w ← w + τ·a with (A9; Crammer et al.
+    2006)
+
+    * PA: τ = ℓ/‖a‖²
+    * PA-I: τ = min(C, ℓ/‖a‖²)
+    * PA-II: τ = ℓ/(‖a‖² + 1/(2C))
+
+    Guarantees for one pass from zero weights, any u, R = max‖a‖ and the losses ℓ* of u on the rows:
+    PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0; PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes;
+    PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²) (`novikoff.bounds`).
+
+    It learns from every row within the margin, so that a fit rarely ends with a clean cycle: that
+    would need every y·f(x) ≥ 1 to the last bit. Rows whose ‖a‖² is beyond float64 are refused; PA
+    and PA-I do not move along one whose ‖a‖² is 0 there (no intercept, entries below 1e-162).
+
+    Parameters
+    ----------
+    variant : {"PA-I", "PA", "PA-II"}, default="PA-I"
+        Whether steps are bounded by C, not at all, or made smaller throughout.
+    C : float, default=1.0
+        The larger, the more a single row may move the weights; PA does not use it.
+    fit_intercept, order, average, scale, max_updates, max_seconds, multi_class, class_weight, \
+warm_start, trace, random_state, n_jobs, verbose
+        As in `Perceptron`.
+    max_epochs : int or None, default=100
+        Limit on passes over the data; None for no limit.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, converged_, update_counts_, trace_, random_state_
+        As in `Perceptron`; ``converged_`` means y·f(x) ≥ 1 for all rows.
+    n_updates_ : int
+        Updates made, summed over the binary problems.
+    n_mistakes_ : int
+        Those made on a row that was on the wrong side, y·f(x) ≤ 0.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]], ["left", "right", "right"]
+    >>> clf = nv.PassiveAggressive().partial_fit(X, y, classes=["left", "right"])
+    >>> clf.predict(X).tolist(), clf.n_updates_, clf.n_mistakes_
+    (['left', 'right', 'right'], 2, 2)
+    """
+
+    variant: Literal["PA-I", "PA", "PA-II"] = "PA-I"
+    C: float = 1.0
+    max_epochs: int | None = 100
+
+    _of_update = attrgetter("variant", "C", *STRUCTURE)
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **WeightLearner._rules,
+        "variant": words("PA-I", "PA", "PA-II"),
+        "C": STEP,
+    }
+
+    def _update(self) -> Update:
+        if self.variant == "PA-I":
+            return passive_aggressive(cap=self.C)
+        if self.variant == "PA-II":
+            return passive_aggressive(slack=1.0 / (2.0 * float(self.C)))
+        return passive_aggressive()
+
+
+def _is_clean(
+    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
+) -> bool:
+    """Whether every rule has every row that takes part beyond the threshold."""
+    for rule in range(model.n_rules):
+        own = problem.resigned(model.sides[codes, rule])
+        rows = own.taking_part(weights)
+        if not (products(own, model.W[:, rule])[rows] > threshold).all():
+            return False
+    return True

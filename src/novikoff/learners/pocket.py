@@ -22,7 +22,7 @@ from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes
 from novikoff.geometry.remote import RemoteRows
-from novikoff.learners.base import LinearLearner, one_or_each
+from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -34,12 +34,10 @@ from novikoff.learners.inputs import (
     MatrixLike,
     RandomState,
     Rule,
-    check_classes,
     check_parameters,
     check_remote,
     check_start,
     check_weights,
-    pose_unsigned,
     seed_of,
     words,
 )
@@ -208,27 +206,23 @@ class Pocket(LinearLearner):
         sample_weight: npt.ArrayLike | None,
     ) -> Limits:
         """Fit every rule; the limits know whether Ctrl-C was pressed."""
-        check_parameters(self, self._rules)
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
-        rows, classes, codes = check_classes(self, X, y)
-        model = LinearModel.blank(
-            classes, rows.shape[1], fit_intercept=self.fit_intercept, multi_class=self.multi_class
-        )
+        problem, blank, codes = self._prepare(X, y)
+        model = linear(blank)
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
         if start is None and before is not None:
             if before.shape != model.W.shape:
                 raise ValueError("warm_start needs the shape of the last fit.")
             start = before
-        weights = check_weights(sample_weight, self.class_weight, classes, codes)
+        weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
         if weights is not None and not 0.0 < weights.max() < 1e300:
             raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
-        problem = pose_unsigned(self, rows, self.fit_intercept)
         seed = seed_of(self.random_state)
         with limits.standing_still():
             load_kernel(problem)
         basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
-        digest, found = MatrixDigest.of(rows), list[FewestMistakes]()
+        digest, found = MatrixDigest.of(problem.X), list[FewestMistakes]()
         for rule, sides in enumerate(model.scheme.sides.T):
             rest = limits.part(1.0 / (model.n_rules - rule))
             best = fewest_mistakes(
@@ -240,7 +234,7 @@ class Pocket(LinearLearner):
                 lower_bound=self.lower_bound,
                 limits=rest,
                 rng=np.random.default_rng(seed),
-                sides=labels_of(model.scheme, classes, rule),
+                sides=labels_of(model.scheme, model.classes, rule),
                 digest=digest,
                 basis=basis if weights is None else None,  # rows without weight are not there
             )
@@ -258,7 +252,7 @@ class Pocket(LinearLearner):
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
-        model = LinearModel.blank(labels, rows.d, fit_intercept=self.fit_intercept)
+        model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
             [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,

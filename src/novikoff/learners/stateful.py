@@ -1,38 +1,34 @@
-"""Learners with a loop of their own: a shell around a `StateModel`.
+"""Learners whose model has a loop of its own.
 
-A learner is its parameters and `_settings`, the numbers of its formula.
+Each is its parameters, its model (`_kind`), and `_settings`, the numbers of the model's formula.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
-import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.counts import Counts
 from novikoff.core.model import Model
-from novikoff.core.orders import Greedy, named
-from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Plan
-from novikoff.core.single_step import FACTOR
-from novikoff.core.state_model import StateModel
-from novikoff.core.stops import Limits
+from novikoff.core.orders import Greedy, Order
+from novikoff.core.p_norm import PNormModel
+from novikoff.core.rows import Vector
+from novikoff.core.second_order import DiagonalModel, SecondOrderModel
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.base import one_or_each
 from novikoff.learners.inputs import (
+    STEP,
+    ClassWeight,
     MatrixLike,
     OrderLike,
     RandomState,
     Rule,
-    check_weights,
-    seed_of,
+    is_number,
+    words,
 )
-from novikoff.learners.online import STRUCTURE, OnlineLearner, check_resumable, streams
+from novikoff.learners.online import STRUCTURE, OnlineLearner, Start, check_resumable, streams
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,7 +43,6 @@ class StateLearner(OnlineLearner):
     random_state: RandomState = None
     verbose: int = 0
 
-    _of_update = attrgetter(*STRUCTURE)
     _rules: ClassVar[Mapping[str, Rule]] = {
         name: OnlineLearner._rules[name]
         for name in (
@@ -55,26 +50,11 @@ class StateLearner(OnlineLearner):
             *("class_weight", "warm_start", "random_state", "verbose"),
         )
     }
-    _kind: type[StateModel] = field(init=False)
-
-    def _settings(self, n_features: int) -> dict[str, Any]:
-        """The numbers of the formula, by the learner's parameters."""
-        raise NotImplementedError
 
     def _update(self) -> Update:
         return perceptron()  # a mistake is m ≤ 0
 
-    def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
-        return self._kind(
-            np.asarray(classes),
-            n_features,
-            bool(self.fit_intercept),
-            self._settings(n_features),
-            averaged=self.average == "averaged",
-            multi_class=self.multi_class,
-        )
-
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: MatrixLike,
         y: npt.ArrayLike | None = None,
@@ -101,74 +81,175 @@ class StateLearner(OnlineLearner):
             On Ctrl-C; the estimator then holds what it has learned. After any other exception it is
             what it was before.
         """
-        with self._all_or_nothing():
-            before = self._model if self.warm_start and "_held" in self.__dict__ else None
-            problem, blank, codes = self._prepare(X, y)
-            model = state(blank) if before is None else self._resumed(before, blank)
-            weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
-            if weights is not None and not weights.any():
-                raise ValueError("All weights are zero: no row takes part.")
-            order, random_state = named(self.order), self._seed()
-            if isinstance(order, Greedy):
-                raise ValueError(
-                    f"A {type(self).__name__} takes no maximal rule: the order must be one of "
-                    "cyclic, fixed, permuted, blocks and random, a list, or such an object."
-                )
-            self._load(model, problem)
-            limits = Limits(self.max_epochs, None, self.max_seconds)
-            after = self._print_epoch if self.verbose else None
-            plan = Plan(self._update(), order, limits, seed_of(random_state), after_epoch=after)
-            run = model.train(problem, codes, plan, weights)
-            self._conclude(model, run, random_state)
-            if self.trace:
-                self.trace_ = one_or_each(run.traces)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        if not self.converged_:
-            self._warn(run, problem)
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _load(self, model: StateModel, problem: Problem) -> None:
-        """Compile or load the kernels, so that clocks can start afterwards."""
-        none = pose(problem.X[:0], np.ones(0, np.int8), problem.fit_intercept)
-        counts, nothing = Counts.blank(0, 0, model.n_rules), np.zeros(0, np.int64)
-        model.begin(none, nothing, np.ones(0), counts)(0, nothing)
+    def _order(self) -> Order:
+        order = super()._order()
+        if isinstance(order, Greedy):
+            raise ValueError(
+                f"A {type(self).__name__} takes no maximal rule: the order must be one of "
+                "cyclic, fixed, permuted, blocks and random, a list, or such an object."
+            )
+        return order
 
-    def _resumed(self, before: Model, blank: Model) -> StateModel:
-        """A copy of the model of the last fit, to go on from."""
+    def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
+        """Blank, or a copy of the model of the last fit, to go on from."""
+        if before is None:
+            return blank
         try:
             streams(self)
         except AttributeError as error:
             raise ValueError(f"warm_start goes on as a stream does. {error}") from None
         check_resumable(before, blank)
         self._check_unchanged(before)
-        return state(before).copy()
-
-    def _room(self, n_features: int) -> int:
-        function = callable(getattr(self, "kernel", None))  # it sees the columns that there are
-        return n_features if function else super()._room(n_features)
-
-    def _learn_rows(
-        self, model: Model, X: Floats | SparseMatrix, codes: Indices, weights: Vector | None
-    ) -> None:
-        state(model).learn(X, codes, weights=weights)
-
-    def _learn_example(
-        self, model: Model, columns: Indices, values: Vector, code: int, numbers: Vector
-    ) -> tuple[Vector, int]:
-        self._check_unchanged(model)
-        return state(model).learn_one(columns, values, code, float(numbers[FACTOR]))
-
-    def _check_unchanged(self, model: Model) -> None:
-        """Those of the formula too."""
-        super()._check_unchanged(model)
-        now = self._settings(max(1, model.n_features))
-        own = {name: now[name] for name in now if getattr(self, name, None) is not None}
-        self._compare(state(model).settings, own)
+        return before.copy()
 
 
-def state(model: Model) -> StateModel:
-    """The model, which has a loop of its own."""
-    if not isinstance(model, StateModel):
-        raise TypeError(f"A {type(model).__name__} has no loop of its own.")
-    return model
+@dataclass(eq=False, repr=False)
+class PNormPerceptron(StateLearner):
+    """The p-norm perceptron: for targets that few of many features decide.
+
+    On a mistake θ ← θ + y·[x, 1]; it predicts by w = ∇½‖θ‖_p², that is
+    ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (A9; Grove, Littlestone and Schuurmans 2001;
+    Gentile 2003).
+
+    Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, at most (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where
+    X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 it is the
+    `Perceptron`, mistake for mistake; with p = 2·ln d the bound grows with ‖u‖₁² and ln d only.
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        From 2 to 500, as larger powers leave float64; about 2·ln(n_features) where few features
+        decide.
+    fit_intercept, max_seconds, multi_class, class_weight, random_state, verbose
+        As in `Perceptron`; a weight c makes it the run on c·[x, 1].
+    order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
+        As in `Perceptron`, but no maximal rule.
+    max_epochs : int or None, default=1000
+        Limit on passes over the data; None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, \
+period_, random_state_
+        As in `Perceptron`; ``coef_`` and ``intercept_`` are w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import novikoff as nv
+    >>> X = np.random.default_rng(0).choice([-1.0, 1.0], size=(400, 200))
+    >>> y = X[:, 0] + X[:, 1] + X[:, 2] > 0  # three features of two hundred
+    >>> [nv.PNormPerceptron(p=p, order="cyclic").fit(X, y).n_mistakes_ for p in (2.0, 10.0)]
+    [219, 26]
+    """
+
+    p: float = 2.0
+    _: KW_ONLY
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+
+    _of_update = attrgetter("p", *STRUCTURE)
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **StateLearner._rules,
+        "p": Rule(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
+    }
+
+    def _kind(self) -> type[Model]:
+        return PNormModel
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        return {"p": float(self.p)}
+
+
+@dataclass(eq=False, repr=False)
+class SecondOrderPerceptron(StateLearner):
+    """The second-order perceptron: for features whose spectrum is skewed.
+
+    With A = a·I + Σ a_i·a_iᵀ and v = Σ a_i over the mistakes, a_i = y_i·[x_i, 1], it predicts by
+    w = A⁻¹v (A9; Cesa-Bianchi, Conconi and Gentile 2005). A row that is right costs O(d), a mistake
+    O(d²).
+
+    Guarantee: for every u and γ > 0 the mistakes are at most (D + √(uᵀAu·G))/γ
+    (`novikoff.bounds.second_order_bound`), where D is the sum of max(0, γ − ⟨a_i, u⟩) over them and
+    G is ``potential_``, or ``log_det_`` above it. Float64 holds that while the scales of features
+    differ by less than some 1e14.
+
+    Parameters
+    ----------
+    a : float, default=1.0
+        The weight of the identity; the larger, the nearer to the perceptron.
+    matrix : {"full", "diagonal"}, default="full"
+        Whether A has all its entries, or for wide data its diagonal only: then the current x counts
+        in A when its score is taken, v·(A + diag x²)⁻¹·x, and there is no ``coef_``.
+    fit_intercept, max_seconds, multi_class, random_state, verbose
+        As in `Perceptron`.
+    class_weight : dict, "balanced" or None, default=None
+        Weights by class. A mistake of weight c counts c-fold in A and v. For the full matrix the
+        bound then holds for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in
+        D and ``potential_`` as G; for the diagonal nothing is proved.
+    order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
+        As in `Perceptron`, but no maximal rule.
+    max_epochs : int or None, default=1000
+        Limit on passes over the data; None for no limit.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what the last fit has learned; counts go on too.
+
+    Attributes
+    ----------
+    classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
+        As in `Perceptron`.
+    coef_, intercept_ : arrays
+        w of each rule, for the full matrix. Scores are ⟨w, x⟩ + b, not divided by
+        1 + [x, 1]ᵀA⁻¹[x, 1] as in the paper, which changes no sign.
+    log_det_ : array of shape (n_rules,)
+        ln det(A/a), what the bound of the theorem contains.
+    potential_ : array of shape (n_rules,)
+        Σ a_iᵀA⁻¹a_i over the mistakes, A with the mistake: at most ``log_det_``. With weights,
+        Σ c_i²·a_iᵀA⁻¹a_i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import novikoff as nv
+    >>> X = np.random.default_rng(0).normal(size=(500, 20)) * np.append(np.full(19, 10.0), 1.0)
+    >>> y = X[:, -1] > 0  # the smallest direction decides
+    >>> [kind().partial_fit(X, y, classes=[False, True]).n_mistakes_
+    ...  for kind in (nv.Perceptron, nv.SecondOrderPerceptron)]
+    [250, 65]
+    """
+
+    a: float = 1.0
+    _: KW_ONLY
+    matrix: Literal["full", "diagonal"] = "full"
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+
+    _of_update = attrgetter("a", "matrix", *STRUCTURE)
+    _rules: ClassVar[Mapping[str, Rule]] = {
+        **StateLearner._rules,
+        "a": STEP,
+        "matrix": words("full", "diagonal"),
+    }
+
+    @property
+    def log_det_(self) -> Vector:
+        """Ln det(A/a) of each rule."""
+        return self._growth("log_det_")[:, 0].copy()
+
+    @property
+    def potential_(self) -> Vector:
+        """Σ a_iᵀA⁻¹a_i over the mistakes of each rule."""
+        return self._growth("potential_")[:, 1].copy()
+
+    def _growth(self, name: str) -> Vector:
+        return cast("SecondOrderModel | DiagonalModel", self._fitted(name)).growth
+
+    def _kind(self) -> type[Model]:
+        return DiagonalModel if self.matrix == "diagonal" else SecondOrderModel
+
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        return {"a": float(self.a), "matrix": self.matrix}

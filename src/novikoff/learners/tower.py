@@ -138,7 +138,7 @@ class TowerClassifier(LinearLearner):
     def _describe(self, model: TowerModel, n_errors: int, n_unavoidable: int) -> None:
         """Be this model, which errs so often."""
         self._hold(model)
-        self.unit_errors_ = model.errors()
-        self.n_units_ = len(model.state["units"])
+        self.unit_errors_ = model.errors_by_rule()
+        self.n_units_ = len(model.units)
         self.n_errors_, self.n_unavoidable_ = n_errors, n_unavoidable
         self.converged_ = n_errors == n_unavoidable

@@ -23,16 +23,13 @@ from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.separability import Verdict
 from novikoff.geometry.strict_json import InvalidJsonError, as_json, take_fields
 from novikoff.learners.base import one_or_each
-from novikoff.learners.forgetron import Forgetron
 from novikoff.learners.inputs import check_parameters
-from novikoff.learners.kernel import KernelPerceptron
+from novikoff.learners.kernel import Forgetron, KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin
 from novikoff.learners.online import OnlineLearner
-from novikoff.learners.p_norm import PNormPerceptron
-from novikoff.learners.passive_aggressive import PassiveAggressive
-from novikoff.learners.perceptron import Perceptron
+from novikoff.learners.perceptron import PassiveAggressive, Perceptron
 from novikoff.learners.pocket import Pocket
-from novikoff.learners.second_order import SecondOrderPerceptron
+from novikoff.learners.stateful import PNormPerceptron, SecondOrderPerceptron
 from novikoff.learners.tower import TowerClassifier
 from novikoff.report import model_file
 from novikoff.report.files import write_file

@@ -32,8 +32,6 @@ from safetensors.numpy import save as save_tensors
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
 from novikoff.core.rows import Floats, SparseMatrix
-from novikoff.core.schemes import scheme_for
-from novikoff.core.state_model import StateModel
 from novikoff.core.voting import Votes
 from novikoff.geometry.strict_json import (
     MAX_COUNT,
@@ -101,7 +99,7 @@ class ModelRecord:
 def dump(record: ModelRecord) -> bytes:
     """The bytes of a model file; ModelFileError if the record has something that none can hold.
 
-    >>> model = LinearModel.blank(["no", "yes"], 2)
+    >>> model = LinearModel(np.array(["no", "yes"]), 2)
     >>> again = parse(dump(ModelRecord("Perceptron", model, data={"source": "and.csv"})))
     >>> again.model.classes.tolist(), again.data
     (['no', 'yes'], {'source': 'and.csv'})
@@ -172,8 +170,7 @@ def parse(content: bytes) -> ModelRecord:
             **dict.fromkeys(_EXTRAS, "object or null"),
             program="text",
         )
-        state = _state_kind(estimator, parameters) if estimator in STATES else None
-        model = _read_model(body, tensors) if state is None else _read_state(state, body, tensors)
+        model = _read_model(_model_kind(estimator, parameters), body, tensors)
         names = _check_names(names, model.n_features)
         arrays = tensors.rest("fitted.")
         tensors.end()
@@ -299,13 +296,11 @@ def pocket_state(
 
 
 def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
-    if isinstance(model, StateModel):
-        return _write_state(model)
-    if not isinstance(model, LinearModel):
-        raise InvalidJsonError(f"its model is a {type(model).__name__}")
-    tensors: dict[str, Array] = {"weights": model.W, "totals": model.totals}
-    if model.averages:
-        tensors["weighted"] = model.weighted
+    """Plain values, and the arrays by their names."""
+    tensors: dict[str, Array] = {"totals": model.totals}
+    tensors |= {_tensor(type(model), name): array for name, array in model.state.items()}
+    if model.support is not None:
+        tensors |= _matrix_tensors("support", model.support)
     for rule, votes in enumerate(model.votes):
         at = f"votes.{rule}"
         tensors |= _matrix_tensors(f"{at}.rows", votes.rows)
@@ -315,46 +310,75 @@ def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
         "classes": _write_classes(model.classes),
         "multi_class": model.multi_class,
         "fit_intercept": bool(model.fit_intercept),
-        "radius": as_json(model.radius, "its radius"),
     }
+    if isinstance(model, LinearModel):
+        body["radius"] = as_json(model.radius, "its radius")
+    else:
+        body["features"], body["averages"] = model.n_features, bool(model.averages)
+        body["settings"] = as_json(model.settings, "its settings")
     return body, tensors
 
 
-def _read_model(body: object, tensors: Tensors) -> LinearModel:
-    """The number of rules follows from the classes, all other lengths from the weights."""
-    kinds, multi_class, fit_intercept, radius = take_fields(
+def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
+    """The number of rules follows from the classes, that of features of a linear model from W."""
+    linear = issubclass(kind, LinearModel)
+    own: dict[str, str] = {"features": "count", "averages": "flag", "settings": "object"}
+    labels, multi_class, fit_intercept, *others = take_fields(
         body,
         "its model",
         classes="object",
         multi_class=("ovr", "ovo"),
         fit_intercept="flag",
-        radius="any",
+        **({"radius": "any"} if linear else own),
     )
-    classes = _read_classes(kinds)
+    classes = _read_classes(labels)
     n_rules = _n_rules(len(classes), multi_class)
-    if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
-        raise InvalidJsonError("its radius is not a number from 0 up")
-    W = tensors.take("weights", "float64", None, n_rules)
-    totals = tensors.take("totals", "int64", 3, n_rules)
-    if len(W) == 0 or (totals[2] > totals[1]).any():
-        raise InvalidJsonError("it has no weights, or counts more mistakes than updates")
-    weighted = np.empty((0, n_rules))
-    if "weighted" in tensors:
-        weighted = tensors.take("weighted", "float64", *W.shape)
-    scheme = scheme_for(len(classes), multi_class)
-    model = LinearModel(
-        classes, scheme, W, fit_intercept, weighted, totals, [], multi_class, float(radius)
-    )
+    lengths = {"K": n_rules}
+    if linear:
+        averages, settings, (radius,) = "weighted" in tensors, {}, others
+        if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
+            raise InvalidJsonError("its radius is not a number from 0 up")
+    else:
+        lengths["d"], averages, settings = others
+        lengths["p"] = lengths["d"] + 1
+        if lengths["d"] > _MAX_SIDES:
+            raise InvalidJsonError("it has too many features")
+    arrays = {}
+    for name in kind.names(averages=averages):
+        letters, tensor = kind.shapes[name], _tensor(kind, name)
+        array = tensors.take(tensor, "float64", *(lengths.get(letter) for letter in letters))
+        for letter, length in zip(letters, array.shape, strict=True):
+            if lengths.setdefault(letter, length) != length:
+                raise InvalidJsonError(f"the tensor {tensor!r} has a wrong shape")
+        arrays[name] = array
+    n_features = lengths["p"] - 1 if linear else lengths["d"]
+    if n_features < 0:
+        raise InvalidJsonError("it has no weights")
+    totals, support = tensors.take("totals", "int64", 3, n_rules), None
+    if "support" in tensors or "support.data" in tensors:
+        support = tensors.take_matrix("support", n_features)
     try:
+        kind.check_settings(settings)
+        given = classes, n_features, fit_intercept, settings, averages, multi_class
+        model = kind(*given, arrays, support)
+        model.totals = totals
+        model.check()
         with np.errstate(all="ignore"):
-            decisive = model.decisive()
-    except ValueError as error:
-        raise InvalidJsonError(f"{error}".rstrip(".")) from None
-    if not fit_intercept and (decisive[-1].any() or W[-1].any()):
-        raise InvalidJsonError("its intercept is not zero, though fit_intercept is false")
-    if "votes.0.start" in tensors and not model.averages:
-        model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
+            model.scores(np.zeros((1, n_features)))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
+    if isinstance(model, LinearModel):
+        model.radius = float(radius)
+        if "votes.0.start" in tensors and not averages:
+            model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
     return model
+
+
+def _tensor(kind: type[Model], name: str) -> str:
+    """The name of an array in a file."""
+    if issubclass(kind, LinearModel):
+        return {"W": "weights"}.get(name, name)
+    return f"state.{name}"
 
 
 def _n_rules(n: int, multi_class: str) -> int:
@@ -372,30 +396,15 @@ def _matrix_tensors(name: str, rows: Floats | SparseMatrix) -> dict[str, Array]:
     return {f"{name}.{part}": getattr(rows, part) for part in ("data", "indices", "indptr")}
 
 
-def _write_state(model: StateModel) -> tuple[Body, dict[str, Array]]:
-    """Plain settings, and the arrays by the letters of their shapes."""
-    tensors: dict[str, Array] = {"totals": model.totals}
-    tensors |= {f"state.{name}": array for name, array in model.state.items()}
-    if model.support is not None:
-        tensors |= _matrix_tensors("support", model.support)
-    body: Body = {
-        "classes": _write_classes(model.classes),
-        "features": model.n_features,
-        "fit_intercept": bool(model.fit_intercept),
-        "averages": bool(model.averages),
-        "multi_class": model.multi_class,
-        "settings": as_json(model.settings, "its settings"),
-    }
-    return body, tensors
-
-
-def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
+def _model_kind(estimator: str, parameters: Body) -> type[Model]:
     """The model of an estimator; imported here, as its kernels are only needed for these."""
+    if estimator not in STATES:
+        return LinearModel
     from novikoff.core import forgetron, kernel_perceptron, p_norm, second_order, tower
 
     if parameters.get("matrix") == "diagonal":
         return second_order.DiagonalModel
-    kinds: tuple[type[StateModel], ...] = (
+    kinds: tuple[type[Model], ...] = (
         p_norm.PNormModel,
         second_order.SecondOrderModel,
         kernel_perceptron.KernelModel,
@@ -403,45 +412,6 @@ def _state_kind(estimator: str, parameters: Body) -> type[StateModel]:
         tower.TowerModel,
     )
     return dict(zip(STATES, kinds, strict=True))[estimator]
-
-
-def _read_state(kind: type[StateModel], body: object, tensors: Tensors) -> StateModel:
-    labels, n_features, fit_intercept, averages, multi_class, settings = take_fields(
-        body,
-        "its model",
-        classes="object",
-        features="count",
-        fit_intercept="flag",
-        averages="flag",
-        multi_class=("ovr", "ovo"),
-        settings="object",
-    )
-    classes = _read_classes(labels)
-    n_rules = _n_rules(len(classes), multi_class)
-    if n_features > _MAX_SIDES:
-        raise InvalidJsonError("it has too many features")
-    lengths = {"K": n_rules, "d": n_features, "p": n_features + 1}
-    state = {}
-    for name, letters in kind.shapes.items():
-        wanted = (lengths.get(letter) for letter in letters)
-        array = state[name] = tensors.take(f"state.{name}", "float64", *wanted)
-        for letter, length in zip(letters, array.shape, strict=True):
-            if lengths.setdefault(letter, length) != length:
-                raise InvalidJsonError(f"the tensor 'state.{name}' has a wrong shape")
-    totals, support = tensors.take("totals", "int64", 3, n_rules), None
-    if "support" in tensors or "support.data" in tensors:
-        support = tensors.take_matrix("support", n_features)
-    try:
-        kind.check_settings(settings)
-        given = classes, n_features, fit_intercept, settings, state, support
-        model = kind(*given, averages, multi_class)
-        model.totals = totals
-        model.check()
-        with np.errstate(all="ignore"):
-            model.scores(np.zeros((1, n_features)))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
-    return model
 
 
 def _read_votes(model: LinearModel, at: str, tensors: Tensors) -> Votes:

@@ -253,11 +253,11 @@ class StreamRun:
         """The model, begun if need be, with room for the columns of X."""
         width = X.shape[1]
         if self.model is None:
-            self.model = LinearModel.blank(
+            self.model = LinearModel(
                 np.array([label] if self.classes is None else list(self.classes)),
                 width,
                 fit_intercept=self.fit_intercept,
-                average=self.average,
+                averages=self.average,
                 multi_class=self.multi_class,
             )
         n_features = self.model.n_features

@@ -351,7 +351,7 @@ def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
     with clock.standing_still():
         from novikoff.core import orders, updates
         from novikoff.core.runs import Plan
-        from novikoff.core.training import load_kernels, train
+        from novikoff.core.training import load_kernels
         from novikoff.geometry.passes import cores
 
     began, stopped = time.perf_counter(), clock.stopped
@@ -371,9 +371,11 @@ def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
         average=options.average,
         threads=cores(),
     )
-    trained = train(problem, task.codes, scheme, plan)
+    model = LinearModel(
+        task.classes.labels, problem.p - 1, options.fit_intercept, averages=options.average
+    )
+    trained = model.train(problem, task.codes, plan)
     seconds = time.perf_counter() - began - (clock.stopped - stopped)
-    model = LinearModel.trained(trained, task.classes.labels, options.fit_intercept)
     if scaling is not None:
         model = scaling.back_model(model)
     clean = bool(trained.converged)
@@ -456,13 +458,10 @@ class _Setting:
 
     def model(self, W: Vector, kind: str = "ovr") -> LinearModel:
         """The model of weights."""
-        blank = LinearModel.blank(
-            self.classes.labels,
-            len(W) - 1,
-            fit_intercept=self.options.fit_intercept,
-            multi_class=kind,
-        )
-        return replace(blank, W=W)
+        bias = self.options.fit_intercept
+        model = LinearModel(self.classes.labels, len(W) - 1, bias, multi_class=kind)
+        model.W = W
+        return model
 
     def _model_of(self, rules: Sequence[Pocketed], kind: str) -> LinearModel:
         model = self.model(np.column_stack([rule.w for rule in rules]), kind)
