@@ -13,7 +13,7 @@ demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
 test: lint types size $(VENV)/browser
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
