@@ -56,7 +56,7 @@ class Contradiction(NamedTuple):
 
 
 @dataclass
-class Progress:
+class Candidate:
     """The best that floats found, before anything is proved: a point, and rows with weights."""
 
     w: Vector | None = None
@@ -75,24 +75,24 @@ def decide(
     start: Indices | None = None,
     nearest: bool = False,
     floats: bool = True,
-    progress: Progress | None = None,
+    candidate: Candidate | None = None,
 ) -> Point | Contradiction:
     """Find a point or a conflict among the rows ``within``; OutOfTimeError where time is up.
 
     With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
-    satisfy every row will do, if ``floats``. ``progress`` is kept on the way.
+    satisfy every row will do, if ``floats``. ``candidate`` is kept on the way.
     """
-    progress = progress or Progress()
+    candidate = candidate or Candidate()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     view = balanced_view(passes, limits)
     if nearest:  # all variables in one unit, and t in its own
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
-    search = _Search(system, limits, view, np.flatnonzero(every & system.free), progress)
+    decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any() and len(search.free) == 0:
-        strict = search.strict_point()
+    if floats and system.strict.any() and len(decision.free) == 0:
+        strict = decision.strict_point()
         if strict is not None:
             return strict
     left = every & ~system.free
@@ -102,37 +102,38 @@ def decide(
         weak = bool((targets == e).all())  # only t > 0 is asked for
         among = left & ~e if weak else left
         total = passes.exact_sum(targets, limits)
-        guess, done = search.guess(among, total, start), None
+        guess = decision.guess(among, total, start)
+        done = None
         if weak:
-            w = nudged(system, progress.w, progress.rows, limits) if floats else None
+            w = nudged(system, candidate.w, candidate.rows, limits) if floats else None
             if w is not None:
                 return Point(system.homogeneous(w.tolist()), floats=True)
-            if not nearest and progress.w is not None:
-                guess = search.guess_again(among, guess)
-            if progress.w is None:
-                done = search.fitted()
-        done = done or search.project(among, total, guess)
-        progress.n_steps += 1
+            if not nearest and candidate.w is not None:
+                guess = decision.guess_again(among, guess)
+            if candidate.w is None:
+                done = decision.fitted()
+        done = done or decision.project(among, total, guess)
+        candidate.n_steps += 1
         if done.w is None or done.seen is None:
-            found = search.conflict(left, targets, done)
-            return found if targets[-1] else found._replace(weak=search.joined(stages, left))
+            found = decision.conflict(left, targets, done)
+            return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
         left = passes.at_zero(left, done.seen)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
-        stages.append((of_size_one(done.w, search.view.columns), every & ~system.free & ~left))
-    return Point(search.joined(stages, left))
+        stages.append((of_size_one(done.w, decision.view.columns), every & ~system.free & ~left))
+    return Point(decision.joined(stages, left))
 
 
 @dataclass
-class _Search:
+class _Decision:
     """The steps of one decision, and what they share."""
 
     system: System
     limits: Limits
     view: View
     free: Indices  # equalities
-    progress: Progress
+    candidate: Candidate
 
     def strict_point(self) -> Point | None:
         """Find (w, t) with all products positive, as the verdict does; None where that fails."""
@@ -154,7 +155,7 @@ class _Search:
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
         """The rows that floats would use, and what they say: a point, unless the residual is 0."""
-        progress, begin = self.progress, np.empty(0, dtype=np.int64)
+        candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
         seen = self.view.seen_sum(total)
         size = float(np.abs(seen).max(initial=0.0))
         if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
@@ -164,11 +165,11 @@ class _Search:
         b = np.append(0.0, -seen / size)
         question = Question(self.view, b, 0.0, within=among, free=self.free)
         answer = search(question, begin, 1e-9, self.limits, lambda _: False)
-        progress.n_steps += len(answer.working)
-        progress.rows, progress.weights, progress.w = answer.rows, answer.weights, None
+        candidate.n_steps += len(answer.working)
+        candidate.rows, candidate.weights, candidate.w = answer.rows, answer.weights, None
         t = float(answer.w[-1])
         if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
-            progress.w = answer.w[:-1] / t * float(self.system.unit)
+            candidate.w = answer.w[:-1] / t * float(self.system.unit)
         return answer.rows
 
     def guess_again(self, among: Mask, guess: Indices) -> Indices:
@@ -182,20 +183,20 @@ class _Search:
         if self.view.lengths is not None:
             lengths = passes.lengths(columns, None, self.limits)
         larger = View(passes, columns, None, lengths)
-        other = replace(self, view=larger, progress=Progress())
+        other = replace(self, view=larger, candidate=Candidate())
         rows = other.guess(among, passes.exact_sum(self.system.mask_of_e, self.limits), guess)
-        if other.progress.w is not None:
+        if other.candidate.w is not None:
             return guess
-        self.view, self.progress.w = larger, None
-        self.progress.rows, self.progress.weights = other.progress.rows, other.progress.weights
+        self.view, self.candidate.w = larger, None
+        self.candidate.rows, self.candidate.weights = other.candidate.rows, other.candidate.weights
         return rows
 
     def fitted(self) -> Projection | None:
         """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
-        passes, rows = self.system.passes, self.progress.rows
+        passes, rows = self.system.passes, self.candidate.rows
         if len(rows) == 0:
             return None
-        sizes = np.abs(self.progress.weights)
+        sizes = np.abs(self.candidate.weights)
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
         firm = rows[sizes > _FIRM * sizes.max()]

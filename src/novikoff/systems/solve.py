@@ -26,9 +26,9 @@ from novikoff.geometry.system_checker import Radius
 from novikoff.geometry.system_statement import Arrays
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
+    Candidate,
     Contradiction,
     Point,
-    Progress,
     decide,
     nudged,
     relative_interior,
@@ -134,21 +134,22 @@ def answer(
     trace: bool = False,
 ) -> Solution:
     """Answer a question: find, verify, and say what is known when time is up."""
-    progress, ended = Progress(), ""
+    candidate = Candidate()
+    ended = ""
     solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             found: Point | Contradiction | None
             if method == "auto":
-                found = _find(system, w0, point, limits, progress)
+                found = _find(system, w0, point, limits, candidate)
             else:
-                found = _propose(system, method, w0, limits, trace, progress)
+                found = _propose(system, method, w0, limits, trace, candidate)
             if isinstance(found, Contradiction):
                 solution = infeasible(system, *without_superfluous(system, found, limits))
             elif found is not None:
                 solution = _feasible(system, found, point, limits)
             else:
-                ended = f"the method ended after {counted(progress.n_steps, 'step')}"
+                ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
         limits.interrupted = True
     except OutOfTimeError:
@@ -157,15 +158,15 @@ def answer(
         ended = "the numbers grew beyond floats"
     if solution is None:
         ended = "it was interrupted" if limits.interrupted else ended
-        away = _distance(system, progress.rows, progress.weights)
-        solution = Solution("undecided", system, progress.w, ended=ended, no_point_within=away)
-    solution.n_steps, solution.trace = progress.n_steps, progress.trace
+        away = _distance(system, candidate.rows, candidate.weights)
+        solution = Solution("undecided", system, candidate.w, ended=ended, no_point_within=away)
+    solution.n_steps, solution.trace = candidate.n_steps, candidate.trace
     solution.seconds = limits.seconds
     return solution
 
 
 def _find(
-    system: System, w0: Vector | None, point: str, limits: Limits, progress: Progress
+    system: System, w0: Vector | None, point: str, limits: Limits, candidate: Candidate
 ) -> Point | Contradiction:
     """Decide, beginning with the point that was given."""
     start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
@@ -174,14 +175,14 @@ def _find(
     if point == "nearest":
         moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
-        found = decide(weak, limits, nearest=True, progress=progress)
+        found = decide(weak, limits, nearest=True, candidate=candidate)
         if isinstance(found, Contradiction):
             return found
         way = zip(start, moved.point(found.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
             return nearest  # else strict rows forbid it, and there is no nearest
-    return decide(system, limits, progress=progress)
+    return decide(system, limits, candidate=candidate)
 
 
 def _propose(
@@ -190,7 +191,7 @@ def _propose(
     w0: Vector | None,
     limits: Limits,
     trace: bool,
-    progress: Progress,
+    candidate: Candidate,
 ) -> Point | Contradiction | None:
     """Let a method propose a point and multipliers, and verify them."""
     if isinstance(method, str):
@@ -213,7 +214,7 @@ def _propose(
         if len(free) > 0:
             left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
-    progress.n_steps, progress.w, progress.trace = attempt.n_steps, attempt.w, attempt.trace
+    candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
     limits.interrupted |= own.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
     cut_short = too_slow or own.reached() is not None

@@ -61,7 +61,8 @@ def rescaled(
     B, lengths = np.eye(p), np.ones(n)
     u, counts = np.zeros(p), np.zeros(n)  # since the last rescaling
     weights = counts
-    n_steps, left = 0, _MOST_RESCALINGS * p
+    n_steps = 0
+    left = _MOST_RESCALINGS * p
     for _ in steps(limits):
         products = H @ u
         i = int(products.argmin())
@@ -195,7 +196,9 @@ def projection_rescaling(
     H, centre = dense(system.H), np.full(n, 1.0 / n)
     D = np.ones((2, n))  # of L and of L^⊥
     near = np.zeros((2, n))  # candidates in L and in L^⊥
-    n_steps, side, found = 0, 1, False
+    n_steps = 0
+    side = 1
+    found = False
     while (
         not found
         and D.max(axis=1).min() <= _LARGEST_D
