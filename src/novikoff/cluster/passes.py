@@ -49,11 +49,14 @@ class DaskPasses(Passes):
     remote = True
 
     def __init__(self, cluster: Cluster, setting: Setting, survey: Survey, limits: Limits) -> None:
-        self.cluster, self.setting, self.n = cluster, setting, sum(cluster.source.counts)
+        self.cluster = cluster
+        self.setting = setting
+        self.n = sum(cluster.source.counts)
         self.limits = limits
         self.d, self.sparse, self.fit_intercept = survey.d, survey.sparse, setting.fit_intercept
         self.radius, self.longest = survey.radius, survey.longest
-        self.p, self.first_rows = self.d + int(self.fit_intercept), {}
+        self.p = self.d + int(self.fit_intercept)
+        self.first_rows = {}
         for label, first in survey.labels.items():
             side = 1 if label == setting.positive else -1
             self.first_rows[side] = min(first, self.first_rows.get(side, first))

@@ -85,7 +85,8 @@ class Cluster:
 
     def __init__(self, client: Any, source: Source, progress: Progress) -> None:
         self.client, self.source, self.progress = client, source, progress
-        threads, told = client.nthreads(), client.scheduler_info()["workers"].values()
+        threads = client.nthreads()
+        told = client.scheduler_info()["workers"].values()
         if not threads:
             raise ClusterError("The cluster has no workers: start some, and try again.")
         least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
@@ -135,7 +136,8 @@ class Cluster:
 
         ``chained``, each group goes on from where the one before it ended.
         """
-        tag, mine = f"{self._token}-{next(self._count)}", versions()
+        tag = f"{self._token}-{next(self._count)}"
+        mine = versions()
         name = type(getattr(visit, "visit", visit)).__name__.lower()  # of one inside another
         submit = partial(self.client.submit, priority=priority)
         asked: Any = visit

@@ -155,10 +155,10 @@ def squared_norms(X: Floats | SparseMatrix) -> Vector:
     return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1), dtype=np.float64).ravel()
 
 
-def seems_semidefinite(gram: Vector, most: int = 500) -> bool:
+def seems_semidefinite(gram: Vector) -> bool:
     """Whether a kernel matrix is symmetric, and nothing below shows that no feature space has it.
 
-    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most so many rows and
+    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most 500 rows and
     columns, by more than rounding.
     """
     if not np.allclose(gram, gram.T):
@@ -167,6 +167,6 @@ def seems_semidefinite(gram: Vector, most: int = 500) -> bool:
     lengths = np.sqrt(np.maximum(diagonal, 1e-12 * np.abs(diagonal).max()))
     if (np.abs(gram) > 1.001 * lengths[:, None] * lengths).any():
         return False
-    chosen = np.unique(np.linspace(0, len(gram) - 1, most).astype(int))
+    chosen = np.unique(np.linspace(0, len(gram) - 1, 500).astype(int))
     values = np.linalg.eigvalsh(gram[np.ix_(chosen, chosen)])
     return bool(values[0] >= -1e-8 * max(abs(values[0]), abs(values[-1])))

@@ -151,7 +151,8 @@ class LinearModel(Model):
         if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
             touched = np.append(np.unique(X.indices), self.n_features)  # no others can change
         before = {name: array[touched].copy() for name, array in self.state.items()}
-        totals, rule = self.totals.copy(), perceptron() if update is None else update
+        totals = self.totals.copy()
+        rule = perceptron() if update is None else update
         try:
             predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, weights)
             check_range(self.W[touched], counts)
@@ -160,7 +161,8 @@ class LinearModel(Model):
             for name, array in before.items():
                 self.state[name][touched] = array
             raise
-        self.votes, self.radius = [], max(self.radius, problem.radius)
+        self.votes = []
+        self.radius = max(self.radius, problem.radius)
         return predicted
 
     def _sweep(
@@ -237,7 +239,9 @@ def judge(model: LinearModel, X: Floats | SparseMatrix, codes: Indices) -> Judge
     (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
            [0, 1]]))
     """
-    found, W, n = model.scores(X), model.decisive()[:-1], len(model.classes)
+    found = model.scores(X)
+    W = model.decisive()[:-1]
+    n = len(model.classes)
     largest = np.abs(W).max(axis=0)
     distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
     for k, sides in enumerate(model.sides.T):

@@ -251,7 +251,8 @@ class Model:
 
         problem, before = self._pose(X), self.copy()
         counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
-        active, epoch = np.ones(self.n_rules, np.bool_), problem.taking_part(weights)
+        active = np.ones(self.n_rules, np.bool_)
+        epoch = problem.taking_part(weights)
         try:
             visit = self._visits(problem, codes.astype(np.int64), weights, counts, active)
             visit(epoch, 0, len(epoch))
@@ -330,9 +331,9 @@ class Model:
 
     def copy(self) -> Self:
         """The same rules, whose arrays are their own."""
-        twin = replace(self, arrays={name: array.copy() for name, array in self.state.items()})
-        twin.totals, twin.votes = self.totals.copy(), self.votes
-        return twin
+        copied = replace(self, arrays={name: array.copy() for name, array in self.state.items()})
+        copied.totals, copied.votes = self.totals.copy(), self.votes
+        return copied
 
     def with_features(self, n_features: int) -> Self:
         """The same rules for more features, which count for nothing yet, or for fewer."""

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Floats
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Label: TypeAlias = str | int | float | bool
 Labels: TypeAlias = npt.NDArray[Any]
 Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]

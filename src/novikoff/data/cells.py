@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
+from novikoff.core.rows import Floats, Indices
 from novikoff.core.validation import MOST_EXACT
-from novikoff.data.labels import Indices
 from novikoff.data.numbers import (
     BLANKS,
     MISSING,
-    Floats,
     are_exact,
     is_exact_text,
     is_missing,

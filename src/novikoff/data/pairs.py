@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from novikoff.core.rows import Indices
 from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.labels import Indices, LabelForm
+from novikoff.data.labels import LabelForm
 from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
 from novikoff.data.options import Piece, Position, csr
 from novikoff.data.reader import Reader, Request, check_encoding, check_text
@@ -189,7 +190,7 @@ class PairRows(Reader):
         self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
-    def look(self, text: bytes) -> Pairs | None:
+    def scan(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
         from novikoff.data.kernels import parse_pairs
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, cast
 import numpy as np
 from pyarrow import types
 
+from novikoff.core.rows import Floats, Indices
 from novikoff.data import cells as arrow_cells
 from novikoff.data.advice import (
     NUMBERS_FOR_DATES,
@@ -24,9 +25,9 @@ from novikoff.data.advice import (
 from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.errors import DataError, argument, counted, listed, place, quoted, repeated
-from novikoff.data.labels import Indices, LabelForm, recode
+from novikoff.data.labels import LabelForm, recode
 from novikoff.data.missing import MissingValues
-from novikoff.data.numbers import Floats, is_missing, is_number, is_truth, refuse_inexact
+from novikoff.data.numbers import is_missing, is_number, is_truth, refuse_inexact
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
@@ -191,7 +192,8 @@ class TableReader(Reader):
         if floats is not None:
             return floats
         if self.roles.every_text and is_text(cells.type):
-            text, point = self._first_text(position, cells)[1], self.decimal if self.raw else None
+            text = self._first_text(position, cells)[1]
+            point = self.decimal if self.raw else None
             measured = seen_as_number(text, point)
             if not (measured or mostly_numbers(encode(cells, raw=self.raw)[1], point)):
                 return self._categories(k, cells, first_row)

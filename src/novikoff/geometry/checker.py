@@ -1,8 +1,8 @@
 """The checker: every claim of a certificate, recomputed from the data without rounding.
 
-It imports NumPy, the standard library and `exact` only, and has its own way in: numbers are copied
-once, range by range, refused if they are not finite, hashed, and shown to the claims. What is
-hashed is what is checked, even if the source changes meanwhile.
+It imports NumPy, the standard library, `exact` and `digest` only, and has its own way in: numbers
+are copied once, range by range, refused if they are not finite, hashed, and shown to the claims.
+What is hashed is what is checked, even if the source changes meanwhile.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from novikoff.core.model import Labels
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
@@ -22,7 +23,6 @@ from novikoff.core.validation import MOST_EXACT, check_labels, check_matrix, che
 from novikoff.geometry.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
-Labels: TypeAlias = npt.NDArray[np.generic]
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 ClassWeight: TypeAlias = Mapping[Hashable, float] | Literal["balanced"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
@@ -33,7 +33,7 @@ _FLOATS = frozenset({float, bool, np.float64, np.float32})  # what float64 holds
 _NUMBERS = _FLOATS | {int, np.int64}
 
 
-class Rule(NamedTuple):
+class Allowed(NamedTuple):
     """What a parameter must be."""
 
     holds: Callable[[Any], bool]
@@ -45,31 +45,31 @@ def is_number(value: Any, kind: type = Real) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
-def optional(rule: Rule) -> Rule:
+def optional(allowed: Allowed) -> Allowed:
     """The same, or None."""
-    return Rule(lambda value: value is None or rule.holds(value), f"{rule.says}, or None")
+    return Allowed(lambda value: value is None or allowed.holds(value), f"{allowed.says}, or None")
 
 
-def words(*allowed: str) -> Rule:
+def words(*allowed: str) -> Allowed:
     """One of these."""
-    return Rule(
+    return Allowed(
         lambda value: isinstance(value, str) and value in allowed, " or ".join(map(repr, allowed))
     )
 
 
-BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
-MARGIN = Rule(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
-STEP = Rule(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
-COUNT = Rule(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
+BOOLEAN = Allowed(lambda value: isinstance(value, bool | np.bool_), "True or False")
+MARGIN = Allowed(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
+STEP = Allowed(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
+COUNT = Allowed(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
 COUNT_OR_NONE = optional(COUNT)
-SECONDS = optional(Rule(lambda v: is_number(v) and v > 0, "a number above 0"))
-JOBS = optional(Rule(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
-VERBOSE = Rule(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
-CLASS_WEIGHT = Rule(
+SECONDS = optional(Allowed(lambda v: is_number(v) and v > 0, "a number above 0"))
+JOBS = optional(Allowed(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
+VERBOSE = Allowed(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
+CLASS_WEIGHT = Allowed(
     lambda value: value is None or isinstance(value, dict) or words("balanced").holds(value),
     "a dict of class → weight, 'balanced' or None",
 )
-RANDOM_STATE = Rule(
+RANDOM_STATE = Allowed(
     lambda value: (
         value is None
         or isinstance(value, np.random.RandomState)
@@ -79,14 +79,14 @@ RANDOM_STATE = Rule(
 )
 
 
-def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
+def check_parameters(estimator: BaseEstimator, allowed: Mapping[str, Allowed]) -> None:
     """Raise ValueError if a parameter is not what it must be."""
-    for name, rule in rules.items():
+    for name, wanted in allowed.items():
         value = getattr(estimator, name)
-        if not rule.holds(value):
+        if not wanted.holds(value):
             kind = type(estimator).__name__
             raise ValueError(
-                f"The {name!r} parameter of {kind} must be {rule.says}, not {value!r}."
+                f"The {name!r} parameter of {kind} must be {wanted.says}, not {value!r}."
             )
 
 

@@ -25,26 +25,26 @@ from novikoff.learners.inputs import (
     COUNT,
     MARGIN,
     STEP,
+    Allowed,
     ClassWeight,
     MatrixLike,
-    Rule,
     optional,
 )
 from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
 from novikoff.learners.stateful import StateLearner
 
 
-def kernel_rule(*names: str) -> Rule:
+def allowed_kernels(*names: str) -> Allowed:
     """One of these kernels, or a function."""
     listed = ", ".join(map(repr, names))
-    return Rule(
+    return Allowed(
         lambda kernel: kernel in names if isinstance(kernel, str) else callable(kernel),
         f"{listed} or a function of two matrices",
     )
 
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
-KERNEL_RULES: Mapping[str, Rule] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
+ALLOWED_NUMBERS: Mapping[str, Allowed] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
 
 
 def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
@@ -140,11 +140,11 @@ class KernelPerceptron(StateLearner):
     trace: bool = False
 
     _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
-        **KERNEL_RULES,
-        "kernel": kernel_rule(*BY_NAME, "precomputed"),
-        "average": OnlineLearner._rules["average"],
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
+        **ALLOWED_NUMBERS,
+        "kernel": allowed_kernels(*BY_NAME, "precomputed"),
+        "average": OnlineLearner._allowed["average"],
         "cache_mb": STEP,
         "trace": BOOLEAN,
     }
@@ -273,11 +273,11 @@ class Forgetron(StateLearner):
     fit_intercept = False
 
     _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
-        **KERNEL_RULES,
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
+        **ALLOWED_NUMBERS,
         "budget": COUNT,
-        "kernel": kernel_rule(*BY_NAME),
+        "kernel": allowed_kernels(*BY_NAME),
     }
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]

@@ -106,7 +106,7 @@ def stream(
 
 def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
     """A run that goes on from what a learner knows."""
-    check_parameters(learner, learner._rules)
+    check_parameters(learner, learner._allowed)
     try:
         streams(learner)
     except AttributeError as error:

@@ -71,7 +71,7 @@ def draw_all(
 
 def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] | None) -> Rule:
     """Of several rules, the one with the most mistakes; of those without, the narrowest."""
-    from novikoff.core.schemes import labels_of
+    from novikoff.core.schemes import sides_of
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
 
@@ -84,7 +84,7 @@ def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] |
         remark = f", the hardest of {model.n_rules} rules ({why})"
     rows = np.flatnonzero(signs[:, index])
     part = matrix if len(rows) == len(signs) else matrix[rows]
-    w, b, sides = W[:-1, index], float(W[-1, index]), labels_of(model.scheme, model.classes, index)
+    w, b, sides = W[:-1, index], float(W[-1, index]), sides_of(model.scheme, model.classes, index)
     return Rule(part, rows, signs[rows, index], w, b, *sides, names, remark=remark)
 
 

@@ -2,8 +2,8 @@
 
 The way of a row: `novikoff.data.open_stream` parses what a file or pipe brings into pieces of rows;
 `StreamSession` hands each piece to its `StreamRun`; the run lets the model predict and learn the
-rows, counts the mistakes, and comes up for air at 1, 2, 4, 8, … rows and where else it is asked to.
-The session then saves, and whoever drives it may print, or stop.
+rows, counts the mistakes, and pauses at 1, 2, 4, 8, … rows and where else it is asked to. The
+session then saves, and its caller may print, or stop.
 
 A kill at any moment loses nothing but time. The model file is replaced whole, and holds all that is
 needed to go on: the weights, the counts, the position behind the last row that was learned, and the
@@ -48,9 +48,9 @@ MAX_ROWS_AT_ONCE: Final = 1 << 16
 MAX_RARE_CLASSES: Final = 1000
 # If as many rows are bad before any is learned, all of them are: the file is not what it seems.
 MAX_BAD_ROWS_AT_START: Final = 100
-# Of fewer rows of a class nobody says that labels come sorted.
+# Classes of fewer rows are no sign that labels come sorted.
 MIN_ROWS_TO_BE_SORTED: Final = 10
-# Of fewer rows in all nobody says that a constant rule would make fewer mistakes.
+# Fewer rows in all are not compared with a constant rule.
 MIN_ROWS_TO_JUDGE: Final = 100
 _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
 _CHUNK_BYTES = 1 << 20
@@ -110,8 +110,8 @@ class StreamRun:
     skipped: int = field(default=0, init=False)  # rows of this pass that were bad
     passes: int = field(default=1, init=False)  # the number of the pass over the rows, from 1
     # The rows predicted wrong, until they are taken: their place in the run, counted from 0, the
-    # label predicted, None for a tie or where nothing is known yet, and their own. Where this is
-    # None, nobody asks.
+    # label predicted, None for a tie or where nothing is known yet, and their own. None where
+    # they are not asked for.
     mistaken: list[tuple[int, Hashable, Hashable]] | None = field(default=None, init=False)
     _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
     # The rows of each label in the first pass, as labels appeared; whether none has come back.
@@ -131,7 +131,7 @@ class StreamRun:
         labels: Sequence[Hashable],
         every: Sequence[int] = (),
     ) -> Iterator[None]:
-        """Predict, then learn, the rows of X in turn; come up for air at `next_stop`, or sooner.
+        """Predict, then learn, the rows of X in turn; pause at `next_stop`, or sooner.
 
         X is a C-ordered array with all features, or a CSR matrix that may have new columns;
         ``codes`` are positions in ``labels``. ValueError if X has another number of features, a
@@ -250,7 +250,7 @@ class StreamRun:
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
     def _model_for(self, X: Floats | SparseMatrix, label: Hashable) -> LinearModel:
-        """The model, begun if need be, with room for the columns of X."""
+        """The model, begun if need be, with the columns of X."""
         width = X.shape[1]
         if self.model is None:
             self.model = LinearModel(
@@ -655,7 +655,7 @@ class GrowingCsv:
 
 
 def next_stop(rows: int, every: Sequence[int] = ()) -> int:
-    """The next row count at which a run comes up for air.
+    """The next row count at which a run pauses.
 
     That is a power of two, a multiple of one of ``every``, or where signals have waited for long
     enough.

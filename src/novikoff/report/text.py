@@ -13,7 +13,7 @@ from novikoff.geometry.verdict_text import SHOWN, bound, interval, large, number
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.report.study import Case
-    from novikoff.report.summary import Report, Rows
+    from novikoff.report.summary import ListedRows, Report
 
 
 def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
@@ -33,7 +33,7 @@ def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[
     yield from _files(report)
 
 
-def rows_text(part: Rows, shown: int = SHOWN) -> str:
+def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
     """Row numbers, with ids where there are any."""
     named = [str(row) for row in part.rows[:shown]]
     if part.ids is not None:

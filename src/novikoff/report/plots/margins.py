@@ -102,7 +102,9 @@ def rule_of(
     rows = np.flatnonzero(signs)
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")
-    w, b, score = np.zeros(matrix.shape[1]), 0.0, None
+    w = np.zeros(matrix.shape[1])
+    b = 0.0
+    score = None
     if _is_linear(classifier):
         w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
         b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])
