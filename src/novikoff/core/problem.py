@@ -77,7 +77,7 @@ class Problem:
         return np.flatnonzero(self.signs if weights is None else self.signs * (weights > 0.0))
 
     def rows_within(self, entries: int) -> int:
-        """How many rows have about so many entries, at least one."""
+        """How many rows have about this many entries, at least one."""
         size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
         return max(1, entries * self.n // (size + self.n + 1))
 

@@ -58,9 +58,8 @@ class TableReader(Reader):
         recipe = request.recipe
         self.columns = [Column(names[position]) for position in roles.features]
         if recipe is not None and recipe.columns:  # a matrix names none
-            self.columns = list(
-                recipe.columns
-            )  # with levels and means, which others get on the way
+            # With levels and means, which others get on the way.
+            self.columns = list(recipe.columns)
         self.missing = MissingValues(request, self.label, self.columns)
         self.imputed = self.missing.imputed
         self.truths: dict[int, bool] = {}  # whether a column of text holds truth values

@@ -43,7 +43,7 @@ _ZERO: Final = 4e-15
 _INDEPENDENT: Final = 1e-13
 # Products of more entries are shared by BLAS among cores, which may be busy.
 _ONE_CORE: Final = 1 << 15
-# Vectors join together if at least this share of each is new; so many between looks at the clock.
+# Vectors join together if at least this share of each is new; this many between looks at the clock.
 _CLEARLY_INDEPENDENT: Final = 1e-4
 _JOINING: Final = 256
 # How often all rows of weight ≤ 0 leave together, each time with factors from scratch.
@@ -175,7 +175,7 @@ class Corral:
     def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
         """Begin with members, but for those that depend on others before them."""
         self.members, self.free, self.u = [], 0, np.empty(0)
-        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
+        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones beyond the members
         for first in range(0, len(members), _JOINING):
             check_time(limits)
             some = members[first : first + _JOINING]
@@ -258,7 +258,7 @@ class Corral:
         return True
 
     def _make_room(self, members: int) -> None:
-        """Let R have room for so many members."""
+        """Let R have room for this many members."""
         k = len(self._R)
         if members > k:
             larger = np.eye(min(max(2 * k, members), self.most), order="F")
@@ -299,7 +299,7 @@ class Corral:
         return np.asarray(solution)[:k, 0] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
-        """R = b − QQᵀb, cleaned once more of what is left along Q."""
+        """The residual b − QQᵀb, cleaned once more of what is left along Q."""
         r = self.b - _combination(products(self._basis, self.b), self._basis)
         self.residual = r - _combination(products(self._basis, r), self._basis)
 

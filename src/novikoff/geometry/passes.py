@@ -238,7 +238,7 @@ class Passes(_ByNumber):
         raise NotImplementedError
 
     def narrowed(self) -> tuple[Passes, Indices] | None:
-        """Sparse rows without empty columns and the numbers of the others, where those are most."""
+        """Rows without their empty columns, and the columns left; None unless most are empty."""
         return None
 
     def block(self, at: Indices) -> Block:
@@ -368,7 +368,7 @@ class LocalPasses(Passes):
         return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
 
     def narrowed(self) -> tuple[LocalPasses, Indices] | None:
-        """Sparse rows without empty columns, where these are most, as where names are hashed."""
+        """The same of sparse rows, as where names are hashed; dense ones are left as they are."""
         rows = self.problem.rows
         if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_DENSE = 1 << 23
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
 _BALANCED = 6
-# Columns whose mean is this power of two times their deviation are far from the origin.
+# Columns whose middle is beyond this power of two times their range are far from the origin.
 _FAR = 7
 # Rows that are looked at to find out, at most and at least.
 _SAMPLE, _LEAST_SAMPLE = 4096, 64
@@ -96,7 +96,7 @@ class View:
         return np.array([exact.nearest_float(a * c) for a, c in zip(seen, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
-        """W for the rows themselves, with the products that v has with the rows as seen."""
+        """The w whose products with the rows themselves are those of v with the rows as seen."""
         w = self.aim(v)
         if self.centre is not None:
             w[-1] = math.fsum([float(w[-1]), *(-w[:-1] * self.centre).tolist()])

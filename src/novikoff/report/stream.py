@@ -15,12 +15,8 @@ same stream gives the same bits, however it is cut into pieces, saved and gone o
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import math
-import os
-import zlib
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -33,7 +29,7 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Floats, Indices, SparseMatrix
 from novikoff.data.errors import BadRowError, DataError, counted
 from novikoff.geometry.strict_json import InvalidJsonError, take_fields
-from novikoff.report.files import OutputError, check_writable, readable_errors, write_file
+from novikoff.report.files import GrowingCsv, write_file
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, Position, StreamOptions
@@ -53,7 +49,6 @@ MIN_ROWS_TO_BE_SORTED: Final = 10
 # Fewer rows in all are not compared with a constant rule.
 MIN_ROWS_TO_JUDGE: Final = 100
 _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -591,69 +586,6 @@ class StreamSession:
         )
 
 
-class GrowingCsv:
-    """A CSV file to which rows are added, so that no crash loses any or writes it twice.
-
-    ``state`` is kept with the model that the run saves. A run that goes on from there, as ``saved``
-    says, cuts off what was written later and writes it again. A file that is gone begins anew. One
-    that is there is replaced by a new one if ``force`` says so, or if it has the same heading and
-    ``again`` is true: a run that ended before its first save has left it.
-    """
-
-    def __init__(
-        self, path: Path, heading: Sequence[str], saved: object, *, force: bool, again: bool
-    ) -> None:
-        check_writable(path, force=True)
-        self.path, self._size, self._checksum = path, 0, 0
-        with readable_errors(path):
-            if path.exists() and saved is not None:
-                self._file = open(path, "r+b")  # noqa: SIM115 — open as long as the run
-                self._cut(saved)
-                return
-            if path.exists() and not force:
-                head = _csv([heading])
-                with open(path, "rb") as file:
-                    replaced = again and file.read(len(head)) == head
-                if not replaced:
-                    raise OutputError(f"{path} already exists; --force replaces it.")
-            self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the run
-        self.append([heading])
-
-    def append(self, rows: Iterable[Sequence[object]]) -> None:
-        """Add rows; None is an empty field."""
-        text = _csv(rows)
-        with readable_errors(self.path):
-            self._file.write(text)
-            self._file.flush()
-        self._pass_over(text)
-
-    def state(self) -> list[int]:
-        """Size and checksum, once all rows are on the disk."""
-        with readable_errors(self.path):
-            os.fsync(self._file.fileno())
-        return [self._size, self._checksum]
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._file.close()
-
-    def _cut(self, saved: object) -> None:
-        """Cut off what is behind the saved size, if all before it is as it was."""
-        size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
-        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
-            self._pass_over(chunk)
-        if [self._size, self._checksum] != saved:
-            self._file.close()
-            raise OutputError(
-                f"{self.path} is not as it was when the model was saved: give the file of this "
-                "stream, a new name, or begin anew with --force."
-            )
-        self._file.truncate(size)
-
-    def _pass_over(self, text: bytes) -> None:
-        self._size, self._checksum = self._size + len(text), zlib.crc32(text, self._checksum)
-
-
 def next_stop(rows: int, every: Sequence[int] = ()) -> int:
     """The next row count at which a run pauses.
 
@@ -724,9 +656,3 @@ def _norm(W: npt.NDArray[np.float64]) -> float:
     """‖w‖, without overflow on the way."""
     largest = float(np.abs(W).max(initial=0.0)) or 1.0
     return largest * math.sqrt(float(np.square(W / largest).sum()))
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()

@@ -58,7 +58,7 @@ StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The perceptron's work without --epochs: about two seconds on a common machine. It is counted, not
-# timed, so that the same data and seed give the same bits: so much for each epoch, row and entry.
+# timed, so that the same data and seed give the same bits: this much for each epoch, row and entry.
 WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
 MIN_EPOCHS = 20
 # Up to this many classes are also told apart pair by pair, where X has no more entries than this.
@@ -452,7 +452,7 @@ def separator(case: Case, verdict: Verdict) -> Vector:
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _TaskBase:
     """The classes, and what every step needs to know."""
 
     classes: _Classes
@@ -475,7 +475,7 @@ class _Setting:
 
 
 @dataclass(frozen=True)
-class _OfArrays(_Setting):
+class _OfArrays(_TaskBase):
     """A study of rows in memory or on disk."""
 
     problem: Problem  # the rows as given, without signs
@@ -639,7 +639,7 @@ class _OfArrays(_Setting):
 
 
 @dataclass(frozen=True)
-class _OnCluster(_Setting):
+class _OnCluster(_TaskBase):
     """A study of rows on a cluster, which have their labels with them."""
 
     rows: Rows

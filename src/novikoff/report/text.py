@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
 
-    A confusion matrix of more than so many ``classes``, and more ``groups`` of duplicates, are
-    left to the JSON.
+    A confusion matrix of more ``classes`` than this, and more ``groups`` of duplicates, are left to
+    the JSON.
     """
     yield "data", _data(report)
     for note in report.notes:

@@ -27,7 +27,7 @@ from novikoff.geometry.system_checker import Multipliers
 from novikoff.geometry.system_statement import Arrays, LinearSystem, Statement
 from novikoff.systems.matrices import beside
 
-# Systems with at most so many numbers are dense: the engine is quicker with them.
+# Systems with at most this many numbers are dense: the engine is quicker with them.
 _MOST_DENSE = 1 << 20
 # Rows that become whole numbers between two looks at the clock.
 _ROWS_AT_ONCE = 500
@@ -126,7 +126,7 @@ class System:
     def stated_multipliers(
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
     ) -> Multipliers:
-        """Λ for the rows as they are stated: with factors, and of the right bound of a variable."""
+        """The λ of rows as they are stated: with factors, and of the right bound of a variable."""
         pairs: dict[int, Fraction] = {}
         for i, mu in zip(rows, multipliers, strict=True):
             number, weight = int(self.numbers[i]), mu * self.factor(i)

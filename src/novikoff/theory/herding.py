@@ -36,7 +36,7 @@ from novikoff.geometry.separability import Verdict, separate
 
 Kernel: TypeAlias = Callable[[Any, Any], Any]
 
-# The ball is computed for so many candidates at most, in so many dimensions: facets are many.
+# The most candidates, and dimensions, for which the ball is computed: facets are many.
 _MOST_POINTS, _MOST_DIMENSIONS = 2000, 5
 _RANK = 1e-10  # a singular value below this share of the largest is none
 _BLOCK = 1 << 22  # entries of a kernel matrix at a time
