@@ -31,7 +31,7 @@ TASKS_PER_THREAD = 4
 FAN_IN = 8
 SECONDS_BETWEEN_POLLS = 0.25
 # Visits with a longer pickle are sent once, as a task's result.
-MOST_EMBEDDED_BYTES = 1 << 15
+MAX_EMBEDDED_BYTES = 1 << 15
 SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
 # Hears how many tasks a pass has, and how many are done.
@@ -142,7 +142,7 @@ class Cluster:
         submit = partial(self.client.submit, priority=priority)
         asked: Any = visit
         made = []
-        if len(pickle.dumps(visit)) > MOST_EMBEDDED_BYTES:
+        if len(pickle.dumps(visit)) > MAX_EMBEDDED_BYTES:
             asked = submit(identity, visit, key=f"ask-{name}-{tag}")
             made.append(asked)
         level: list[Any] = []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_SCORES = 1 << 14  # rows of a piece whose scores are kept at once
 # After Ctrl-C, votes are put together for at most this many updates: well within a second.
-MOST_VOTES = 4_000_000
+MAX_VOTES = 4_000_000
 
 
 @dataclass(eq=False)
@@ -116,7 +116,7 @@ class LinearModel(Model):
 
         start = self.W if self.W.any() else None
         run = train(problem, codes, self.scheme, plan, start=start, weights=weights)
-        hurried = plan.limits.interrupted and run.updates > MOST_VOTES
+        hurried = plan.limits.interrupted and run.updates > MAX_VOTES
         if plan.votes and not hurried:
             self.votes = [
                 votes_of(trace, int(visited), w, problem.X, codes, sides, self.fit_intercept)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from novikoff.core.rows import Floats, Indices
-from novikoff.core.validation import MOST_EXACT
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.numbers import (
     BLANKS,
     MISSING,
@@ -136,7 +136,7 @@ def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
 
 def inexact_row(cells: Any, floats: Floats, decimal: str = ".") -> int | None:
     """The first row that holds an integer that its float does not, or a number that became zero."""
-    for row in np.flatnonzero(np.abs(floats) >= MOST_EXACT).tolist():
+    for row in np.flatnonzero(np.abs(floats) >= MAX_EXACT).tolist():
         if not is_exact_text(text_at(cells, row, decimal)):
             return int(row)
     if is_text(cells.type):

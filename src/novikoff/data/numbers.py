@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.validation import MOST_EXACT
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.errors import DataError, argument, place
 
 # What Arrow takes for missing, and the question mark of the UCI repository.
@@ -84,7 +84,7 @@ def is_exact_text(text: str) -> bool:
     value = float(text)
     if value == 0.0:
         return _NOT_ZERO.match(text) is None
-    if abs(value) < MOST_EXACT or not isfinite(value):
+    if abs(value) < MAX_EXACT or not isfinite(value):
         return True
     written = Decimal(text)
     exponent = written.as_tuple().exponent

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 # A file of this size is read line by line in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 22
 
-MOST_INDEX: Final = 2**31 - 1
-_MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
+MAX_INDEX: Final = 2**31 - 1
+_MAX_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
@@ -52,7 +52,7 @@ Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
 
 
-@lru_cache(_MOST_REMEMBERED)
+@lru_cache(_MAX_REMEMBERED)
 def feature_hash(name: bytes, bits: int) -> int:
     """The column of a name: FNV-1a of 64 bits, folded to fewer."""
     h = _BASIS
@@ -92,7 +92,7 @@ class FeatureColumns:
         if self.bits is not None:
             return feature_hash(name.encode(), self.bits)
         if self._fixed:
-            if len(self._unknown) < _MOST_REMEMBERED:
+            if len(self._unknown) < _MAX_REMEMBERED:
                 self._unknown[name] = None
             return self.width
         return self._columns.setdefault(name, len(self._columns))
@@ -349,8 +349,8 @@ class PairRows(Reader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and (len(key) > 10 or int(key) > MOST_INDEX):
-            flaw = f"has an index above {MOST_INDEX}"
+        elif numbered and (len(key) > 10 or int(key) > MAX_INDEX):
+            flaw = f"has an index above {MAX_INDEX}"
         elif numbered and int(key) <= before:
             same = int(key) == before
             flaw = "has an index a second time" if same else f"comes after {before}"

@@ -28,7 +28,7 @@ from novikoff.data.source import Source
 PIECE_BYTES: Final = 1 << 21
 
 _LARGEST_ROW_BYTES: Final = 1 << 26
-_MOST_THREADS: Final = 4
+_MAX_THREADS: Final = 4
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # and UTF-32 LE
 
 
@@ -189,7 +189,7 @@ def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
 def _scanned(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
     """Each text, and what the kernel finds in it on all cores; in order, as soon as it is there."""
     source = reader.request.source
-    cores = min(_MOST_THREADS, os.cpu_count() or 1)
+    cores = min(_MAX_THREADS, os.cpu_count() or 1)
     size = source.stamp[0] if source.regular else 0
     seen = 0
     pending: deque[tuple[bytes, Future[Any] | None]] = deque()

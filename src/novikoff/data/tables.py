@@ -32,8 +32,8 @@ from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
 
-MOST_LABEL_CHARACTERS: Final = 10_000
-_MOST_LEVELS: Final = 10_000
+MAX_LABEL_CHARACTERS: Final = 10_000
+_MAX_LEVELS: Final = 10_000
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 
 
@@ -154,11 +154,11 @@ class TableReader(Reader):
         if self.raw or is_text(cells.type):
             codes, texts = encode(cells, raw=self.raw)
             for code, text in enumerate(texts):
-                if len(text) > MOST_LABEL_CHARACTERS:
+                if len(text) > MAX_LABEL_CHARACTERS:
                     row = first_row + int(np.argmax(codes == code)) + 1
                     raise DataError(
                         f"{place(self.source, row, name)} is a label of over "
-                        f"{MOST_LABEL_CHARACTERS} characters."
+                        f"{MAX_LABEL_CHARACTERS} characters."
                     )
             if not texts and self.missing.whole:
                 raise DataError(
@@ -230,9 +230,9 @@ class TableReader(Reader):
         if known is None:
             if not found:
                 self._leave_out(name, "has no values at all")
-            if len(found) > _MOST_LEVELS:
+            if len(found) > _MAX_LEVELS:
                 many = f"has {len(found):,} different values, too many for --one-hot (at most "
-                self._leave_out(name, f"{many}{_MOST_LEVELS:,})")
+                self._leave_out(name, f"{many}{_MAX_LEVELS:,})")
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
             became = counted(len(found), "column")

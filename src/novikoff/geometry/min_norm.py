@@ -24,16 +24,16 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, pivot, products
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, RowSet
-from novikoff.geometry.view import MOST_DENSE, View, sample_size
+from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
 
 # The most entries of a corral's factors.
-_MOST_FACTORS = 1 << 27
+_MAX_FACTOR_ENTRIES = 1 << 27
 # The most entries of rows, no more than there are columns, that are all looked at from the start.
-_MOST_AT_ONCE = 1 << 24
+_MAX_ENTRIES_AT_ONCE = 1 << 24
 # Working sets of more entries are rotated into the space of their rows where that is small.
-_WIDE = 1 << 20
+_MIN_ROTATED_ENTRIES = 1 << 20
 # Rows that a corral may always hold, and that may always join a working set at a time.
-_LEAST_ROWS = 64
+_MIN_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ def _corral(
     b = question.b
     vectors = question.view.gather(working, question.lift)
     frame = None
-    if len(b) > 2 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
+    # Few rows span little.
+    if len(b) > 2 * len(working) and len(b) * len(working) > _MIN_ROTATED_ENTRIES:
         rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         with threadpool_limits(1):  # other cores may be busy
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
@@ -203,7 +204,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     """Rows to begin with: all, if there are few; else of a sample, those least along its mean."""
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
-    if len(rows) <= passes.p and len(rows) * passes.p <= _MOST_AT_ONCE:
+    if len(rows) <= passes.p and len(rows) * passes.p <= _MAX_ENTRIES_AT_ONCE:
         return rows
     rows = rows[:: max(1, len(rows) // sample_size(passes))]
     G = view.gather(rows)
@@ -219,11 +220,11 @@ def affordable(passes: Passes) -> bool:
 
 def batch_of(passes: Passes) -> int:
     """How many rows join the working set at a time, a fifth of the most it holds."""
-    return max(_LEAST_ROWS, min(2 * passes.p, MOST_DENSE // (5 * (passes.p + 1))))
+    return max(_MIN_ROWS, min(2 * passes.p, MAX_DENSE_ENTRIES // (5 * (passes.p + 1))))
 
 
 def capacity(passes: Passes) -> int:
     """The most rows that a corral may hold: most·(most + q) entries are allowed."""
     q = passes.p + 1
-    most = (math.isqrt(q * q + 4 * _MOST_FACTORS) - q) // 2
-    return min(q, passes.n, max(_LEAST_ROWS, most))
+    most = (math.isqrt(q * q + 4 * _MAX_FACTOR_ENTRIES) - q) // 2
+    return min(q, passes.n, max(_MIN_ROWS, most))

@@ -19,7 +19,7 @@ from novikoff.core.model import Labels
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.validation import MOST_EXACT, check_labels, check_matrix, check_same_index
+from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
 from novikoff.geometry.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
@@ -240,7 +240,7 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} contains complex numbers.")
-    if array.dtype.kind in "iu" and ((array > MOST_EXACT) | (array < -MOST_EXACT)).any():
+    if array.dtype.kind in "iu" and ((array > MAX_EXACT) | (array < -MAX_EXACT)).any():
         raise ValueError(f"{name} contains integers beyond 2**53, which float64 rounds.")
     try:
         return array.astype(np.float64, copy=False)
@@ -273,7 +273,7 @@ def values_of(x: Mapping[Hashable, float]) -> Vector:
     kinds = set(map(type, x.values()))
     if kinds <= _FLOATS:
         return values
-    if not (kinds <= _NUMBERS and max(map(abs, x.values())) < MOST_EXACT):
+    if not (kinds <= _NUMBERS and max(map(abs, x.values())) < MAX_EXACT):
         check_example(x)
     return values
 

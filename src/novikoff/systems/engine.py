@@ -31,11 +31,11 @@ from novikoff.geometry.view import View, balanced_view
 from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.
-_LARGER = 2.0**20
+_LARGER_UNIT = 2.0**20
 # Least squares with fewer entries are solved on one core by themselves.
-_ONE_CORE = 1 << 14
+_ONE_CORE_ENTRIES = 1 << 14
 # Weights below this share of the largest are taken for rounding.
-_FIRM = 1e-14
+_FIRM_SHARE = 1e-14
 # Powers of two by which rows that a float point fails are asked for more slack.
 _NUDGES = (4.0, 14.0, 24.0)
 
@@ -178,7 +178,7 @@ class _Decision:
         It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
         """
         passes, columns = self.system.passes, self.view.columns.copy()
-        columns[-1] *= _LARGER
+        columns[-1] *= _LARGER_UNIT
         lengths = None
         if self.view.lengths is not None:
             lengths = passes.lengths(columns, None, self.limits)
@@ -199,7 +199,7 @@ class _Decision:
         sizes = np.abs(self.candidate.weights)
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
-        firm = rows[sizes > _FIRM * sizes.max()]
+        firm = rows[sizes > _FIRM_SHARE * sizes.max()]
         few = replace(self, free=firm[self.system.free[firm]])
         none = np.zeros(passes.n, dtype=np.bool_)
         total = passes.exact_sum(self.system.mask_of_e, self.limits)
@@ -254,8 +254,8 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     if not np.isfinite(wanted).all():
         return None
     # Large products of BLAS wait for all cores, which may be busy.
-    alone = threadpool_limits(1, user_api="blas") if left.size > _ONE_CORE else nullcontext()
-    with alone:
+    large = left.size > _ONE_CORE_ENTRIES
+    with threadpool_limits(1, user_api="blas") if large else nullcontext():
         steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):

@@ -34,15 +34,15 @@ from novikoff.systems.engine import (
     relative_interior,
 )
 from novikoff.systems.matrices import dense
-from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
+from novikoff.systems.rounding import MAX_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import Solution, named_row
 from novikoff.systems.statement import stated_arrays, vector_of
 from novikoff.systems.system import System, system_of
 
 # The share of the time that a method by name may use; the rest is for the proof.
-_SHARE = 0.75
+_METHOD_SHARE = 0.75
 # The share of a radius within which it is known, if its ball was found.
-_NARROW = 2.0**-40
+_NARROW_SHARE = 2.0**-40
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -203,7 +203,7 @@ def _propose(
         method = METHODS[method]
         with limits.standing_still():  # a first compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
-    own = limits.part(_SHARE)
+    own = limits.part(_METHOD_SHARE)
     stated, free = system.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
     right = dense(system.passes.X[: system.e, [-1]])
@@ -327,7 +327,7 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
-            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW:
+            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW_SHARE:
                 raise OutOfTimeError
             centre = system.point_of_claim(solution.room.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
@@ -341,7 +341,7 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or (system.free.any() and system.p > MOST_VARIABLES):
+    if found is not None or point != "any" or (system.free.any() and system.p > MAX_VARIABLES):
         return found
     solution.inside = relative_interior(system, limits)
     return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)

@@ -37,7 +37,7 @@ from novikoff.geometry.separability import Verdict, separate
 Kernel: TypeAlias = Callable[[Any, Any], Any]
 
 # The most candidates, and dimensions, for which the ball is computed: facets are many.
-_MOST_POINTS, _MOST_DIMENSIONS = 2000, 5
+_MAX_POINTS, _MAX_DIMENSIONS = 2000, 5
 _RANK = 1e-10  # a singular value below this share of the largest is none
 _BLOCK = 1 << 22  # entries of a kernel matrix at a time
 
@@ -237,7 +237,7 @@ def _ball(rows: Vector) -> float | None:
     rank = int(np.count_nonzero(sizes > _RANK * max(float(np.abs(rows).max()), 5e-324)))
     if rank == 0:
         return 0.0
-    if len(rows) > _MOST_POINTS or rank > _MOST_DIMENSIONS:
+    if len(rows) > _MAX_POINTS or rank > _MAX_DIMENSIONS:
         return None
     flat = rows @ axes[:rank].T
     if rank == 1:

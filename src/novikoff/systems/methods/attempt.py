@@ -15,7 +15,7 @@ from novikoff.systems.matrices import Matrix, beside, row_lengths, scaled
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
 Trace: TypeAlias = "dict[str, Vector | Indices]"
 
-MOST_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
+MAX_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
 TINY = 1e-14  # a convex combination of unit rows that is shorter is zero but for rounding
 
 
@@ -59,9 +59,9 @@ def steps(limits: Limits | None) -> Iterator[int]:
 
 
 def most_steps(limits: Limits) -> int:
-    """The limit on updates; `MOST_STEPS` if there is no limit at all."""
+    """The limit on updates; `MAX_STEPS` if there is no limit at all."""
     if limits.updates is None and limits.seconds is None and limits.epochs is None:
-        return MOST_STEPS
+        return MAX_STEPS
     return limits.most_updates()
 
 

@@ -17,7 +17,7 @@ from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, st
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 # Times p: a margin that this many rescalings have not found is below float64's precision.
-_MOST_RESCALINGS = 100
+_MAX_RESCALINGS = 100
 # Of the entries of B: a margin that needs more is lost in rounding.
 _LARGEST_B = 2.0**100
 # Of the entries of D: the others are zero in every solution, as far as floats see.
@@ -62,7 +62,7 @@ def rescaled(
     u, counts = np.zeros(p), np.zeros(n)  # since the last rescaling
     weights = counts
     n_steps = 0
-    left = _MOST_RESCALINGS * p
+    left = _MAX_RESCALINGS * p
     for _ in steps(limits):
         products = H @ u
         i = int(products.argmin())
