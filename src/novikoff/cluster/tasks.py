@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.shards import ClusterError, Setting, Shard, Source, checked, versions
+from novikoff.cluster.shards import ClusterError, Setting, Shard, ShardSource, checked, versions
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -35,7 +35,7 @@ MAX_EMBEDDED_BYTES = 1 << 15
 SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
 # Hears how many tasks a pass has, and how many are done.
-Progress = Callable[[int, int], None]
+TaskProgress = Callable[[int, int], None]
 
 
 @dataclass
@@ -83,7 +83,7 @@ def merge(visits: list[Visit]) -> Visit:
 class Cluster:
     """The shards of a source on the workers of a client."""
 
-    def __init__(self, client: Any, source: Source, progress: Progress) -> None:
+    def __init__(self, client: Any, source: ShardSource, progress: TaskProgress) -> None:
         self.client, self.source, self.progress = client, source, progress
         threads = client.nthreads()
         told = client.scheduler_info()["workers"].values()

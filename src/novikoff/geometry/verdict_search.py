@@ -148,8 +148,8 @@ class _Search:
         if found.kind != "separable" or goal == "kind":
             return
         if goal == "margin" and not view.plain:
-            question = nearest_point(plain_view(passes))
-            start = search(question, start, self.tol, self.limits, self._watch).working
+            objective = nearest_point(plain_view(passes))
+            start = search(objective, start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
 
     def _try_cheap_weights(self) -> None:

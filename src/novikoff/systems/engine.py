@@ -23,7 +23,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import Answer, Question, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import Answer, Objective, nearest_point, search, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.system_checker import Multipliers
@@ -141,8 +141,8 @@ class _Decision:
         def positive(answer: Answer) -> bool:
             return min(answer.seen.low.values()) > 0.0
 
-        question, start = nearest_point(self.view), start_rows(self.view)
-        answer = search(question, start, 1e-3, self.limits, positive)
+        objective, start = nearest_point(self.view), start_rows(self.view)
+        answer = search(objective, start, 1e-3, self.limits, positive)
         if not (np.isfinite(answer.w).all() and answer.w[-1] > 0.0):
             return None
         v = [Fraction(value) for value in answer.w.tolist()]
@@ -163,8 +163,8 @@ class _Decision:
         if among.any():
             begin = start_rows(self.view, among) if start is None else start[among[start]]
         b = np.append(0.0, -seen / size)
-        question = Question(self.view, b, 0.0, within=among, free=self.free)
-        answer = search(question, begin, 1e-9, self.limits, lambda _: False)
+        objective = Objective(self.view, b, 0.0, within=among, free=self.free)
+        answer = search(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
         candidate.rows, candidate.weights, candidate.w = answer.rows, answer.weights, None
         t = float(answer.w[-1])

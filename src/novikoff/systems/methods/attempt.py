@@ -13,7 +13,7 @@ from novikoff.core.stops import Limits
 from novikoff.systems.matrices import Matrix, beside, row_lengths, scaled
 
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
-Trace: TypeAlias = "dict[str, Vector | Indices]"
+MethodTrace: TypeAlias = "dict[str, Vector | Indices]"
 
 MAX_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
 TINY = 1e-14  # a convex combination of unit rows that is shorter is zero but for rounding
@@ -30,7 +30,7 @@ class Attempt(NamedTuple):
     w: Vector | None
     weights: Vector | None
     n_steps: int
-    trace: Trace | None = None
+    trace: MethodTrace | None = None
 
 
 class TraceBuilder:
@@ -44,7 +44,7 @@ class TraceBuilder:
         for name, value in values.items():
             self._columns.setdefault(name, []).append(value)
 
-    def trace(self) -> Trace:
+    def trace(self) -> MethodTrace:
         """The columns as arrays."""
         return {name: np.array(column) for name, column in self._columns.items()}
 
