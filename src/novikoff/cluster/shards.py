@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
@@ -79,7 +79,7 @@ class ShardPart(Part):
 class Shard:
     """The rows first, first + 1, … of all, and the class of each; shards are numbered."""
 
-    def __init__(self, number: int, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
+    def __init__(self, number: int, first: int, X: Matrix, y: Labels) -> None:
         self.number, self.first, self.X = number, first, X
         values, codes = np.unique(y, return_inverse=True)
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]

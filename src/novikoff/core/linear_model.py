@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.problem import Problem, scores
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.voting import votes_of
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class LinearModel(Model):
         if not self.fit_intercept and (biases.any() or self.W[-1].any()):
             raise ValueError("its intercept is not zero, though fit_intercept is false")
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """⟨w, x⟩ + b."""
         return scores(X, self.W)
 
-    def final_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def final_scores(self, X: Matrix) -> Vector:
         """By the weights that predict; of voters, their shares of the votes."""
         if self.votes:
             return np.column_stack([votes.shares(X) for votes in self.votes])
@@ -129,7 +129,7 @@ class LinearModel(Model):
 
     def learn(
         self,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: npt.NDArray[np.integer],
         update: Update | None = None,
         *,
@@ -228,7 +228,7 @@ class Judged(NamedTuple):
     confusion: Indices  # rows of each class (down) that are given to each class (across)
 
 
-def judge(model: LinearModel, X: Floats | SparseMatrix, codes: Indices) -> Judged:
+def judge(model: LinearModel, X: Matrix, codes: Indices) -> Judged:
     """Let the rules of a model choose the classes of rows, and measure how far each row is.
 
     Examples

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, unit_of
-from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, frozen, view
+from novikoff.core.rows import Dense, Indices, Matrix, Vector, frozen, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -108,9 +108,7 @@ class _ByNumber:
 class Part(_ByNumber):
     """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
 
-    def __init__(
-        self, first: int, X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool
-    ) -> None:
+    def __init__(self, first: int, X: Matrix, signs: Signs, fit_intercept: bool) -> None:
         self.first, self.X, self.signs, self.fit_intercept = first, X, signs, fit_intercept
         self.n, self.d = len(signs), int(X.shape[1])
         self.p = self.d + int(fit_intercept)  # the number of weights
@@ -129,7 +127,7 @@ class Part(_ByNumber):
 
     def range(self, first: int, last: int) -> Part:
         """Some of the rows, by their place in this part, without a copy."""
-        X: Floats | SparseMatrix
+        X: Matrix
         if isinstance(self.X, np.ndarray):
             X = self.X[first:last]
         else:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from novikoff.core.model import Labels
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
 from novikoff.geometry.remote import RemoteRows
 
@@ -92,7 +92,7 @@ def check_parameters(estimator: BaseEstimator, allowed: Mapping[str, Allowed]) -
 
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
-) -> tuple[Floats | SparseMatrix, Labels]:
+) -> tuple[Matrix, Labels]:
     """X as in `check_rows`, and one label per row."""
     check_same_index(X, y)
     rows = check_rows(estimator, X, y, reset=reset)
@@ -128,7 +128,7 @@ def check_rows(
 
 def check_classes(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None
-) -> tuple[Floats | SparseMatrix, Labels, Indices]:
+) -> tuple[Matrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -149,9 +149,7 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     return codes
 
 
-def pose_unsigned(
-    estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool
-) -> Problem:
+def pose_unsigned(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Problem:
     """The problem with every sign +1; raises ValueError where X is not finite."""
     names = getattr(estimator, "feature_names_in_", None)
     return pose(X, np.ones(X.shape[0], dtype=np.int8), bool(fit_intercept), names=names)

@@ -18,7 +18,7 @@ from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.learners.base import one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -165,7 +165,7 @@ class KernelPerceptron(StateLearner):
         return self._own_model("dual_coef_").dual_coef()
 
     @property
-    def support_vectors_(self) -> Floats | SparseMatrix:
+    def support_vectors_(self) -> Matrix:
         """The support points."""
         model = self._own_model("support_vectors_")
         if model.precomputed or model.support is None:

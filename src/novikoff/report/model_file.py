@@ -32,7 +32,7 @@ from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.rows import Floats, SparseMatrix
+from novikoff.core.rows import Matrix
 from novikoff.core.voting import Votes
 from novikoff.geometry.strict_json import (
     MAX_COUNT,
@@ -397,7 +397,7 @@ def _n_rules(n: int, multi_class: str) -> int:
     return n_rules
 
 
-def _matrix_tensors(name: str, rows: Floats | SparseMatrix) -> dict[str, Array]:
+def _matrix_tensors(name: str, rows: Matrix) -> dict[str, Array]:
     """A dense matrix, or a CSR matrix in three parts, as `Tensors.take_matrix` reads it."""
     if isinstance(rows, np.ndarray):
         return {name: rows}

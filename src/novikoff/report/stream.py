@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.rows import Indices, Matrix
 from novikoff.data.errors import BadRowError, DataError, counted
 from novikoff.geometry.strict_json import InvalidJsonError, take_fields
 from novikoff.report.files import GrowingCsv, write_file
@@ -121,7 +121,7 @@ class StreamRun:
 
     def learn(
         self,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: Indices,
         labels: Sequence[Hashable],
         every: Sequence[int] = (),
@@ -244,7 +244,7 @@ class StreamRun:
         self.model, self._class_rows = model, dict(class_rows)
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
-    def _model_for(self, X: Floats | SparseMatrix, label: Hashable) -> LinearModel:
+    def _model_for(self, X: Matrix, label: Hashable) -> LinearModel:
         """The model, begun if need be, with the columns of X."""
         width = X.shape[1]
         if self.model is None:
@@ -277,7 +277,7 @@ class StreamRun:
     def _learn(
         self,
         model: LinearModel,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: Indices,
         *,
         unforeseen: bool = False,
@@ -321,7 +321,7 @@ class StreamRun:
                 self._class_rows[labels[code]] = self._class_rows.get(labels[code], 0) + count
         self._sorted = self._sorted and changes == len(self._class_rows) - known
 
-    def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
+    def _load(self, model: LinearModel, X: Matrix) -> None:
         with self.loading():
             from novikoff.core.problem import pose
             from novikoff.core.training import load_kernels
@@ -640,7 +640,7 @@ def _is_count(value: object) -> bool:
     return False
 
 
-def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
+def _reason(X: Matrix, error: ValueError) -> str:
     """Why a row cannot be learned."""
     values = X if isinstance(X, np.ndarray) else X.data
     if np.isnan(values).any():

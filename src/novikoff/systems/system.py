@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
@@ -81,7 +81,7 @@ class System:
     strict: Mask
     numbers: Indices  # −1 for e
     factors: Sequence[Fraction] | None  # each row is this times the row stated; None: 1
-    left: Floats | SparseMatrix  # −a, in several columns where one float does not hold it
+    left: Matrix  # −a, in several columns where one float does not hold it
     fold: Indices
     columns: Sequence[Vector]  # c/unit, a sum of several
     unit: Fraction = Fraction(1)  # of the last column: it holds c/unit

@@ -15,12 +15,10 @@ from novikoff.core.validation import check_labels, check_matrix
 from novikoff.report.plots import style
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
     from matplotlib.axes import Axes
 
-    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 
-    Matrix: TypeAlias = Floats | sp.csr_array
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
 Classifier: TypeAlias = Any  # it has classes_; coef_ and intercept_, or a decision_function

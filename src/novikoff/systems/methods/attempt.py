@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix, beside, row_lengths, scaled
+from novikoff.systems.matrices import beside, row_lengths, scaled
 
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
 MethodTrace: TypeAlias = "dict[str, Vector | Indices]"

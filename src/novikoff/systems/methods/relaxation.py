@@ -13,9 +13,9 @@ import numpy as np
 
 from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import pose
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits, Stop
-from novikoff.systems.matrices import Matrix, beside, scaled
+from novikoff.systems.matrices import beside, scaled
 from novikoff.systems.methods.attempt import (
     TINY,
     UNLIMITED,

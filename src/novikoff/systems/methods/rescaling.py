@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix, dense, time_to_factor
+from novikoff.systems.matrices import dense, time_to_factor
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
