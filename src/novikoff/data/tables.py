@@ -316,7 +316,7 @@ class TableReader(Reader):
         )
 
     def _other_texts(self, k: int, columns: Mapping[int, Any], first_row: int) -> dict[str, str]:
-        """The names of the columns behind that hold text too, and no dates; with their first."""
+        """The later columns that hold text too, but for dates: by name, their first text."""
         found = dict[str, str]()
         for later in range(k + 1, len(self.columns)):
             position = self.roles.features[later]
@@ -324,8 +324,10 @@ class TableReader(Reader):
             hot = hot or self.roles.every_text or position in self.roles.one_hot
             if hot or not is_text(cells.type):
                 continue
-            first = str(cells[0].as_py())
-            if self._floats(position, cells, first_row) is None and not is_date(first):
+            if self._floats(position, cells, first_row) is not None:
+                continue
+            first = self._first_text(position, cells)[1]
+            if not is_date(first):
                 found[self.names[position]] = first
         return found
 
