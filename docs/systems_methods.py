@@ -16,7 +16,7 @@ from novikoff.core.stops import Limits
 from novikoff.systems.methods import METHODS, Attempt
 
 PAGE = Path(__file__).with_suffix(".md")
-MOST_STEPS, N, P = 100_000, 200, 8
+MAX_STEPS, N, P = 100_000, 200, 8
 
 
 def systems() -> Iterator[tuple[str, Any, Any]]:
@@ -71,7 +71,7 @@ def bounded(method: Callable[..., Attempt]) -> Callable[..., Attempt]:
     """The method with a limit on its steps."""
 
     def run(A: Any, c: Any, *, limits: Limits, **options: Any) -> Attempt:
-        return method(A, c, limits=Limits(updates=MOST_STEPS), **options)
+        return method(A, c, limits=Limits(updates=MAX_STEPS), **options)
 
     return run
 

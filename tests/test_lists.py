@@ -11,6 +11,7 @@ import novikoff as nv
 from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
 from novikoff.data.formats import FORMATS
+from novikoff.report.pictures import CAPTIONS
 from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS
 from novikoff.systems.solve import POINTS
@@ -26,6 +27,10 @@ def test_orders() -> None:
     assert listed is not None
     assert json.loads(listed[1]) == [*BY_NAME]
     assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*BY_NAME]
+
+
+def test_pictures() -> None:
+    assert [*CAPTIONS] == fit._PLOTS
 
 
 def test_formats() -> None:

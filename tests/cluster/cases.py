@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from novikoff.cluster.rows import Rows
-from novikoff.cluster.shards import Source, take_chunk
+from novikoff.cluster.shards import ShardSource, take_chunk
 from novikoff.core.rows import Vector
 
 Labels = np.ndarray[Any, np.dtype[Any]]
@@ -108,7 +108,7 @@ def local_rows(
     ends = [0, *edges, len(y)]
     blocks: list[tuple[Any, ...]] = [(Done(X[a:b]), Done(y[a:b])) for a, b in pairwise(ends)]
     counts = [b - a for a, b in pairwise(ends)]
-    source = Source(partial(take_chunk, {}), blocks, counts, int(X.shape[1]))
+    source = ShardSource(partial(take_chunk, {}), blocks, counts, int(X.shape[1]))
     return Rows(AtOnce(threads), source, mix, lambda tasks, done: None)
 
 

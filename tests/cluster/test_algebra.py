@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.cluster.mixing import Epoch
 from novikoff.cluster.passes import (
-    MOST_REMEMBERED,
+    MAX_REMEMBERED,
     Carrying,
     RowPredicate,
     Survey,
@@ -289,6 +289,6 @@ def test_rows_are_fetched_within_the_budget() -> None:
 
 def test_a_shard_forgets_what_it_knew_of_many_questions() -> None:
     shard = Shard(0, 0, *data("separable", n=60))
-    for k in np.repeat(np.arange(3 * MOST_REMEMBERED), 2).tolist():
+    for k in np.repeat(np.arange(3 * MAX_REMEMBERED), 2).tolist():
         assert remembered(shard.part(SETTING), k, partial(np.full, 1, k)).tolist() == [k]
-    assert len(shard.memo) <= MOST_REMEMBERED
+    assert len(shard.memo) <= MAX_REMEMBERED

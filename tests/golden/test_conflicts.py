@@ -21,7 +21,7 @@ oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not install
 SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp is not there")
 # Larger conflicts take the other solver minutes; their rows are shown independent by flint.
-_MOST_ROWS = 25
+_MAX_ROWS = 25
 
 
 def rank(rows: list[Constraint], d: int) -> int:
@@ -51,7 +51,7 @@ def test_without_any_one_of_its_rows_there_is_no_conflict() -> None:
         rows = [row for row in (model.row(k) for k in numbers) if row is not None]
         assert 0 < len(rows) == len({*numbers}) <= min(d + 1, model.n), file
         assert rank(rows, d) == len(rows), file
-        if len(rows) <= _MOST_ROWS:
+        if len(rows) <= _MAX_ROWS:
             compared += 1
             assert not oracle.is_satisfiable(rows), file
             for k in range(len(rows)):

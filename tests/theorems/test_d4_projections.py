@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods import METHODS, Attempt, Trace
+from novikoff.systems.methods import METHODS, Attempt, MethodTrace
 from tests.theorems.mutants import changed
 from tests.theorems.system_cases import (
     contradictory,
@@ -31,7 +31,7 @@ seeds = given(st.integers(0, 10**6))
 few = settings(deadline=None, max_examples=25)
 
 
-def traced(method: Callable[..., Attempt], A: Vector, *more: Vector, **options: str) -> Trace:
+def traced(method: Callable[..., Attempt], A: Vector, *more: Vector, **options: str) -> MethodTrace:
     found = method(A, *more, trace=True, limits=Limits(updates=3000), **options)
     assert found.trace is not None
     return found.trace

@@ -146,7 +146,7 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
 
 def test_ctrl_c_leaves_votes_if_they_are_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     for most in [0, 4_000_000]:
-        monkeypatch.setattr(linear_model, "MOST_VOTES", most)
+        monkeypatch.setattr(linear_model, "MAX_VOTES", most)
         labels = np.random.default_rng(1).integers(0, 2, 60)
         clf = nv.Perceptron(order=StopsAt(2), average="voted")
         with pytest.raises(KeyboardInterrupt):

@@ -82,7 +82,7 @@ def test_a_stream_has_labels_of_the_kind_of_its_first() -> None:
         ([], "text", {"1": "1"}),
     ]
     for keys, form, values in first:
-        reader = LabelReader.settled(keys, form)
+        reader = LabelReader.by_first(keys, form)
         for key, value in values.items():
             found = reader.value(key)
             assert (found, type(found)) == (value, type(value)), (keys, form, key)

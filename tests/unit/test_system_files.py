@@ -127,7 +127,7 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
 def test_packed_files_are_not_unpacked_without_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text, limit = MPS.encode(), "novikoff.systems.files.reading.MOST_UNPACKED"
+    text, limit = MPS.encode(), "novikoff.systems.files.reading.MAX_UNPACKED"
     monkeypatch.setattr(limit, len(text))
     for pack in (gzip.compress, bz2.compress):
         assert read(pack(text), "mps", tmp_path).model == read(text, "mps", tmp_path).model

@@ -290,14 +290,14 @@ def _save(
     report: Report, targets: Mapping[str, Path], page: str, picture: bytes, *, force: bool
 ) -> None:
     """Write the model, the certificate, the picture and the page: all of them, or none."""
-    from novikoff.report.files import readable_errors, write_files
+    from novikoff.report.files import output_errors, write_files
     from novikoff.report.outputs import contents
 
     if not targets:
         return
     made = contents(report) | {"plot": picture, "report": page.encode()}
     folder = targets["model"].parent
-    with readable_errors(folder):
+    with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     write_files({path: made[name] for name, path in targets.items() if name in made}, force=force)
 

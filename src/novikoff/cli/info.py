@@ -81,7 +81,7 @@ def _facts(saved: ModelRecord) -> dict[str, object]:
 
 def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     """Each rule's claim, its weights and its intercept."""
-    from novikoff.core.schemes import labels_of
+    from novikoff.core.schemes import sides_of
 
     model = saved.model
     try:
@@ -94,6 +94,6 @@ def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
         elif len(classes) == 2:
             title = f"{classes[-1]} where the sum is positive"
         else:
-            positive, negative = labels_of(model.scheme, model.classes, rule)
+            positive, negative = sides_of(model.scheme, model.classes, rule)
             title = f"{positive} against {'the rest' if negative is None else negative}"
         yield title, weights[:-1, rule].tolist(), float(weights[-1, rule])

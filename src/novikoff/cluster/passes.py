@@ -35,9 +35,9 @@ from novikoff.geometry.passes import (
 )
 
 # Entries of fetched rows that the coordinator keeps.
-MOST_FETCHED_ENTRIES = 1 << 24
+MAX_FETCHED_ENTRIES = 1 << 24
 # Findings about the rows of a shard that are kept.
-MOST_REMEMBERED = 16
+MAX_REMEMBERED = 16
 
 
 class DaskPasses(Passes):
@@ -49,11 +49,14 @@ class DaskPasses(Passes):
     remote = True
 
     def __init__(self, cluster: Cluster, setting: Setting, survey: Survey, limits: Limits) -> None:
-        self.cluster, self.setting, self.n = cluster, setting, sum(cluster.source.counts)
+        self.cluster = cluster
+        self.setting = setting
+        self.n = sum(cluster.source.counts)
         self.limits = limits
         self.d, self.sparse, self.fit_intercept = survey.d, survey.sparse, setting.fit_intercept
         self.radius, self.longest = survey.radius, survey.longest
-        self.p, self.first_rows = self.d + int(self.fit_intercept), {}
+        self.p = self.d + int(self.fit_intercept)
+        self.first_rows = {}
         for label, first in survey.labels.items():
             side = 1 if label == setting.positive else -1
             self.first_rows[side] = min(first, self.first_rows.get(side, first))
@@ -73,7 +76,7 @@ class DaskPasses(Passes):
         # The first rows are needed for any answer, even that there was no time.
         limits = Limits() if self._known is None else self.limits
         known = self._known
-        if known is not None and known.n * self.p >= MOST_FETCHED_ENTRIES:
+        if known is not None and known.n * self.p >= MAX_FETCHED_ENTRIES:
             known = None  # others make room
         wanted = np.unique(rows) if known is None else np.setdiff1d(rows, known.numbers)
         if known is None or len(wanted) > 0:
@@ -291,7 +294,7 @@ class LengthsAsSeen(PerRow):
 def remembered(part: Part, key: object, find: Callable[[], Any]) -> npt.NDArray[Any]:
     """What was found out about a part of a shard before, or is now."""
     memo: Memo = getattr(part, "memo", {})
-    if key not in memo and len(memo) >= MOST_REMEMBERED:
+    if key not in memo and len(memo) >= MAX_REMEMBERED:
         memo.clear()
     known, place = memo.setdefault(key, {}), (part.first, part.n)
     if place not in known:

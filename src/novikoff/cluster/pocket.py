@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict
 
 # Scores of a block of rows, and its rows at least.
-_SCORES, _ROWS = 1 << 20, 64
+_SCORES_PER_BLOCK, _MIN_ROWS_PER_BLOCK = 1 << 20, 64
 # Numbers of the sample.
 SAMPLE_ENTRIES = 1 << 20
 _ULP = float(np.finfo(np.float64).eps)
@@ -299,7 +299,7 @@ class Count(ShardVisit):
         lengths = norms(rows)
         taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
         doubt = 2.0 * rows.p * _ULP * np.linalg.norm(self.W, axis=0) * rows.unit
-        size = max(_ROWS, _SCORES // flat.shape[1])
+        size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
         with threadpool_limits(1, user_api="blas"):
             for first in range(0, rows.n, size):
                 some = slice(first, first + size)

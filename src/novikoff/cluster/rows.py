@@ -17,13 +17,13 @@ from novikoff.cluster.shards import (
     ClusterError,
     Setting,
     Shard,
-    Source,
+    ShardSource,
     array_source,
     folder_source,
     frame_source,
     versions,
 )
-from novikoff.cluster.tasks import Cluster, Progress, ShardVisit, explained, look
+from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
 from novikoff.core.linear_model import LinearModel, judge
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
@@ -54,7 +54,7 @@ def rows(
     drop: Sequence[str] = (),
     mix: Mix = "mistakes",
     recipe: Recipe | None = None,
-    progress: Progress | None = None,
+    progress: TaskProgress | None = None,
 ) -> Rows:
     """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
 
@@ -128,7 +128,7 @@ class Rows(RemoteRows):
         The number of shards.
     """
 
-    def __init__(self, client: Any, source: Source, mix: Mix, progress: Progress) -> None:
+    def __init__(self, client: Any, source: ShardSource, mix: Mix, progress: TaskProgress) -> None:
         self.mix, self.source, self.n = mix, source, int(sum(source.counts))
         self.n_shards = len(source.counts)
         if mix not in ("mistakes", "uniform", "chain"):

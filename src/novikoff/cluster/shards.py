@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
@@ -79,7 +79,7 @@ class ShardPart(Part):
 class Shard:
     """The rows first, first + 1, … of all, and the class of each; shards are numbered."""
 
-    def __init__(self, number: int, first: int, X: Floats | SparseMatrix, y: Labels) -> None:
+    def __init__(self, number: int, first: int, X: Matrix, y: Labels) -> None:
         self.number, self.first, self.X = number, first, X
         values, codes = np.unique(y, return_inverse=True)
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
@@ -121,7 +121,7 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class Source:
+class ShardSource:
     """What shards there are, and how a worker reads one.
 
     A unit is what ``read`` needs of a shard besides its number and first row: a path, or futures of
@@ -210,7 +210,9 @@ def folder_files(folder: str) -> list[str]:
     return paths
 
 
-def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe | None) -> Source:
+def folder_source(
+    client: Any, folder: str, options: ReadOptions, recipe: Recipe | None
+) -> ShardSource:
     """The Parquet files of a folder, as their footers and the first of them tell."""
     from pyarrow.parquet import ParquetFile
 
@@ -221,7 +223,7 @@ def folder_source(client: Any, folder: str, options: ReadOptions, recipe: Recipe
         raise DataError(f"{folder} is empty: its files have no rows.")
     recipe = recipe or _recipe(client, [path for path, _, _ in units], options)
     counts, names = [count for _, _, count in units], recipe.names
-    return Source(partial(read_file, recipe), units, counts, len(names), names, recipe)
+    return ShardSource(partial(read_file, recipe), units, counts, len(names), names, recipe)
 
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
@@ -254,7 +256,7 @@ def _recipe_of(path: str, options: ReadOptions) -> Recipe:
         reader.request.source.close()
 
 
-def array_source(client: Any, X: Any, y: Any) -> Source:
+def array_source(client: Any, X: Any, y: Any) -> ShardSource:
     """The chunks of arrays X and y, of the same rows each."""
     if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
         raise TypeError(
@@ -274,7 +276,7 @@ def array_source(client: Any, X: Any, y: Any) -> Source:
     return _counted(client, rows_, labels, int(X.shape[1]))
 
 
-def frame_source(client: Any, frame: Any, label: Any) -> Source:
+def frame_source(client: Any, frame: Any, label: Any) -> ShardSource:
     """The partitions of a frame, its label apart."""
     from dask import delayed
 
@@ -311,7 +313,7 @@ def _counted(
     width: int,
     names: Sequence[Hashable] | None = None,
     levels: Mapping[Hashable, list[Any]] | None = None,
-) -> Source:
+) -> ShardSource:
     """Chunks with the number of rows of each."""
     units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
     sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
@@ -319,7 +321,7 @@ def _counted(
         if rows_ != labels:
             raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
     counts = [rows_ for rows_, _ in sizes]
-    return Source(partial(take_chunk, levels or {}), units, counts, width, names)
+    return ShardSource(partial(take_chunk, levels or {}), units, counts, width, names)
 
 
 def _size(X: Any, y: Any) -> tuple[int, int]:

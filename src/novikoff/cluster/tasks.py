@@ -20,7 +20,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.shards import ClusterError, Setting, Shard, Source, checked, versions
+from novikoff.cluster.shards import ClusterError, Setting, Shard, ShardSource, checked, versions
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -31,11 +31,11 @@ TASKS_PER_THREAD = 4
 FAN_IN = 8
 SECONDS_BETWEEN_POLLS = 0.25
 # Visits with a longer pickle are sent once, as a task's result.
-MOST_EMBEDDED_BYTES = 1 << 15
+MAX_EMBEDDED_BYTES = 1 << 15
 SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
 # Hears how many tasks a pass has, and how many are done.
-Progress = Callable[[int, int], None]
+TaskProgress = Callable[[int, int], None]
 
 
 @dataclass
@@ -83,9 +83,10 @@ def merge(visits: list[Visit]) -> Visit:
 class Cluster:
     """The shards of a source on the workers of a client."""
 
-    def __init__(self, client: Any, source: Source, progress: Progress) -> None:
+    def __init__(self, client: Any, source: ShardSource, progress: TaskProgress) -> None:
         self.client, self.source, self.progress = client, source, progress
-        threads, told = client.nthreads(), client.scheduler_info()["workers"].values()
+        threads = client.nthreads()
+        told = client.scheduler_info()["workers"].values()
         if not threads:
             raise ClusterError("The cluster has no workers: start some, and try again.")
         least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
@@ -135,12 +136,13 @@ class Cluster:
 
         ``chained``, each group goes on from where the one before it ended.
         """
-        tag, mine = f"{self._token}-{next(self._count)}", versions()
+        tag = f"{self._token}-{next(self._count)}"
+        mine = versions()
         name = type(getattr(visit, "visit", visit)).__name__.lower()  # of one inside another
         submit = partial(self.client.submit, priority=priority)
         asked: Any = visit
         made = []
-        if len(pickle.dumps(visit)) > MOST_EMBEDDED_BYTES:
+        if len(pickle.dumps(visit)) > MAX_EMBEDDED_BYTES:
             asked = submit(identity, visit, key=f"ask-{name}-{tag}")
             made.append(asked)
         level: list[Any] = []

@@ -24,7 +24,7 @@ from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.model import Model, Sweep
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, stacked
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 128  # rows whose kernels are computed together
@@ -82,7 +82,7 @@ class ForgetronModel(Model):
 
         return sweep
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """Σ β·K(x_j, x)."""
         out = np.zeros((X.shape[0], self.n_rules))
         for rule in range(self.n_rules):
@@ -113,7 +113,7 @@ class ForgetronModel(Model):
                 raise ValueError("its weights are not in the places that are used")
 
 
-def _normalised(kernel: Kernel, X: Floats | SparseMatrix, Z: Floats | SparseMatrix) -> Vector:
+def _normalised(kernel: Kernel, X: Matrix, Z: Matrix) -> Vector:
     """K(x, z)/√(K(x, x)·K(z, z)), at most 1; 0 for a point without length."""
     gram = kernel.gram(X, Z)
     if kernel.form == "rbf" or gram.size == 0:

@@ -18,7 +18,7 @@ from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE, Model, Sweep
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
@@ -129,7 +129,7 @@ class KernelModel(Model):
         self.totals[1:] += moved != 0.0
         return scores, int(np.count_nonzero(moved))
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """Σ coef·K(x_i, x)."""
         return self._combine(X, self.coef)
 
@@ -138,7 +138,7 @@ class KernelModel(Model):
         late = self.weighted / np.maximum(self.totals[0], 1)[:, None]
         return self.coef - late if self.averages else self.coef.copy()
 
-    def final_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def final_scores(self, X: Matrix) -> Vector:
         """By the last coefficients, their average, or the vote of all."""
         if not self.settings["voted"]:
             return self._combine(X, self.dual_coef())
@@ -190,7 +190,7 @@ class KernelModel(Model):
                 updates.append(np.column_stack([np.full(len(where), rule), where, moves, survived]))
         self.updates = np.vstack(updates)
 
-    def _append(self, rows: Floats | SparseMatrix, coef: Vector, weighted: Vector) -> None:
+    def _append(self, rows: Matrix, coef: Vector, weighted: Vector) -> None:
         """More points of support."""
         if not self.precomputed and self.support.shape[0] == 0:
             self.support = rows.astype(np.float64)
@@ -199,13 +199,13 @@ class KernelModel(Model):
         self.coef = np.hstack([self.coef, coef])
         self.weighted = np.hstack([self.weighted, weighted])
 
-    def _combine(self, X: Floats | SparseMatrix, coef: Vector) -> Vector:
+    def _combine(self, X: Matrix, coef: Vector) -> Vector:
         out = np.zeros((X.shape[0], self.n_rules))
         for begin, end, gram in self._blocks(X):
             out[begin:end] = gram @ coef.T
         return out
 
-    def _blocks(self, X: Floats | SparseMatrix) -> Iterator[tuple[int, int, Vector]]:
+    def _blocks(self, X: Matrix) -> Iterator[tuple[int, int, Vector]]:
         if not self.precomputed:
             yield from self.kernel.blocks(X, self.support)
         elif len(self.rows) > 0:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import Floats, SparseMatrix, Vector
+from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 BY_NAME = ("linear", "poly", "rbf")
@@ -38,9 +38,7 @@ class Kernel:
     coef0: float = 1.0
     bias: float = 0.0
 
-    def gram(
-        self, X: Floats | SparseMatrix, Z: Floats | SparseMatrix, squares: Vector | None = None
-    ) -> Vector:
+    def gram(self, X: Matrix, Z: Matrix, squares: Vector | None = None) -> Vector:
         """K(x_i, z_j) for all rows of both; ``squares`` are the ‖x_i‖² if they are known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
         if 0 in (X.shape[0], Z.shape[0]):  # functions may refuse such matrices
@@ -79,9 +77,7 @@ class Kernel:
             )
         return found
 
-    def _subtract_first(
-        self, found: Vector, X: Floats | SparseMatrix, Z: Floats | SparseMatrix, sizes: Vector
-    ) -> None:
+    def _subtract_first(self, found: Vector, X: Matrix, Z: Matrix, sizes: Vector) -> None:
         """−γ·‖x − z‖² from x − z, where the sum of terms of these sizes may have lost digits.
 
         Below −746 it does not matter: exp is 0.
@@ -92,7 +88,7 @@ class Kernel:
             i, j = (places[begin : begin + step] for places in near)
             found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
-    def diagonal(self, X: Floats | SparseMatrix) -> Vector:
+    def diagonal(self, X: Matrix) -> Vector:
         """K(x_i, x_i) of every row."""
         if self.form == "rbf":
             return np.full(X.shape[0], 1.0 + self.bias)
@@ -102,9 +98,7 @@ class Kernel:
             out[begin : begin + 64] = np.diagonal(self.gram(part, part))
         return out
 
-    def blocks(
-        self, X: Floats | SparseMatrix, Z: Floats | SparseMatrix
-    ) -> Iterator[tuple[int, int, Vector]]:
+    def blocks(self, X: Matrix, Z: Matrix) -> Iterator[tuple[int, int, Vector]]:
         """Stretches of rows of X, and their kernels with all of Z, if it has any rows."""
         size = max(1, BLOCK // max(1, Z.shape[0]))
         for begin in range(0, X.shape[0] if Z.shape[0] > 0 else 0, size):
@@ -118,7 +112,7 @@ class KernelRows:
     With ``form="precomputed"`` the matrix holds them.
     """
 
-    def __init__(self, kernel: Kernel, X: Floats | SparseMatrix, cache_bytes: float) -> None:
+    def __init__(self, kernel: Kernel, X: Matrix, cache_bytes: float) -> None:
         self._kernel, self._X = kernel, _writeable(X) if callable(kernel.form) else X
         self._given = kernel.form == "precomputed"
         self._squares = squared_norms(X) if kernel.form == "rbf" else None
@@ -142,23 +136,23 @@ class KernelRows:
         return row
 
 
-def _writeable(X: Floats | SparseMatrix) -> Floats | SparseMatrix:
+def _writeable(X: Matrix) -> Matrix:
     """X, or a copy: compiled functions may refuse arrays that are read-only."""
     numbers = X if isinstance(X, np.ndarray) else X.data
     return X if numbers.flags.writeable else X.copy()
 
 
-def squared_norms(X: Floats | SparseMatrix) -> Vector:
+def squared_norms(X: Matrix) -> Vector:
     """‖x_i‖² of every row."""
     if isinstance(X, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
     return np.asarray(X.astype(np.float64).multiply(X).sum(axis=1), dtype=np.float64).ravel()
 
 
-def seems_semidefinite(gram: Vector, most: int = 500) -> bool:
+def seems_semidefinite(gram: Vector) -> bool:
     """Whether a kernel matrix is symmetric, and nothing below shows that no feature space has it.
 
-    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most so many rows and
+    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most 500 rows and
     columns, by more than rounding.
     """
     if not np.allclose(gram, gram.T):
@@ -167,6 +161,6 @@ def seems_semidefinite(gram: Vector, most: int = 500) -> bool:
     lengths = np.sqrt(np.maximum(diagonal, 1e-12 * np.abs(diagonal).max()))
     if (np.abs(gram) > 1.001 * lengths[:, None] * lengths).any():
         return False
-    chosen = np.unique(np.linspace(0, len(gram) - 1, most).astype(int))
+    chosen = np.unique(np.linspace(0, len(gram) - 1, 500).astype(int))
     values = np.linalg.eigvalsh(gram[np.ix_(chosen, chosen)])
     return bool(values[0] >= -1e-8 * max(abs(values[0]), abs(values[-1])))

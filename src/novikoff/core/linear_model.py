@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.problem import Problem, scores
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.voting import votes_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_SCORES = 1 << 14  # rows of a piece whose scores are kept at once
 # After Ctrl-C, votes are put together for at most this many updates: well within a second.
-MOST_VOTES = 4_000_000
+MAX_VOTES = 4_000_000
 
 
 @dataclass(eq=False)
@@ -77,11 +77,11 @@ class LinearModel(Model):
         if not self.fit_intercept and (biases.any() or self.W[-1].any()):
             raise ValueError("its intercept is not zero, though fit_intercept is false")
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """⟨w, x⟩ + b."""
         return scores(X, self.W)
 
-    def final_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def final_scores(self, X: Matrix) -> Vector:
         """By the weights that predict; of voters, their shares of the votes."""
         if self.votes:
             return np.column_stack([votes.shares(X) for votes in self.votes])
@@ -116,7 +116,7 @@ class LinearModel(Model):
 
         start = self.W if self.W.any() else None
         run = train(problem, codes, self.scheme, plan, start=start, weights=weights)
-        hurried = plan.limits.interrupted and run.updates > MOST_VOTES
+        hurried = plan.limits.interrupted and run.updates > MAX_VOTES
         if plan.votes and not hurried:
             self.votes = [
                 votes_of(trace, int(visited), w, problem.X, codes, sides, self.fit_intercept)
@@ -129,7 +129,7 @@ class LinearModel(Model):
 
     def learn(
         self,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: npt.NDArray[np.integer],
         update: Update | None = None,
         *,
@@ -151,7 +151,8 @@ class LinearModel(Model):
         if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
             touched = np.append(np.unique(X.indices), self.n_features)  # no others can change
         before = {name: array[touched].copy() for name, array in self.state.items()}
-        totals, rule = self.totals.copy(), perceptron() if update is None else update
+        totals = self.totals.copy()
+        rule = perceptron() if update is None else update
         try:
             predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, weights)
             check_range(self.W[touched], counts)
@@ -160,7 +161,8 @@ class LinearModel(Model):
             for name, array in before.items():
                 self.state[name][touched] = array
             raise
-        self.votes, self.radius = [], max(self.radius, problem.radius)
+        self.votes = []
+        self.radius = max(self.radius, problem.radius)
         return predicted
 
     def _sweep(
@@ -226,7 +228,7 @@ class Judged(NamedTuple):
     confusion: Indices  # rows of each class (down) that are given to each class (across)
 
 
-def judge(model: LinearModel, X: Floats | SparseMatrix, codes: Indices) -> Judged:
+def judge(model: LinearModel, X: Matrix, codes: Indices) -> Judged:
     """Let the rules of a model choose the classes of rows, and measure how far each row is.
 
     Examples
@@ -237,7 +239,9 @@ def judge(model: LinearModel, X: Floats | SparseMatrix, codes: Indices) -> Judge
     (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
            [0, 1]]))
     """
-    found, W, n = model.scores(X), model.decisive()[:-1], len(model.classes)
+    found = model.scores(X)
+    W = model.decisive()[:-1]
+    n = len(model.classes)
     largest = np.abs(W).max(axis=0)
     distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
     for k, sides in enumerate(model.sides.T):

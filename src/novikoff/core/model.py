@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose, scores
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector, view
+from novikoff.core.rows import Indices, Matrix, Signs, Vector, view
 from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.voting import Votes
 
@@ -130,7 +130,7 @@ class Model:
         """The weights that predict, the biases last: (n_features + 1, n_rules)."""
         raise AttributeError("The rules are not linear in the features: they have no weights.")
 
-    def scores(self, X: Floats | SparseMatrix) -> Vector:
+    def scores(self, X: Matrix) -> Vector:
         """The score of every row by every rule; ValueError if one is beyond float64."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"The rows have {X.shape[1]} features, not {self.n_features}.")
@@ -141,11 +141,11 @@ class Model:
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
         return found
 
-    def final_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def final_scores(self, X: Matrix) -> Vector:
         """`scores`, finite or not."""
         return self.last_scores(X)
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """The scores by which the loop tells a mistake; `scores` may average."""
         return scores(X, self.decisive())
 
@@ -155,11 +155,11 @@ class Model:
             found: Vector = self.final_scores(self._row(columns, values))[0]
         return found
 
-    def decision(self, X: Floats | SparseMatrix) -> Vector:
+    def decision(self, X: Matrix) -> Vector:
         """The scores as ``decision_function`` returns them."""
         return self.scheme.decision(self.scores(X))
 
-    def predict(self, X: Floats | SparseMatrix) -> Labels:
+    def predict(self, X: Matrix) -> Labels:
         """The class of each row; f(x) = 0 is the negative class (A1)."""
         return self.classes[self.scheme.choose(self.scores(X))]
 
@@ -234,7 +234,7 @@ class Model:
 
     def learn(
         self,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: npt.NDArray[np.integer],
         update: Update | None = None,
         *,
@@ -251,7 +251,8 @@ class Model:
 
         problem, before = self._pose(X), self.copy()
         counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
-        active, epoch = np.ones(self.n_rules, np.bool_), problem.taking_part(weights)
+        active = np.ones(self.n_rules, np.bool_)
+        epoch = problem.taking_part(weights)
         try:
             visit = self._visits(problem, codes.astype(np.int64), weights, counts, active)
             visit(epoch, 0, len(epoch))
@@ -262,7 +263,7 @@ class Model:
             raise
         return None
 
-    def _pose(self, X: Floats | SparseMatrix) -> Problem:
+    def _pose(self, X: Matrix) -> Problem:
         """The problem of rows of sign +1, which must have as many features as the model."""
         width = X.shape[1]
         if width > self.n_features or (isinstance(X, np.ndarray) and width < self.n_features):
@@ -330,9 +331,9 @@ class Model:
 
     def copy(self) -> Self:
         """The same rules, whose arrays are their own."""
-        twin = replace(self, arrays={name: array.copy() for name, array in self.state.items()})
-        twin.totals, twin.votes = self.totals.copy(), self.votes
-        return twin
+        copied = replace(self, arrays={name: array.copy() for name, array in self.state.items()})
+        copied.totals, copied.votes = self.totals.copy(), self.votes
+        return copied
 
     def with_features(self, n_features: int) -> Self:
         """The same rules for more features, which count for nothing yet, or for fewer."""

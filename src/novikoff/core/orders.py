@@ -2,7 +2,7 @@
 
 A rule deals out *epochs*, arrays of row numbers. Where an epoch is certain to visit every row
 (``covers``), an epoch without a mistake is a clean cycle. The two maximal rules deal all rows, and
-the loop looks at all their margins before every step: `novikoff.core.sweep.climb`.
+the loop looks at all their margins before every step: `novikoff.core.sweep.sweep_greedy`.
 
 >>> rng = np.random.default_rng(0)
 >>> sorted(next(Permuted().epochs(Deck(np.arange(5)), rng)).tolist())
@@ -257,7 +257,7 @@ def deal(
     """Epoch after epoch, without the rows whose sign or weight is 0."""
     rows = problem.taking_part()
     deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
-    ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # no heir of theirs
+    ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # no subclass of theirs
     for epoch in order.epochs(deck, rng):
         if not ours:  # row numbers of a foreign order are not trusted
             epoch = np.ascontiguousarray(epoch, dtype=np.int64)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from novikoff.core import rows as _rows
-from novikoff.core.rows import Floats, Rows, Signs, SparseMatrix, Vector
+from novikoff.core.rows import Matrix, Rows, Signs, Vector
 from novikoff.core.validation import missing_value
 
 # Entries in a stretch of rows: a dense one stays in the cache, a sparse one is worth a matrix.
@@ -45,7 +45,7 @@ class Problem:
         return (rows.X.shape[1] if isinstance(rows, _rows.Dense) else rows.d) + 1
 
     @property
-    def X(self) -> Floats | SparseMatrix:  # noqa: N802 — the letter of the theorems
+    def X(self) -> Matrix:  # noqa: N802 — the letter of the theorems
         """The unsigned rows x_i."""
         return _rows.matrix(self.rows)
 
@@ -77,13 +77,13 @@ class Problem:
         return np.flatnonzero(self.signs if weights is None else self.signs * (weights > 0.0))
 
     def rows_within(self, entries: int) -> int:
-        """How many rows have about so many entries, at least one."""
+        """How many rows have about this many entries, at least one."""
         size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
         return max(1, entries * self.n // (size + self.n + 1))
 
 
 def pose(
-    X: Floats | SparseMatrix,
+    X: Matrix,
     signs: Signs,
     fit_intercept: bool,
     *,
@@ -144,7 +144,7 @@ def margins_of(problem: Problem, w: Vector, weights: Vector | None) -> Vector:
     return products(problem, w)[problem.taking_part(weights)]
 
 
-def scores(X: Floats | SparseMatrix, W: Vector) -> Vector:
+def scores(X: Matrix, W: Vector) -> Vector:
     """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
@@ -167,7 +167,7 @@ def norms(problem: Problem) -> Vector:
     return np.sqrt(out + (problem.rows.bias / problem.unit) ** 2)
 
 
-def stretches(X: Floats | SparseMatrix) -> Iterator[tuple[int, int]]:
+def stretches(X: Matrix) -> Iterator[tuple[int, int]]:
     """Ranges of rows, one after the other, of which products take little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
@@ -195,7 +195,7 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
 
 
 def _complaint(
-    X: Floats | SparseMatrix, unclear: _rows.Indices, names: Sequence[Hashable] | None, first: int
+    X: Matrix, unclear: _rows.Indices, names: Sequence[Hashable] | None, first: int
 ) -> str:
     from scipy.sparse import coo_array  # here, for those whose data is finite
 

@@ -21,6 +21,7 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
+Matrix: TypeAlias = "Floats | SparseMatrix"
 
 
 class Dense(NamedTuple):
@@ -50,7 +51,7 @@ Rows: TypeAlias = Dense | Csr
 Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
-def view(X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool) -> Rows:
+def view(X: Matrix, signs: Signs, fit_intercept: bool) -> Rows:
     """See ``X`` as signed, padded rows, without copying it.
 
     Only a CSR matrix with unsorted or repeated indices is copied, to put them in order. Every

@@ -217,7 +217,8 @@ class Repetition:
 
     def proved(self, problem: Problem, update: Update, updates: int) -> list[int | None]:
         """The periods, if every sum of the run was one of integers below 2⁵³."""
-        largest, whole = 1.0, update.eta == 0.0 and update.step % 1.0 == 0.0
+        largest = 1.0
+        whole = update.eta == 0.0 and update.step % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())
         for begin, end in stretches(problem.X) if whole and any(self.periods) else ():
             part = problem.X[begin:end]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +15,7 @@ import scipy.sparse as sp
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose, stretches
-from novikoff.core.rows import Floats, SparseMatrix, Vector
-
-Matrix: TypeAlias = "Floats | SparseMatrix"
+from novikoff.core.rows import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,12 +148,12 @@ def problems_of(
         yield part, own.resigned(sides[codes[part]])
 
 
-def labels_of(
+def sides_of(
     scheme: Scheme, classes: npt.NDArray[np.generic], rule: int
 ) -> tuple[Label, Label | None]:
     """The labels of the positive and of the negative side of a rule; None is the rest.
 
-    >>> labels_of(OneVsOne(3), np.array(["a", "b", "c"]), 1)
+    >>> sides_of(OneVsOne(3), np.array(["a", "b", "c"]), 1)
     ('c', 'a')
     """
     labels = [plain_label(label) for label in classes.tolist()]

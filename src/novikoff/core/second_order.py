@@ -24,7 +24,7 @@ from numba import njit
 
 from novikoff.core.model import Model
 from novikoff.core.problem import Problem, stretches
-from novikoff.core.rows import Floats, Indices, Rows, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Rows, Vector
 from novikoff.core.verbs import axpy, dot, dots, entries
 
 NOT_POSITIVE = "its matrix is not positive definite"
@@ -98,7 +98,7 @@ class DiagonalModel(Model):
             "no weights."
         )
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """Σ_j v_j·x_j/(A_jj + x_j²), x with the bias."""
         v, A, bias = self.v, self.A, float(self.fit_intercept)
         out: Vector = np.empty((X.shape[0], self.n_rules))

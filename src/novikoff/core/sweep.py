@@ -4,8 +4,8 @@
         m = ⟨a_i, w⟩                      a_i = y_i·[x_i, 1]
         if m ≤ δ:  w ← w + τ·a_i
 
-`sweep` is that loop, compiled for dense and for CSR rows; `climb` is the loop of the maximal
-rules, which look at all rows and act on the worst. `run` repeats them, epoch after epoch
+`sweep` is that loop, compiled for dense and for CSR rows; `sweep_greedy` is that of the
+maximal rules, which look at all rows and act on the worst. `run` repeats them, epoch after epoch
 (`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 there
 are at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 """
@@ -63,7 +63,7 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
-def climb(
+def sweep_greedy(
     rows: Rows, deck: Indices, lengths: Vector, steps: int, update: Update, weights: Vector,
     w: Vector, counts: Counts, tape: Tape,
 ) -> bool:  # fmt: skip
@@ -109,7 +109,8 @@ def run(
     each row. Rows whose sign or weight is 0 take no part. ValueError if a weight, or a margin,
     leaves float64.
     """
-    state, recorder = Run.begin(problem, plan, start), Recorder(plan.reference)
+    state = Run.begin(problem, plan, start)
+    recorder = Recorder(plan.reference)
     rows, update, most = problem.rows, plan.update, plan.limits.most_updates()
     w, counts = state.W[:, 0], state.counts.of_single_rule()
     tape = recorder.tape if plan.trace else blank_tape()
@@ -117,7 +118,8 @@ def run(
     stride = problem.rows_within(ENTRIES_PER_CALL)
     if len(tape.reference) not in (0, problem.p):
         raise ValueError(f"The reference of a trace must have {problem.p} entries.")
-    greedy, lengths = isinstance(plan.order, Greedy), np.empty(0)
+    greedy = isinstance(plan.order, Greedy)
+    lengths = np.empty(0)
     if greedy:
         lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
         stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
@@ -126,12 +128,12 @@ def run(
         sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
         return False
 
-    def climb_some(deck: Indices, first: int, last: int) -> bool:
+    def visit_worst(deck: Indices, first: int, last: int) -> bool:
         steps = min(last - first, most - state.updates)
-        return bool(climb(rows, deck, lengths, steps, update, factors, w, counts, tape))
+        return bool(sweep_greedy(rows, deck, lengths, steps, update, factors, w, counts, tape))
 
     state.repeat(
-        plan, problem, weights, climb_some if greedy else visit,
+        plan, problem, weights, visit_worst if greedy else visit,
         min(stride, len(tape.entries)) if plan.trace else stride,
         margins=lambda rule: margins_of(problem, w, weights),
         recorder=recorder if plan.trace else None,

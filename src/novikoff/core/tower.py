@@ -24,7 +24,7 @@ import numpy as np
 from novikoff.core.model import Labels, Model
 from novikoff.core.pocket import fill_pocket
 from novikoff.core.problem import pose, stretches
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 
@@ -47,7 +47,7 @@ class TowerModel(Model):
 
     shapes: ClassVar = {"centre": "d", "scale": "o", "units": "uv", "rule": "u", "errors": "u"}
 
-    def last_scores(self, X: Floats | SparseMatrix) -> Vector:
+    def last_scores(self, X: Matrix) -> Vector:
         """The weighted sum of each tower's last unit, whose sign is the answer; 0 is −1."""
         out = np.empty((X.shape[0], self.n_rules))
         for first, last in stretches(X):
@@ -163,7 +163,7 @@ def _farthest(Z: Vector, wrong: Indices, signs: Signs) -> Vector:
     return max(found, key=lambda pair: pair[1])[0]
 
 
-def _inputs(X: Floats | SparseMatrix, centre: Vector, scale: float) -> Vector:
+def _inputs(X: Matrix, centre: Vector, scale: float) -> Vector:
     """Z and ‖z‖², what every unit sees of x."""
     Z = ((X if isinstance(X, np.ndarray) else X.toarray()) - centre) / scale
     return np.column_stack([Z, (Z * Z).sum(axis=1)])

@@ -78,7 +78,10 @@ def step_of_every_rule(
     """
     update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
     bias, last = numbers[6], len(W) - 1
-    steps, squared, beyond, updates = np.zeros(len(sides)), bias, 0.0, 0
+    steps = np.zeros(len(sides))
+    squared = bias
+    beyond = 0.0
+    updates = 0
     for x in values:
         squared += x * x
     for c in range(len(sides)):

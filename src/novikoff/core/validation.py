@@ -18,16 +18,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Floats
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Label: TypeAlias = str | int | float | bool
 Labels: TypeAlias = npt.NDArray[Any]
 Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this one is a float64.
-MOST_EXACT = 1 << 53
+MAX_EXACT = 1 << 53
 _NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 
@@ -236,7 +237,7 @@ def _check_labels_are_there(labels: Labels) -> None:
         missing = np.array([_is_missing(label) for label in values], dtype=np.bool_)
         large = np.array([_is_large(label) for label in values], dtype=np.bool_)
     elif labels.dtype.kind in "iu":
-        missing, large = large, (labels > MOST_EXACT) | (labels < -MOST_EXACT)
+        missing, large = large, (labels > MAX_EXACT) | (labels < -MAX_EXACT)
     else:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
     if missing.any():
@@ -259,7 +260,7 @@ def _is_missing(label: object) -> bool:
 
 
 def _is_large(label: object) -> bool:
-    return isinstance(label, int | np.integer) and abs(int(label)) > MOST_EXACT
+    return isinstance(label, int | np.integer) and abs(int(label)) > MAX_EXACT
 
 
 def _plain_array(X: object) -> npt.NDArray[Any]:
@@ -280,7 +281,7 @@ def _plain_array(X: object) -> npt.NDArray[Any]:
 
 def _has_large(values: npt.NDArray[Any]) -> bool:
     """Whether a conversion to floats may have rounded integers."""
-    return values.dtype.kind == "f" and bool((np.abs(values) >= MOST_EXACT).any())
+    return values.dtype.kind == "f" and bool((np.abs(values) >= MAX_EXACT).any())
 
 
 def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
@@ -356,7 +357,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     elif values.dtype.itemsize < 8:
         return wide
     else:
-        rounded = (values > MOST_EXACT) | (values < -MOST_EXACT)
+        rounded = (values > MAX_EXACT) | (values < -MAX_EXACT)
     if rounded.any():
         i, j = np.argwhere(rounded)[0].tolist()
         raise _not_exact(values[i, j], *place(i, j))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Trace
@@ -26,13 +26,13 @@ class Votes:
     """What one rule needs to take the vote of all its earlier selves."""
 
     start: Vector  # v_0, of shape (p,)
-    rows: Floats | SparseMatrix  # the distinct rows x_i of the updates
+    rows: Matrix  # the distinct rows x_i of the updates
     which: Indices  # the row of each update, by its place in ``rows``
     tau: Vector  # τ·y_i of each update
     survived: Indices  # c_0, c_1, …: for how many steps each rule stood
     bias: float  # 1 with an intercept, 0 without
 
-    def shares(self, X: Floats | SparseMatrix) -> Vector:
+    def shares(self, X: Matrix) -> Vector:
         """(votes for + minus votes for −)/(all votes), for each row of X.
 
         sign(0) is a vote for the negative side. The share of a row with a score beyond the range
@@ -72,7 +72,7 @@ def votes_of(
     trace: Trace,
     n_steps: int,
     start: Vector,
-    X: Floats | SparseMatrix,
+    X: Matrix,
     codes: Indices,
     sides: npt.NDArray[np.int8],
     fit_intercept: bool,

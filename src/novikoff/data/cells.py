@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from novikoff.core.validation import MOST_EXACT
-from novikoff.data.labels import Indices
+from novikoff.core.rows import Floats, Indices
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.numbers import (
     BLANKS,
     MISSING,
-    Floats,
     are_exact,
     is_exact_text,
     is_missing,
@@ -137,7 +136,7 @@ def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
 
 def inexact_row(cells: Any, floats: Floats, decimal: str = ".") -> int | None:
     """The first row that holds an integer that its float does not, or a number that became zero."""
-    for row in np.flatnonzero(np.abs(floats) >= MOST_EXACT).tolist():
+    for row in np.flatnonzero(np.abs(floats) >= MAX_EXACT).tolist():
         if not is_exact_text(text_at(cells, row, decimal)):
             return int(row)
     if is_text(cells.type):

@@ -72,7 +72,9 @@ class Layout:
         """Find out delimiter, header and names from the first records."""
         source, options, recipe = request[:3]
         start, text = _beginning(source, skip_bad=request.skip_bad)
-        name, notes, decimal = source.name, list[str](), options.decimal
+        name = source.name
+        notes = list[str]()
+        decimal = options.decimal
         delimiter, header = options.delimiter, options.header
         if recipe is not None:
             decimal = recipe.decimal if decimal == "." and recipe.decimal else decimal
@@ -172,7 +174,7 @@ class CsvTable(TableReader):
         check_text(text, self.source, begin)
         return self._by_arrow(text, begin)
 
-    def look(self, text: bytes) -> Any:
+    def scan(self, text: bytes) -> Any:
         """What the kernel finds in plain numbers, in any thread; else None."""
         if not self._plain:
             return None

@@ -20,7 +20,7 @@ from numba import njit
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.numbers import is_exact_text
 from novikoff.data.options import csr
-from novikoff.data.pairs import MOST_INDEX, QUERY_ROW, Pairs
+from novikoff.data.pairs import MAX_INDEX, QUERY_ROW, Pairs
 from novikoff.data.reader import count_lines
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -203,7 +203,7 @@ def _parse_pairs(
             if text[i] != _COLON or i == start or i > start + _TEN:
                 return -1
             i, values[pair] = _number(text, i + _ONE, pair, fallback)
-            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > MOST_INDEX:
+            if i == _NOWHERE or text[i] > _BLANK or index <= before or index > MAX_INDEX:
                 return -1
             before = indices[pair] = index
             pair += 1

@@ -2,7 +2,7 @@
 
 A piece of data has the different labels of its rows as *keys*: texts where the file is text, else
 plain values. `labels_of` says what keys stand for when all of them are known, a `LabelReader` when
-their kind was settled by the first ones, or by the classes of a model.
+their kind is that of the first ones, or by the classes of a model.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Indices
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.numbers import BLANKS, is_number, is_truth
 
-Indices: TypeAlias = npt.NDArray[np.int64]
 Labels: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
 )
@@ -118,8 +118,8 @@ class LabelReader:
         self._known: dict[Hashable, Hashable] = {}
 
     @classmethod
-    def settled(cls, keys: Sequence[Hashable], form: LabelForm = "text") -> LabelReader:
-        """Decide by the first labels."""
+    def by_first(cls, keys: Sequence[Hashable], form: LabelForm = "text") -> LabelReader:
+        """The reader for labels of the kind that the first ones have."""
         labels = labels_of([str(key) for key in keys] or ["text"], form)
         return cls(_KINDS[labels.dtype.kind], form)
 

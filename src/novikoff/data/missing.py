@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Floats
 from novikoff.data.cells import Truths
 from novikoff.data.errors import DataError, argument, counted, place, quoted
-from novikoff.data.numbers import Floats
 from novikoff.data.options import Imputed
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Column

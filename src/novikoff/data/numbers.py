@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from math import isfinite
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.validation import MOST_EXACT
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.errors import DataError, argument, place
-
-Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 # What Arrow takes for missing, and the question mark of the UCI repository.
 MISSING: Final = (
@@ -86,7 +84,7 @@ def is_exact_text(text: str) -> bool:
     value = float(text)
     if value == 0.0:
         return _NOT_ZERO.match(text) is None
-    if abs(value) < MOST_EXACT or not isfinite(value):
+    if abs(value) < MAX_EXACT or not isfinite(value):
         return True
     written = Decimal(text)
     exponent = written.as_tuple().exponent

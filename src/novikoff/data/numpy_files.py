@@ -11,10 +11,11 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.rows import Floats, Indices
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
 from novikoff.data.errors import DataError, listed, quoted
-from novikoff.data.labels import Indices, LabelForm
-from novikoff.data.numbers import Floats, are_exact, refuse_inexact
+from novikoff.data.labels import LabelForm
+from novikoff.data.numbers import are_exact, refuse_inexact
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from novikoff.core.rows import Indices
 from novikoff.data.columns import refuse_columns
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.data.labels import Indices, LabelForm
+from novikoff.data.labels import LabelForm
 from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
 from novikoff.data.options import Piece, Position, csr
 from novikoff.data.reader import Reader, Request, check_encoding, check_text
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 # A file of this size is read line by line in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 22
 
-MOST_INDEX: Final = 2**31 - 1
-_MOST_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
+MAX_INDEX: Final = 2**31 - 1
+_MAX_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
@@ -51,7 +52,7 @@ Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
 
 
-@lru_cache(_MOST_REMEMBERED)
+@lru_cache(_MAX_REMEMBERED)
 def feature_hash(name: bytes, bits: int) -> int:
     """The column of a name: FNV-1a of 64 bits, folded to fewer."""
     h = _BASIS
@@ -91,7 +92,7 @@ class FeatureColumns:
         if self.bits is not None:
             return feature_hash(name.encode(), self.bits)
         if self._fixed:
-            if len(self._unknown) < _MOST_REMEMBERED:
+            if len(self._unknown) < _MAX_REMEMBERED:
                 self._unknown[name] = None
             return self.width
         return self._columns.setdefault(name, len(self._columns))
@@ -189,7 +190,7 @@ class PairRows(Reader):
         self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
-    def look(self, text: bytes) -> Pairs | None:
+    def scan(self, text: bytes) -> Pairs | None:
         """What the kernel finds in long text, in any thread; else None."""
         from novikoff.data.kernels import parse_pairs
 
@@ -348,8 +349,8 @@ class PairRows(Reader):
             flaw = f"is not of the form {form}"
         elif numbered and not key.isdigit():
             flaw = "has an index that is not a whole number from 0"
-        elif numbered and (len(key) > 10 or int(key) > MOST_INDEX):
-            flaw = f"has an index above {MOST_INDEX}"
+        elif numbered and (len(key) > 10 or int(key) > MAX_INDEX):
+            flaw = f"has an index above {MAX_INDEX}"
         elif numbered and int(key) <= before:
             same = int(key) == before
             flaw = "has an index a second time" if same else f"comes after {before}"

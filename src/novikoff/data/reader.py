@@ -28,7 +28,7 @@ from novikoff.data.source import Source
 PIECE_BYTES: Final = 1 << 21
 
 _LARGEST_ROW_BYTES: Final = 1 << 26
-_MOST_THREADS: Final = 4
+_MAX_THREADS: Final = 4
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # and UTF-32 LE
 
 
@@ -87,7 +87,7 @@ class Reader:
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """The rows from a position on, by default all; those of text are cut and parsed."""
         begin = begin or self.start
-        for text, found in _looked_at(self, _texts(self, begin.offset)):
+        for text, found in _scanned(self, _texts(self, begin.offset)):
             if text is None:
                 yield None
                 continue
@@ -125,7 +125,7 @@ class Reader:
         learning = self.request.stream is not None and self.request.labelled
         if self.labels is None and learning and keys:
             texts = isinstance(keys[0], str)
-            self.labels = LabelReader("texts") if texts else LabelReader.settled(keys)
+            self.labels = LabelReader("texts") if texts else LabelReader.by_first(keys)
         if self.labels is None:
             return piece
         piece.codes, piece.labels = recode(codes, [self.labels.value(key) for key in keys])
@@ -141,7 +141,7 @@ class Reader:
         """The rows of a text that begins at a position, with what a kernel found in it."""
         raise NotImplementedError
 
-    def look(self, text: bytes) -> Any:
+    def scan(self, text: bytes) -> Any:
         """What a kernel finds, in any thread, once there are ``kernel_bytes``; None if nothing."""
 
     def end_of_rows(self, text: bytes) -> int:
@@ -155,7 +155,9 @@ class Reader:
 
 def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
     """The text from an offset on, cut after whole rows; None while a pipe is silent."""
-    request, chunks, size = reader.request, list[bytes](), 0
+    request = reader.request
+    chunks = list[bytes]()
+    size = 0
     flow = request.source.flow(offset, PIECE_BYTES)
     if request.whole:
         yield b"".join(flow)
@@ -184,10 +186,12 @@ def _texts(reader: Reader, offset: int) -> Iterator[bytes | None]:
         yield b"".join(chunks)
 
 
-def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
+def _scanned(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
     """Each text, and what the kernel finds in it on all cores; in order, as soon as it is there."""
-    source, cores = reader.request.source, min(_MOST_THREADS, os.cpu_count() or 1)
-    size, seen = source.stamp[0] if source.regular else 0, 0
+    source = reader.request.source
+    cores = min(_MAX_THREADS, os.cpu_count() or 1)
+    size = source.stamp[0] if source.regular else 0
+    seen = 0
     pending: deque[tuple[bytes, Future[Any] | None]] = deque()
     with ThreadPoolExecutor(cores) as pool:
         for text in chain(texts, [b""]):
@@ -195,7 +199,7 @@ def _looked_at(reader: Reader, texts: Iterator[bytes | None]) -> Iterator[tuple[
                 seen += len(text)
                 large = max(size, seen) >= reader.kernel_bytes
                 plain = large and text.isascii() and b"\0" not in text
-                pending.append((text, pool.submit(reader.look, text) if plain else None))
+                pending.append((text, pool.submit(reader.scan, text) if plain else None))
             while pending:
                 first, future = pending[0]
                 if text and len(pending) <= cores and future is not None and not future.done():

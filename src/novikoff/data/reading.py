@@ -13,9 +13,10 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from novikoff.core.rows import Indices
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import Indices, check_classes, labels_of
+from novikoff.data.labels import check_classes, labels_of
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -133,7 +134,8 @@ def open_reader(
 def make_reader(request: Request) -> Reader:
     """The reader for the format of a source, and for the rows that were learned from, if any."""
     source, known = request.source, request.recipe or request.so_far
-    family, csv = FORMATS[source.format].family, source.format == "csv"
+    family = FORMATS[source.format].family
+    csv = source.format == "csv"
     if known is None:
         said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
         pairs = request.stream is not None and csv and not said and is_named(source.head)
@@ -162,8 +164,11 @@ def make_reader(request: Request) -> Reader:
 
 def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]) -> Dataset:
     """The dataset of all pieces of a reader, in memory or in a folder."""
-    arrays, told, n_read = dict[str, GrowingArray](), 0, 0
-    keys, ids = dict[Hashable, int](), cast("list[str] | None", None)
+    arrays = dict[str, GrowingArray]()
+    told = 0
+    n_read = 0
+    keys = dict[Hashable, int]()
+    ids = cast("list[str] | None", None)
     if folder is not None:
         folder.begin()
     try:
@@ -193,7 +198,10 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
     found: dict[str, Any] = {name: array.finish() for name, array in arrays.items()}
-    codes, recipe, label, y = cast(Indices, found["codes"]), reader.recipe(), reader.label, None
+    codes = cast(Indices, found["codes"])
+    recipe = reader.recipe()
+    label = reader.label
+    y = None
     matrix = found.get("X")
     if matrix is None:
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())

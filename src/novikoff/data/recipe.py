@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, cast
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import Family
 
-_MOST_COLUMNS: Final = 2**31 - 1
+_MAX_COLUMNS: Final = 2**31 - 1
 _MANY_NAMES: Final = 1_000_000  # beyond it names are made when they are asked for
 
 
@@ -176,7 +176,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
     yield "label", recipe.label is None or isinstance(recipe.label, str)
     yield "id", recipe.id is None or isinstance(recipe.id, str)
     yield "missing", recipe.missing in ("refuse", "drop", "mean")
-    yield "width", _is_whole(recipe.width, _MOST_COLUMNS)
+    yield "width", _is_whole(recipe.width, _MAX_COLUMNS)
     yield "first", _is_whole(recipe.first, 1)
     yield "header", recipe.header is None or isinstance(recipe.header, bool)
     yield "decimal", recipe.decimal in (None, ".", ",")

@@ -28,10 +28,10 @@ PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 CHUNK_BYTES: Final = 1 << 20  # read from a pipe at once, at most
 SNIFFED_LINES: Final = 100
-_MOST_SNIFFED_BYTES: Final = 1 << 25
+_MAX_SNIFFED_BYTES: Final = 1 << 25
 _SILENCE_SECONDS: Final = 0.1  # after which a pipe yields an empty piece
 _PAUSE_SECONDS: Final = 0.5  # after which a pipe is judged by what has come
-_MOST_SECONDS: Final = 2.0  # after which one is that brings a row now and then
+_MAX_SECONDS: Final = 2.0  # after which one is that brings a row now and then
 _GZIP: Final = b"\x1f\x8b"
 _SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are no UTF-8
 
@@ -196,11 +196,11 @@ class Source:
             enough = enough or (least_lines is not None and lines > SNIFFED_LINES)
             if piece:
                 begun, last = min(begun, now), now
-            waited = now - last > _PAUSE_SECONDS or now - begun > _MOST_SECONDS
+            waited = now - last > _PAUSE_SECONDS or now - begun > _MAX_SECONDS
             if least_lines is not None and waited:
                 in_quotes = head.count(b'"') % 2 == 1
                 enough = enough or (lines >= least_lines and not in_quotes)
-            if enough or len(head) > _MOST_SNIFFED_BYTES:
+            if enough or len(head) > _MAX_SNIFFED_BYTES:
                 ended = False
                 break
         if not self.regular:

@@ -206,7 +206,7 @@ def open_stream(
             if options.text_labels:
                 reader.labels = LabelReader("texts")
             elif not FORMATS[source.format].magics:  # whose labels have types
-                reader.labels = LabelReader.settled(reader.first_labels(), reader.label_form)
+                reader.labels = LabelReader.by_first(reader.first_labels(), reader.label_form)
             return RowStream(reader)
         try:
             at = Position(*state["position"])

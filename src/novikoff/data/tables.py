@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, cast
 import numpy as np
 from pyarrow import types
 
+from novikoff.core.rows import Floats, Indices
 from novikoff.data import cells as arrow_cells
 from novikoff.data.advice import (
     NUMBERS_FOR_DATES,
@@ -24,15 +25,15 @@ from novikoff.data.advice import (
 from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.errors import DataError, argument, counted, listed, place, quoted, repeated
-from novikoff.data.labels import Indices, LabelForm, recode
+from novikoff.data.labels import LabelForm, recode
 from novikoff.data.missing import MissingValues
-from novikoff.data.numbers import Floats, is_missing, is_number, is_truth, refuse_inexact
+from novikoff.data.numbers import is_missing, is_number, is_truth, refuse_inexact
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
 
-MOST_LABEL_CHARACTERS: Final = 10_000
-_MOST_LEVELS: Final = 10_000
+MAX_LABEL_CHARACTERS: Final = 10_000
+_MAX_LEVELS: Final = 10_000
 _ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
 
 
@@ -57,9 +58,8 @@ class TableReader(Reader):
         recipe = request.recipe
         self.columns = [Column(names[position]) for position in roles.features]
         if recipe is not None and recipe.columns:  # a matrix names none
-            self.columns = list(
-                recipe.columns
-            )  # with levels and means, which others get on the way
+            # With levels and means, which others get on the way.
+            self.columns = list(recipe.columns)
         self.missing = MissingValues(request, self.label, self.columns)
         self.imputed = self.missing.imputed
         self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
@@ -154,11 +154,11 @@ class TableReader(Reader):
         if self.raw or is_text(cells.type):
             codes, texts = encode(cells, raw=self.raw)
             for code, text in enumerate(texts):
-                if len(text) > MOST_LABEL_CHARACTERS:
+                if len(text) > MAX_LABEL_CHARACTERS:
                     row = first_row + int(np.argmax(codes == code)) + 1
                     raise DataError(
                         f"{place(self.source, row, name)} is a label of over "
-                        f"{MOST_LABEL_CHARACTERS} characters."
+                        f"{MAX_LABEL_CHARACTERS} characters."
                     )
             if not texts and self.missing.whole:
                 raise DataError(
@@ -191,7 +191,8 @@ class TableReader(Reader):
         if floats is not None:
             return floats
         if self.roles.every_text and is_text(cells.type):
-            text, point = self._first_text(position, cells)[1], self.decimal if self.raw else None
+            text = self._first_text(position, cells)[1]
+            point = self.decimal if self.raw else None
             measured = seen_as_number(text, point)
             if not (measured or mostly_numbers(encode(cells, raw=self.raw)[1], point)):
                 return self._categories(k, cells, first_row)
@@ -229,9 +230,9 @@ class TableReader(Reader):
         if known is None:
             if not found:
                 self._leave_out(name, "has no values at all")
-            if len(found) > _MOST_LEVELS:
+            if len(found) > _MAX_LEVELS:
                 many = f"has {len(found):,} different values, too many for --one-hot (at most "
-                self._leave_out(name, f"{many}{_MOST_LEVELS:,})")
+                self._leave_out(name, f"{many}{_MAX_LEVELS:,})")
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
             became = counted(len(found), "column")
@@ -315,7 +316,7 @@ class TableReader(Reader):
         )
 
     def _other_texts(self, k: int, columns: Mapping[int, Any], first_row: int) -> dict[str, str]:
-        """The names of the columns behind that hold text too, and no dates; with their first."""
+        """The later columns that hold text too, but for dates: by name, their first text."""
         found = dict[str, str]()
         for later in range(k + 1, len(self.columns)):
             position = self.roles.features[later]
@@ -323,8 +324,10 @@ class TableReader(Reader):
             hot = hot or self.roles.every_text or position in self.roles.one_hot
             if hot or not is_text(cells.type):
                 continue
-            first = str(cells[0].as_py())
-            if self._floats(position, cells, first_row) is None and not is_date(first):
+            if self._floats(position, cells, first_row) is not None:
+                continue
+            first = self._first_text(position, cells)[1]
+            if not is_date(first):
                 found[self.names[position]] = first
         return found
 

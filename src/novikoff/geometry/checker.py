@@ -1,8 +1,8 @@
 """The checker: every claim of a certificate, recomputed from the data without rounding.
 
-It imports NumPy, the standard library and `exact` only, and has its own way in: numbers are copied
-once, range by range, refused if they are not finite, hashed, and shown to the claims. What is
-hashed is what is checked, even if the source changes meanwhile.
+It imports NumPy, the standard library, `exact` and `digest` only, and has its own way in: numbers
+are copied once, range by range, refused if they are not finite, hashed, and shown to the claims.
+What is hashed is what is checked, even if the source changes meanwhile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Indices: TypeAlias = npt.NDArray[np.int64]
 Label: TypeAlias = str | int | float | bool | None
 
-_MOST_EXACT = 1 << 53
+_MAX_EXACT = 1 << 53
 
 
 class CertificateError(ValueError):
@@ -258,7 +258,7 @@ def _table_of(X: Any) -> npt.NDArray[Any]:
             columns.append(_as_floats(values, 0))
         return np.concatenate(columns, axis=1) if columns else np.empty(tuple(X.shape))
     table = np.asarray(X)
-    large = table.dtype.kind == "f" and bool((np.abs(table) >= _MOST_EXACT).any())
+    large = table.dtype.kind == "f" and bool((np.abs(table) >= _MAX_EXACT).any())
     if not hasattr(X, "dtype") and (table.dtype.kind in "USO" or large):
         return np.array(X, dtype=object)  # nothing was rounded on the way
     return table
@@ -276,7 +276,7 @@ def _as_floats(values: npt.NDArray[Any], first: int) -> Vector:
     values = exact.python_integers(values) if values.dtype.kind == "O" else values
     wide = values.astype(np.float64, copy=False)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
-        rounded = (values > _MOST_EXACT) | (values < -_MOST_EXACT)
+        rounded = (values > _MAX_EXACT) | (values < -_MAX_EXACT)
     else:  # text among objects is not equal to a number either
         rounded = (wide != values) & (values == values)
     if np.any(rounded):
@@ -366,7 +366,7 @@ def _read_signs(y: Any, positive: Label, negative: Label, others: bool) -> Signs
         raise ValueError("labels are missing.")
     given = y.to_numpy() if hasattr(y, "to_numpy") else y
     labels = np.array(given)
-    large = labels.dtype.kind == "f" and bool((np.abs(labels) >= _MOST_EXACT).any())
+    large = labels.dtype.kind == "f" and bool((np.abs(labels) >= _MAX_EXACT).any())
     if not hasattr(given, "dtype") and (labels.dtype.kind in "US" or large):
         labels = np.array(given, dtype=object)
     if labels.ndim == 2 and labels.shape[1] == 1:

@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 # A residual below this share of b is zero, but for rounding.
-_ZERO: Final = 4e-15
+_ZERO_SHARE: Final = 4e-15
 # A vector depends on the members if less than this share of it is new.
-_INDEPENDENT: Final = 1e-13
+_NEW_SHARE: Final = 1e-13
 # Products of more entries are shared by BLAS among cores, which may be busy.
-_ONE_CORE: Final = 1 << 15
-# Vectors join together if at least this share of each is new; so many between looks at the clock.
-_CLEARLY_INDEPENDENT: Final = 1e-4
-_JOINING: Final = 256
+_ONE_CORE_ENTRIES: Final = 1 << 15
+# Vectors join together if at least this share of each is new; this many between looks at the clock.
+_CLEARLY_NEW_SHARE: Final = 1e-4
+_MEMBERS_PER_LOOK: Final = 256
 # How often all rows of weight ≤ 0 leave together, each time with factors from scratch.
-_ROUNDS: Final = 8
+_MAX_ROUNDS: Final = 8
 # Members for which there is room at once.
-_FEW_MEMBERS: Final = 32
+_MIN_CAPACITY: Final = 32
 # Pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
 
@@ -165,7 +165,7 @@ class Corral:
         weights are given to other pairs.
         """
         weights, before = np.ones(self.working.G.shape[0]), -1
-        for _ in range(_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             self._begin(self.working.vertices(weights), 0, limits)
             rows = int(np.count_nonzero(weights))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
@@ -175,10 +175,10 @@ class Corral:
     def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
         """Begin with members, but for those that depend on others before them."""
         self.members, self.free, self.u = [], 0, np.empty(0)
-        self._R = np.eye(min(_FEW_MEMBERS, self.most), order="F")  # ones where nobody is yet
-        for first in range(0, len(members), _JOINING):
+        self._R = np.eye(min(_MIN_CAPACITY, self.most), order="F")  # ones beyond the members
+        for first in range(0, len(members), _MEMBERS_PER_LOOK):
             check_time(limits)
-            some = members[first : first + _JOINING]
+            some = members[first : first + _MEMBERS_PER_LOOK]
             if self._join_together(some):
                 self.free += max(0, min(free - first, len(some)))
                 continue
@@ -227,7 +227,7 @@ class Corral:
             more = products(self._basis, v)
             v, c = v - _combination(more, self._basis), c + more
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
-        if not after > _INDEPENDENT * before:
+        if not after > _NEW_SHARE * before:
             return False
         self._make_room(k + 1)
         self._Q[:, k] = v / after
@@ -243,12 +243,13 @@ class Corral:
             return False
         V = np.array([self.working.vector(i, j) for i, j in some]).T
         sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
-        with threadpool_limits(1) if V.size > _ONE_CORE else nullcontext():  # others may be busy
+        # Other cores may be busy.
+        with threadpool_limits(1) if V.size > _ONE_CORE_ENTRIES else nullcontext():
             for _ in range(2):
                 more = self._basis @ V
                 V, C = V - self._basis.T @ more, C + more
             Q, R = qr(V, mode="economic", overwrite_a=True, check_finite=False)
-        if not (np.abs(np.diag(R)) > _CLEARLY_INDEPENDENT * sizes).all():
+        if not (np.abs(np.diag(R)) > _CLEARLY_NEW_SHARE * sizes).all():
             return False
         self._make_room(last)
         self._Q[:, k:last] = Q
@@ -258,7 +259,7 @@ class Corral:
         return True
 
     def _make_room(self, members: int) -> None:
-        """Let R have room for so many members."""
+        """Let R have room for this many members."""
         k = len(self._R)
         if members > k:
             larger = np.eye(min(max(2 * k, members), self.most), order="F")
@@ -299,21 +300,21 @@ class Corral:
         return np.asarray(solution)[:k, 0] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
-        """R = b − QQᵀb, cleaned once more of what is left along Q."""
+        """The residual b − QQᵀb, cleaned once more of what is left along Q."""
         r = self.b - _combination(products(self._basis, self.b), self._basis)
         self.residual = r - _combination(products(self._basis, r), self._basis)
 
 
 def products(G: Vector | sp.csr_array, r: Vector) -> Vector:
     """⟨g, r⟩ for every row of G, on this core: large products of BLAS wait for all the others."""
-    if isinstance(G, np.ndarray) and G.size > _ONE_CORE:
+    if isinstance(G, np.ndarray) and G.size > _ONE_CORE_ENTRIES:
         return np.asarray(np.vecdot(G, r))
     return np.asarray(G @ r)
 
 
 def _combination(c: Vector, G: Vector) -> Vector:
     """Σ c_i g_i, likewise."""
-    return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE else c @ G)
+    return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE_ENTRIES else c @ G)
 
 
 def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
@@ -323,7 +324,7 @@ def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
     improving the fit are barred until it improves.
     """
     working = corral.working
-    zero = _ZERO * math.sqrt(float(corral.b @ corral.b))
+    zero = _ZERO_SHARE * math.sqrt(float(corral.b @ corral.b))
     best, barred = math.inf, np.zeros(working.G.shape[0], dtype=np.bool_)
     if len(barred) == 0:
         return Ending.OPTIMAL

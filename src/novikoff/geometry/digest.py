@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from novikoff.geometry.exact import Signs
 
-# A leaf has about so many numbers, and no fewer rows; a leaf of signs so many signs.
+# The numbers of a leaf, about, or signs of a leaf of signs; and its fewest rows.
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
 # Consecutive rows: a matrix, or the entries of sparse rows (counts, columns, values), or signs.

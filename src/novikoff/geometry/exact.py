@@ -22,9 +22,9 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 _U = 2.0**-53
 _TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
 _CHUNK = 128  # columns, at least, whose products are summed apart
-_MOST_SUMMED = 1 << 20  # entries at a time
+_MAX_SUMMED = 1 << 20  # entries at a time
 _HUGE = 2.0**512  # and more is summed by itself
-_MOST_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
+_MAX_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
 _LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
 
 
@@ -187,7 +187,7 @@ def column_sums(A: Vector) -> list[int]:
         large = np.where(np.abs(A) > 1.0, A, 0.0)
         parts = column_sums(large / _HUGE), column_sums(A - large)
         return [a * int(_HUGE) + b for a, b in zip(*parts, strict=True)]
-    stride = _MOST_SUMMED // max(1, A.shape[1]) + 1
+    stride = _MAX_SUMMED // max(1, A.shape[1]) + 1
     for first in range(0, len(A), stride):
         rest = A[first : first + stride]
         for sums in _exact_sums(rest):
@@ -422,7 +422,7 @@ def _objects(values: object) -> Integers:
 
 def _pieces(A: Vector) -> Iterator[tuple[slice, npt.NDArray[np.int64], Vector]]:
     """Some rows at a time, without the columns in which they are zero."""
-    stride = max(1, _MOST_ENTRIES // max(1, A.shape[1]))
+    stride = max(1, _MAX_ENTRIES // max(1, A.shape[1]))
     for first in range(0, len(A), stride):
         piece = A[first : first + stride]
         used = np.flatnonzero(piece.any(axis=0))

@@ -24,7 +24,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
-from novikoff.geometry.min_norm import Question, search, start_rows
+from novikoff.geometry.min_norm import Objective, search, start_rows
 from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
@@ -89,15 +89,15 @@ def guess_rows(
     size = float(np.abs(total).max(initial=0.0))
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
-    question = Question(view, np.append(0.0, -total / size), 0.0, within=left)
+    objective = Objective(view, np.append(0.0, -total / size), 0.0, within=left)
     if free is not None:
-        question = replace(question, free=free)
+        objective = replace(objective, free=free)
     begin = np.empty(0, dtype=np.int64)
     if start is not None:
         begin = view.passes.within(left, start)
     elif isinstance(left, np.ndarray):
         begin = start_rows(view, left)
-    return search(question, begin, 1e-9, limits, lambda _: False).rows
+    return search(objective, begin, 1e-9, limits, lambda _: False).rows
 
 
 def combined(

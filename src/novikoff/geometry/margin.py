@@ -125,8 +125,8 @@ def widest_gap(
     for k, side in enumerate((1, -1)):
         if len(sides[k]) == 0:
             sides[k] = np.array([passes.first_rows[side]])
-    question = nearest_point(view, pairs=True)
-    found = search(question, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
+    objective = nearest_point(view, pairs=True)
+    found = search(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
     low, normal = found.seen.low, found.w[:-1]
     middle = float(found.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for rows less the centre
     finite = np.isfinite(normal).all() and math.isfinite(middle)

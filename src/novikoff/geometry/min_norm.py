@@ -2,7 +2,7 @@
 
 Few rows carry the answer. `search` repeats three steps:
 
-1. Solve the question on a *working set* of rows, held in memory, by the active set of `corral`.
+1. Minimise the objective over a *working set* of rows, in memory, by the active set of `corral`.
 2. Let a pass over all rows find the most violated: the least ⟨a_i, z⟩ for the point z found.
 3. If there are none, z is the nearest point of the whole hull. Else they join the working set.
 
@@ -24,20 +24,20 @@ from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, pivot, products
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, RowSet
-from novikoff.geometry.view import MOST_DENSE, View, sample_size
+from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
 
 # The most entries of a corral's factors.
-_MOST_FACTORS = 1 << 27
+_MAX_FACTOR_ENTRIES = 1 << 27
 # The most entries of rows, no more than there are columns, that are all looked at from the start.
-_MOST_AT_ONCE = 1 << 24
+_MAX_ENTRIES_AT_ONCE = 1 << 24
 # Working sets of more entries are rotated into the space of their rows where that is small.
-_WIDE = 1 << 20
+_MIN_ROTATED_ENTRIES = 1 << 20
 # Rows that a corral may always hold, and that may always join a working set at a time.
-_LEAST_ROWS = 64
+_MIN_ROWS = 64
 
 
 @dataclass(frozen=True)
-class Question:
+class Objective:
     """Minimise ‖b − Σ u_j g_j‖ over u ≥ 0, g_j = (lift, a_j as seen); u is free on some rows."""
 
     view: View
@@ -65,30 +65,30 @@ class Answer:
 Watcher = Callable[[Answer], bool]
 
 
-def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None) -> Question:
+def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None) -> Objective:
     """Ask for the point nearest to 0 of the hull of the rows, or of P − Q for the two hulls."""
     b = np.zeros(view.passes.p + 1)
     b[0] = 1.0
-    return Question(view, b, 0.5 if pairs else 1.0, pairs, within)
+    return Objective(view, b, 0.5 if pairs else 1.0, pairs, within)
 
 
 def search(
-    question: Question, start: Indices, tol: float, limits: Limits, watch: Watcher
+    objective: Objective, start: Indices, tol: float, limits: Limits, watch: Watcher
 ) -> Answer:
     """Find the nearest point, from a working set that holds ``start``.
 
     It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
     that is ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
     """
-    passes = question.view.passes
+    passes = objective.view.passes
     batch, most = batch_of(passes), capacity(passes)
-    working = np.union1d(start, question.free)
+    working = np.union1d(start, objective.free)
     answer: Answer | None = None
     while True:
         try:
-            corral = _corral(question, working, most, answer, limits)
+            corral = _corral(objective, working, most, answer, limits)
             ending = pivot(corral, tol / 8.0, limits)
-            answer = _answer(question, corral, working, batch, tol, limits)
+            answer = _answer(objective, corral, working, batch, tol, limits)
         except OutOfTimeError:
             if answer is None:
                 raise
@@ -103,45 +103,46 @@ def search(
             answer.ending = Ending.WATCHED
             return answer
         violated = np.setdiff1d(answer.seen.rows, working)
-        full = ending is Ending.STALLED and len(corral.members) == most < len(question.b)
+        full = ending is Ending.STALLED and len(corral.members) == most < len(objective.b)
         if len(violated) == 0 or full:
             return answer
-        working = _next_working_set(question, corral, answer, violated, 4 * batch)
+        working = _next_working_set(objective, corral, answer, violated, 4 * batch)
 
 
 def _corral(
-    question: Question, working: Indices, most: int, before: Answer | None, limits: Limits
+    objective: Objective, working: Indices, most: int, before: Answer | None, limits: Limits
 ) -> Corral:
     """The engine on the working set: with the members that it had, or in the beginning with all.
 
     More rows than columns depend on each other; then none begins but those that are free.
     """
-    b = question.b
-    vectors = question.view.gather(working, question.lift)
+    b = objective.b
+    vectors = objective.view.gather(working, objective.lift)
     frame = None
-    if len(b) > 2 * len(working) and len(b) * len(working) > _WIDE:  # few rows span little
+    # Few rows span little.
+    if len(b) > 2 * len(working) and len(b) * len(working) > _MIN_ROTATED_ENTRIES:
         rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
         with threadpool_limits(1):  # other cores may be busy
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
         vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
-    free = question.free
+    free = objective.free
     members: list[Member] = [(i, -1) for i in np.searchsorted(working, free).tolist()]
     if before is not None:
         first, second, _ = before.vertices
         bound = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[bound].tolist()
         members += zip(np.searchsorted(working, first[bound]).tolist(), partners, strict=True)
-    few = len(free) == 0 and len(working) <= min(most, question.view.passes.p)
+    few = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
     begin = None if before is None and few else members
-    sides = question.view.passes.fetch(working).signs if question.pairs else None
+    sides = objective.view.passes.fetch(working).signs if objective.pairs else None
     return Corral(b, most, WorkingSet(vectors, sides), begin, len(free), frame, limits)
 
 
 def _answer(
-    question: Question, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
+    objective: Objective, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
 ) -> Answer:
     """What the corral says, in terms of all rows."""
-    view = question.view
+    view = objective.view
     first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
     weights = corral.row_weights()
     used = np.flatnonzero(weights)
@@ -154,11 +155,11 @@ def _answer(
         w=exact.floats(w) if np.isfinite(w).all() else None,
         doubt=view.passes.doubt(aim, view.radius),
         most=batch,
-        levels=_levels(question, corral, working, tol),
+        levels=_levels(objective, corral, working, tol),
         centre=view.centre,
         lengths=view.lengths,
-        within=question.within,
-        by_side=question.pairs,
+        within=objective.within,
+        by_side=objective.pairs,
     )
     return Answer(
         rows=rows,
@@ -173,28 +174,28 @@ def _answer(
 
 
 def _levels(
-    question: Question, corral: Corral, working: Indices, tol: float
+    objective: Objective, corral: Corral, working: Indices, tol: float
 ) -> tuple[float, float]:
     """Rows below these levels would improve the answer: ⟨g, r⟩ > tol/4·‖r‖²."""
     r = corral.full_residual
-    level = question.lift * float(r[0]) - tol / 4.0 * float(r @ r)
-    if not question.pairs:
+    level = objective.lift * float(r[0]) - tol / 4.0 * float(r @ r)
+    if not objective.pairs:
         return level, level
     levels = [level, level]  # each hull has its own, that of its members
     for k, members in enumerate(zip(*corral.members, strict=True)):
-        prices = products(question.view.gather(working[list(members)], question.lift), r)
+        prices = products(objective.view.gather(working[list(members)], objective.lift), r)
         levels[k] -= float(prices.max())
     return levels[0], levels[1]
 
 
 def _next_working_set(
-    question: Question, corral: Corral, answer: Answer, violated: Indices, most: int
+    objective: Objective, corral: Corral, answer: Answer, violated: Indices, most: int
 ) -> Indices:
     """The members, as many of the others as there is room for, and the rows that are violated."""
-    members = np.union1d(answer.rows, question.free)
+    members = np.union1d(answer.rows, objective.free)
     others = np.setdiff1d(answer.working, members)
     if len(others) > most:
-        prices = products(question.view.gather(others), corral.full_residual[1:])
+        prices = products(objective.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     return np.sort(np.concatenate([members, others, violated]))
 
@@ -203,7 +204,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     """Rows to begin with: all, if there are few; else of a sample, those least along its mean."""
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
-    if len(rows) <= passes.p and len(rows) * passes.p <= _MOST_AT_ONCE:
+    if len(rows) <= passes.p and len(rows) * passes.p <= _MAX_ENTRIES_AT_ONCE:
         return rows
     rows = rows[:: max(1, len(rows) // sample_size(passes))]
     G = view.gather(rows)
@@ -219,11 +220,11 @@ def affordable(passes: Passes) -> bool:
 
 def batch_of(passes: Passes) -> int:
     """How many rows join the working set at a time, a fifth of the most it holds."""
-    return max(_LEAST_ROWS, min(2 * passes.p, MOST_DENSE // (5 * (passes.p + 1))))
+    return max(_MIN_ROWS, min(2 * passes.p, MAX_DENSE_ENTRIES // (5 * (passes.p + 1))))
 
 
 def capacity(passes: Passes) -> int:
     """The most rows that a corral may hold: most·(most + q) entries are allowed."""
     q = passes.p + 1
-    most = (math.isqrt(q * q + 4 * _MOST_FACTORS) - q) // 2
-    return min(q, passes.n, max(_LEAST_ROWS, most))
+    most = (math.isqrt(q * q + 4 * _MAX_FACTOR_ENTRIES) - q) // 2
+    return min(q, passes.n, max(_MIN_ROWS, most))

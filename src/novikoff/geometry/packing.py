@@ -94,10 +94,10 @@ class Packing:
         try:
             if self._view is None:
                 self._view = balanced_view(self.passes, limits)
-            question = nearest_point(self._view, within=None if left.all() else left)
+            objective = nearest_point(self._view, within=None if left.all() else left)
             start = self._start[left[self._start]]
             start = start if len(start) > 0 else start_rows(self._view, left)
-            self.candidate = search(question, start, 1e-3, limits, self._separated)
+            self.candidate = search(objective, start, 1e-3, limits, self._separated)
         except OutOfTimeError:
             return
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, unit_of
-from novikoff.core.rows import Dense, Floats, Indices, SparseMatrix, Vector, frozen, view
+from novikoff.core.rows import Dense, Indices, Matrix, Vector, frozen, view
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Block, Numbers, Signs
@@ -108,9 +108,7 @@ class _ByNumber:
 class Part(_ByNumber):
     """The rows first, first + 1, … of a problem: x_i as stored, and their signs."""
 
-    def __init__(
-        self, first: int, X: Floats | SparseMatrix, signs: Signs, fit_intercept: bool
-    ) -> None:
+    def __init__(self, first: int, X: Matrix, signs: Signs, fit_intercept: bool) -> None:
         self.first, self.X, self.signs, self.fit_intercept = first, X, signs, fit_intercept
         self.n, self.d = len(signs), int(X.shape[1])
         self.p = self.d + int(fit_intercept)  # the number of weights
@@ -129,7 +127,7 @@ class Part(_ByNumber):
 
     def range(self, first: int, last: int) -> Part:
         """Some of the rows, by their place in this part, without a copy."""
-        X: Floats | SparseMatrix
+        X: Matrix
         if isinstance(self.X, np.ndarray):
             X = self.X[first:last]
         else:
@@ -238,7 +236,7 @@ class Passes(_ByNumber):
         raise NotImplementedError
 
     def narrowed(self) -> tuple[Passes, Indices] | None:
-        """Sparse rows without empty columns and the numbers of the others, where those are most."""
+        """Rows without their empty columns, and the columns left; None unless most are empty."""
         return None
 
     def block(self, at: Indices) -> Block:
@@ -368,7 +366,7 @@ class LocalPasses(Passes):
         return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
 
     def narrowed(self) -> tuple[LocalPasses, Indices] | None:
-        """Sparse rows without empty columns, where these are most, as where names are hashed."""
+        """The same of sparse rows, as where names are hashed; dense ones are left as they are."""
         rows = self.problem.rows
         if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
             return None

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = 3
 # The longest text of one number: reading it takes time in proportion to its length.
-_MOST_DIGITS: Final = 1 << 15
+_MAX_DIGITS: Final = 1 << 15
 # Numbers over one denominator take at most this many times the room of their text.
-_MOST_EXPANSION: Final = 64
+_MAX_EXPANSION: Final = 64
 T = TypeVar("T")
 Known: TypeAlias = Mapping[str, Any]
 
@@ -168,7 +168,7 @@ def _numbers(value: Any, most: int) -> tuple[Fraction, ...]:
     # Each number may keep the whole denominator: short numerators must not multiply it.
     written = len(value["denominator"]) + sum(len(str(top)) for top in tops)
     kept = len(value["denominator"]) * sum(top != "0x0" for top in tops)
-    _need(kept <= _MOST_EXPANSION * written, None)
+    _need(kept <= _MAX_EXPANSION * written, None)
     return tuple(Fraction(_integer(text), over) for text in tops)
 
 
@@ -198,7 +198,7 @@ def _float(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    _need(isinstance(text, str) and len(text) <= _MOST_DIGITS and text.isascii(), None)
+    _need(isinstance(text, str) and len(text) <= _MAX_DIGITS and text.isascii(), None)
     return int(_need(text.lstrip("-").startswith("0x"), text), 16)
 
 

@@ -49,15 +49,15 @@ _TERMS = 1 << 10
 # Mixtures of the rows beyond p.
 _SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
-_MOST_WEIGHTS = 500
+_MAX_WEIGHTS = 500
 # X is copied, without the reference levels, up to this many entries.
-_MOST_ENTRIES = 1 << 26
+_MAX_ENTRIES = 1 << 26
 # A sign takes a verdict without its column: about one step for each entry of X, and this many for
-# each weight. Beyond _MOST_STEPS in all, signs are left open; steps do not depend on the machine.
-_STEPS_PER_WEIGHT, _MOST_STEPS = 1 << 14, 1 << 27
+# each weight. Beyond _MAX_STEPS in all, signs are left open; steps do not depend on the machine.
+_STEPS_PER_WEIGHT, _MAX_STEPS = 1 << 14, 1 << 27
 # Up to this many entries, a w with w_j = 0 is first looked for in floats, while a step makes w_j
 # smaller by this factor.
-_MOST_TRIED, _LEAST_GAIN = 1 << 15, 0.9
+_MAX_TRIED, _MIN_GAIN = 1 << 15, 0.9
 
 
 class Fates(NamedTuple):
@@ -98,9 +98,9 @@ def fates(
     >>> fates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).weights
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
-    if problem.X.shape[1] >= _MOST_WEIGHTS:
+    if problem.X.shape[1] >= _MAX_WEIGHTS:
         return None
-    if columns.groups and problem.X.size > _MOST_ENTRIES:  # it is copied without the references
+    if columns.groups and problem.X.size > _MAX_ENTRIES:  # it is copied without the references
         return None
     work = _Work(problem, columns, w, separated, limits)
     try:
@@ -160,11 +160,11 @@ class _Work:
             name: part for name, part in self.columns.groups.items() if any(self.w[j] for j in part)
         }
         steps = self.problem.X.size + _STEPS_PER_WEIGHT * self.p
-        if steps * (len(signed) + len(groups)) > _MOST_STEPS:
+        if steps * (len(signed) + len(groups)) > _MAX_STEPS:
             self.complete = False
             return
         grouped = {j for part in self.columns.groups.values() for j in part}
-        if len(self.separated) == few.n and few.n * few.p <= _MOST_TRIED:
+        if len(self.separated) == few.n and few.n * few.p <= _MAX_TRIED:
             with (
                 suppress(np.linalg.LinAlgError, OutOfTimeError, OverflowError),
                 np.errstate(all="ignore"),
@@ -201,7 +201,7 @@ class _Work:
                 m = A @ u
                 size = np.linalg.norm(m) / math.sqrt(passes.n)
                 u, m = u / size, m / size
-                if not abs(u[at]) < _LEAST_GAIN * before:
+                if not abs(u[at]) < _MIN_GAIN * before:
                     break
                 before = abs(u[at])
                 move = np.linalg.solve((A.T * (1.0 + m**-2.0)) @ A, np.eye(1, passes.p, at)[0])

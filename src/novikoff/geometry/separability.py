@@ -52,7 +52,7 @@ Goal: TypeAlias = Literal["margin", "kind"]
 
 _STUCK = "its numbers differ too much in size to prove more"
 # `Verdict.from_certificate` lists the separated rows up to this number.
-_MOST_ROWS_TOLD = 10_000_000
+_MAX_ROWS_TOLD = 10_000_000
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
 
 
@@ -248,7 +248,7 @@ their side, the other 3 only on the hyperplane itself
         >>> again.kind, again.margin == verdict.margin, again.mistake_bound
         ('separable', True, 10)
         """
-        told = proof.kind == "separable" and proof.n <= _MOST_ROWS_TOLD
+        told = proof.kind == "separable" and proof.n <= _MAX_ROWS_TOLD
         return replace(cls._without_rows(proof), separated_rows=np.arange(proof.n if told else 0))
 
     @classmethod

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 IntervalProgress = Callable[[Interval], None]
 
 # The most entries of rows for which a system is solved outright.
-_MOST_SOLVED: Final = 1 << 24
+_MAX_SOLVED_ENTRIES: Final = 1 << 24
 # Remote rows that are compared with each other.
-_MOST_COMPARED: Final = 1 << 16
+_MAX_COMPARED_ROWS: Final = 1 << 16
 # Rows that contradict each other and are looked at in exact numbers, however wide they are.
-_SHORT: Final = 300
+_MAX_EXACT_ROWS: Final = 300
 
 
 @dataclass
@@ -148,15 +148,15 @@ class _Search:
         if found.kind != "separable" or goal == "kind":
             return
         if goal == "margin" and not view.plain:
-            question = nearest_point(plain_view(passes))
-            start = search(question, start, self.tol, self.limits, self._watch).working
+            objective = nearest_point(plain_view(passes))
+            start = search(objective, start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
 
     def _try_cheap_weights(self) -> None:
         """Weights that cost little: where rows are few, or too many for the engine."""
         passes = self.passes
         w = None
-        if passes.n <= passes.p and passes.n * passes.p <= _MOST_SOLVED:
+        if passes.n <= passes.p and passes.n * passes.p <= _MAX_SOLVED_ENTRIES:
             w = _weights_of_few_rows(passes)
         self._try(w)
         if self.found.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
@@ -240,7 +240,7 @@ class _Search:
 
         Remote rows are compared where they are few: hashes of all would have to come here.
         """
-        if self.passes.remote and self.passes.n > max(self.passes.p, _MOST_COMPARED):
+        if self.passes.remote and self.passes.n > max(self.passes.p, _MAX_COMPARED_ROWS):
             return False
         pair = opposite_duplicates(self.passes, self.limits)
         if pair is not None:
@@ -318,4 +318,4 @@ def _hinge_weights(passes: LocalPasses, limits: Limits) -> Vector:
 
 def _is_short(answer: Answer) -> bool:
     """Whether the rows that seem to contradict each other are few enough for exact numbers."""
-    return answer.ending is Ending.FITTED and len(answer.rows) <= _SHORT
+    return answer.ending is Ending.FITTED and len(answer.rows) <= _MAX_EXACT_ROWS

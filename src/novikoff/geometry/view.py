@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 # The most entries of rows that are held as a dense array.
-MOST_DENSE = 1 << 23
+MAX_DENSE_ENTRIES = 1 << 23
 # Columns, or rows, whose sizes differ by more than this power of two are balanced.
-_BALANCED = 6
-# Columns whose mean is this power of two times their deviation are far from the origin.
-_FAR = 7
+_MAX_EXPONENT_RANGE = 6
+# Columns whose middle is beyond this power of two times their range are far from the origin.
+_FAR_EXPONENT = 7
 # Rows that are looked at to find out, at most and at least.
-_SAMPLE, _LEAST_SAMPLE = 4096, 64
+_MAX_SAMPLE, _MIN_SAMPLE = 4096, 64
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class View:
         before: Any = first
         found: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
         size = found.shape[0] * found.shape[1]
-        return found.toarray() if 8 * found.nnz > size <= MOST_DENSE else found
+        return found.toarray() if 8 * found.nnz > size <= MAX_DENSE_ENTRIES else found
 
     def seen_sum(self, total: Sequence[Fraction]) -> Vector:
         """Σ a_i over some rows as seen, whatever their lengths, from the sum of the rows."""
@@ -96,7 +96,7 @@ class View:
         return np.array([exact.nearest_float(a * c) for a, c in zip(seen, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
-        """W for the rows themselves, with the products that v has with the rows as seen."""
+        """The w whose products with the rows themselves are those of v with the rows as seen."""
         w = self.aim(v)
         if self.centre is not None:
             w[-1] = math.fsum([float(w[-1]), *(-w[:-1] * self.centre).tolist()])
@@ -125,7 +125,7 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
     """The rows as they are, or balanced where columns or rows differ much in size."""
     plain, sample = plain_view(passes), _sample(passes)
     columns, centre = plain.columns, _centre(passes, sample)
-    if passes.n > 2 * _SAMPLE and centre is None:  # the sample tells whether to look at all rows
+    if passes.n > 2 * _MAX_SAMPLE and centre is None:  # the sample tells whether all are looked at
         seen = np.abs(sample.A) * columns[0]
         longest = passes.radius * columns[0]
         if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
@@ -163,7 +163,7 @@ def _sample(passes: Passes) -> Block:
 
 def sample_size(passes: Passes) -> int:
     """The number of rows that are looked at to find out about all, where there are more."""
-    return max(_LEAST_SAMPLE, min(_SAMPLE, MOST_DENSE // (2 * passes.p)))
+    return max(_MIN_SAMPLE, min(_MAX_SAMPLE, MAX_DENSE_ENTRIES // (2 * passes.p)))
 
 
 def _centre(passes: Passes, sample: Block) -> Vector | None:
@@ -173,14 +173,14 @@ def _centre(passes: Passes, sample: Block) -> Vector | None:
     X = sample.A[:, :-1] * sample.A[:, -1:]  # the padding has the sign
     low, high = X.min(axis=0), X.max(axis=0)
     middle = low / 2.0 + high / 2.0
-    far = (np.abs(middle) > 2.0**_FAR * (high - low)) & (high > low)
+    far = (np.abs(middle) > 2.0**_FAR_EXPONENT * (high - low)) & (high > low)
     return np.asarray(middle) if far.any() and np.isfinite(middle).all() else None
 
 
 def _alike(sizes: Vector) -> bool:
     """Whether numbers are of about one size; zeros do not count."""
     used = sizes[sizes > 0.0]
-    return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_BALANCED)
+    return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_MAX_EXPONENT_RANGE)
 
 
 def _power(e: int) -> float:

@@ -15,15 +15,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import TOO_LARGE, Model
+from novikoff.core.model import TOO_LARGE, Labels, Model
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
     LARGEST,
+    Allowed,
     Example,
-    Labels,
     MatrixLike,
-    Rule,
     check_classes,
     check_example,
     check_parameters,
@@ -44,7 +43,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     fit_intercept: bool
     multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
-    _rules: ClassVar[Mapping[str, Rule]]
+    _allowed: ClassVar[Mapping[str, Allowed]]
     _held: Model  # perhaps with room for features to come
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
@@ -91,7 +90,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
         """Check everything; the unsigned problem, a blank model, and the class of each row."""
-        check_parameters(self, self._rules)
+        check_parameters(self, self._allowed)
         rows, classes, codes = check_classes(self, X, y)
         return (
             pose_unsigned(self, rows, self.fit_intercept),

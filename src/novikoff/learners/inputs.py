@@ -15,14 +15,14 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from novikoff.core.model import Labels
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.validation import MOST_EXACT, check_labels, check_matrix, check_same_index
+from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
+from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
 from novikoff.geometry.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
-Labels: TypeAlias = npt.NDArray[np.generic]
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 ClassWeight: TypeAlias = Mapping[Hashable, float] | Literal["balanced"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
@@ -33,7 +33,7 @@ _FLOATS = frozenset({float, bool, np.float64, np.float32})  # what float64 holds
 _NUMBERS = _FLOATS | {int, np.int64}
 
 
-class Rule(NamedTuple):
+class Allowed(NamedTuple):
     """What a parameter must be."""
 
     holds: Callable[[Any], bool]
@@ -45,31 +45,31 @@ def is_number(value: Any, kind: type = Real) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
-def optional(rule: Rule) -> Rule:
+def optional(allowed: Allowed) -> Allowed:
     """The same, or None."""
-    return Rule(lambda value: value is None or rule.holds(value), f"{rule.says}, or None")
+    return Allowed(lambda value: value is None or allowed.holds(value), f"{allowed.says}, or None")
 
 
-def words(*allowed: str) -> Rule:
+def words(*allowed: str) -> Allowed:
     """One of these."""
-    return Rule(
+    return Allowed(
         lambda value: isinstance(value, str) and value in allowed, " or ".join(map(repr, allowed))
     )
 
 
-BOOLEAN = Rule(lambda value: isinstance(value, bool | np.bool_), "True or False")
-MARGIN = Rule(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
-STEP = Rule(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
-COUNT = Rule(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
+BOOLEAN = Allowed(lambda value: isinstance(value, bool | np.bool_), "True or False")
+MARGIN = Allowed(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
+STEP = Allowed(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
+COUNT = Allowed(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
 COUNT_OR_NONE = optional(COUNT)
-SECONDS = optional(Rule(lambda v: is_number(v) and v > 0, "a number above 0"))
-JOBS = optional(Rule(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
-VERBOSE = Rule(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
-CLASS_WEIGHT = Rule(
+SECONDS = optional(Allowed(lambda v: is_number(v) and v > 0, "a number above 0"))
+JOBS = optional(Allowed(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
+VERBOSE = Allowed(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
+CLASS_WEIGHT = Allowed(
     lambda value: value is None or isinstance(value, dict) or words("balanced").holds(value),
     "a dict of class → weight, 'balanced' or None",
 )
-RANDOM_STATE = Rule(
+RANDOM_STATE = Allowed(
     lambda value: (
         value is None
         or isinstance(value, np.random.RandomState)
@@ -79,20 +79,20 @@ RANDOM_STATE = Rule(
 )
 
 
-def check_parameters(estimator: BaseEstimator, rules: Mapping[str, Rule]) -> None:
+def check_parameters(estimator: BaseEstimator, allowed: Mapping[str, Allowed]) -> None:
     """Raise ValueError if a parameter is not what it must be."""
-    for name, rule in rules.items():
+    for name, wanted in allowed.items():
         value = getattr(estimator, name)
-        if not rule.holds(value):
+        if not wanted.holds(value):
             kind = type(estimator).__name__
             raise ValueError(
-                f"The {name!r} parameter of {kind} must be {rule.says}, not {value!r}."
+                f"The {name!r} parameter of {kind} must be {wanted.says}, not {value!r}."
             )
 
 
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
-) -> tuple[Floats | SparseMatrix, Labels]:
+) -> tuple[Matrix, Labels]:
     """X as in `check_rows`, and one label per row."""
     check_same_index(X, y)
     rows = check_rows(estimator, X, y, reset=reset)
@@ -128,7 +128,7 @@ def check_rows(
 
 def check_classes(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None
-) -> tuple[Floats | SparseMatrix, Labels, Indices]:
+) -> tuple[Matrix, Labels, Indices]:
     """X as in `check_rows`, the classes, of which there must be two, and each row's."""
     rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -149,9 +149,7 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     return codes
 
 
-def pose_unsigned(
-    estimator: BaseEstimator, X: Floats | SparseMatrix, fit_intercept: bool
-) -> Problem:
+def pose_unsigned(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Problem:
     """The problem with every sign +1; raises ValueError where X is not finite."""
     names = getattr(estimator, "feature_names_in_", None)
     return pose(X, np.ones(X.shape[0], dtype=np.int8), bool(fit_intercept), names=names)
@@ -240,7 +238,7 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} contains complex numbers.")
-    if array.dtype.kind in "iu" and ((array > MOST_EXACT) | (array < -MOST_EXACT)).any():
+    if array.dtype.kind in "iu" and ((array > MAX_EXACT) | (array < -MAX_EXACT)).any():
         raise ValueError(f"{name} contains integers beyond 2**53, which float64 rounds.")
     try:
         return array.astype(np.float64, copy=False)
@@ -273,7 +271,7 @@ def values_of(x: Mapping[Hashable, float]) -> Vector:
     kinds = set(map(type, x.values()))
     if kinds <= _FLOATS:
         return values
-    if not (kinds <= _NUMBERS and max(map(abs, x.values())) < MOST_EXACT):
+    if not (kinds <= _NUMBERS and max(map(abs, x.values())) < MAX_EXACT):
         check_example(x)
     return values
 

@@ -18,33 +18,33 @@ from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.learners.base import one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
     COUNT,
     MARGIN,
     STEP,
+    Allowed,
     ClassWeight,
     MatrixLike,
-    Rule,
     optional,
 )
 from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
 from novikoff.learners.stateful import StateLearner
 
 
-def kernel_rule(*names: str) -> Rule:
+def allowed_kernels(*names: str) -> Allowed:
     """One of these kernels, or a function."""
     listed = ", ".join(map(repr, names))
-    return Rule(
+    return Allowed(
         lambda kernel: kernel in names if isinstance(kernel, str) else callable(kernel),
         f"{listed} or a function of two matrices",
     )
 
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
-KERNEL_RULES: Mapping[str, Rule] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
+ALLOWED_NUMBERS: Mapping[str, Allowed] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
 
 
 def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
@@ -140,11 +140,11 @@ class KernelPerceptron(StateLearner):
     trace: bool = False
 
     _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
-        **KERNEL_RULES,
-        "kernel": kernel_rule(*BY_NAME, "precomputed"),
-        "average": OnlineLearner._rules["average"],
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
+        **ALLOWED_NUMBERS,
+        "kernel": allowed_kernels(*BY_NAME, "precomputed"),
+        "average": OnlineLearner._allowed["average"],
         "cache_mb": STEP,
         "trace": BOOLEAN,
     }
@@ -165,7 +165,7 @@ class KernelPerceptron(StateLearner):
         return self._own_model("dual_coef_").dual_coef()
 
     @property
-    def support_vectors_(self) -> Floats | SparseMatrix:
+    def support_vectors_(self) -> Matrix:
         """The support points."""
         model = self._own_model("support_vectors_")
         if model.precomputed or model.support is None:
@@ -273,11 +273,11 @@ class Forgetron(StateLearner):
     fit_intercept = False
 
     _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
-        **KERNEL_RULES,
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
+        **ALLOWED_NUMBERS,
         "budget": COUNT,
-        "kernel": kernel_rule(*BY_NAME),
+        "kernel": allowed_kernels(*BY_NAME),
     }
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import labels_of, problems_of
+from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.certificate import Certificate
@@ -25,8 +25,8 @@ from novikoff.learners.inputs import (
     BOOLEAN,
     JOBS,
     SECONDS,
+    Allowed,
     MatrixLike,
-    Rule,
     is_number,
     words,
 )
@@ -125,10 +125,10 @@ class MaxMargin(LinearLearner):
     dual_coef_: Vector | list[Vector] = field(init=False)
     verdict_: Verdict | list[Verdict] = field(init=False)
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
         "bias": words("free", "padded"),
         "fit_intercept": BOOLEAN,
-        "tol": Rule(lambda tol: is_number(tol) and 0 < tol < 1, "a number between 0 and 1"),
+        "tol": Allowed(lambda tol: is_number(tol) and 0 < tol < 1, "a number between 0 and 1"),
         "multi_class": words("ovr", "ovo"),
         "max_seconds": SECONDS,
         "n_jobs": JOBS,
@@ -153,7 +153,7 @@ class MaxMargin(LinearLearner):
             problem, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(own, part, labels_of(model.scheme, model.classes, rule), limits)
+                self._fit_rule(own, part, sides_of(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
             weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))

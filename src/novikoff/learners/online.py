@@ -35,12 +35,12 @@ from novikoff.learners.inputs import (
     RANDOM_STATE,
     SECONDS,
     VERBOSE,
+    Allowed,
     ClassWeight,
     Example,
     MatrixLike,
     OrderLike,
     RandomState,
-    Rule,
     check_example,
     check_parameters,
     check_reference,
@@ -109,9 +109,9 @@ class OnlineLearner(LinearLearner):
     random_state_: int
     mixed_updates_: Vector
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
         "fit_intercept": BOOLEAN,
-        "order": Rule(
+        "order": Allowed(
             lambda order: (
                 order in BY_NAME
                 if isinstance(order, str)
@@ -120,7 +120,7 @@ class OnlineLearner(LinearLearner):
             ),
             f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
         ),
-        "average": Rule(
+        "average": Allowed(
             lambda average: average is False or average in ("averaged", "voted"),
             "False, 'averaged' or 'voted'",
         ),
@@ -131,7 +131,7 @@ class OnlineLearner(LinearLearner):
         "multi_class": words("ovr", "ovo"),
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOLEAN,
-        "trace": Rule(
+        "trace": Allowed(
             lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
             "True, False or a reference w*",
         ),
@@ -179,7 +179,8 @@ class OnlineLearner(LinearLearner):
                 raise ValueError("All weights are zero: no row takes part.")
             shape = model.n_rules, model.n_features, self.fit_intercept
             wants_trace, reference = check_reference(self.trace, *shape)
-            random_state, votes = self._seed(), self.average == "voted"
+            random_state = self._seed()
+            votes = self.average == "voted"
             plan = Plan(
                 update=self._update(),
                 order=self._order(),
@@ -226,10 +227,13 @@ class OnlineLearner(LinearLearner):
     def _conclude(self, model: Model, run: Run, random_state: int) -> None:
         """Hold the model of a run, and set the attributes that describe the run."""
         self._hold(model)
-        self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+        self._open = False
+        self.n_iter_ = run.epochs
+        self.converged_ = run.converged
         counts = run.update_counts
         self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
-        self.period_, self.random_state_ = one_or_each(run.periods), random_state
+        self.period_ = one_or_each(run.periods)
+        self.random_state_ = random_state
         self._forget("trace_", "mixed_updates_")
 
     @available_if(streams)
@@ -271,7 +275,7 @@ class OnlineLearner(LinearLearner):
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
+            check_parameters(self, self._allowed)
             first = "_held" not in self.__dict__
             X, y = check_rows_and_labels(self, X, y, reset=first)
             if first:
@@ -335,7 +339,7 @@ class OnlineLearner(LinearLearner):
             vector = vector_of([] if isinstance(x, Mapping) else x)
             if vector.ndim != 1 or not np.isfinite(vector).all():
                 raise ValueError("x must be a dict or a vector of finite numbers.")
-            check_parameters(self, self._rules)
+            check_parameters(self, self._allowed)
             known = np.array([_plain(y)] if classes is None else list(classes))
             self._begin(known, len(vector), grows=classes is None)
             return self._step(x, y)
@@ -349,13 +353,13 @@ class OnlineLearner(LinearLearner):
         model, checked = self._held, self._checked
         given = self._of_update(self)
         if checked is None or checked[0] != given:
-            check_parameters(self, self._rules)
+            check_parameters(self, self._allowed)
             streams(self)
             self._check_unchanged(model)
             checked = given, numbers_of(self._update(), model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:
-            model = model.with_features(self._room(self.n_features_in_ + len(new)))
+            model = model.with_features(self._capacity(self.n_features_in_ + len(new)))
         try:
             code = self._codes[y]
         except (KeyError, TypeError):
@@ -409,15 +413,17 @@ class OnlineLearner(LinearLearner):
                     f"{type(self).__name__} has learned: set it back, or fit anew."
                 )
 
-    def _room(self, n_features: int) -> int:
-        """The columns to keep for so many features of dicts: room for as many again."""
+    def _capacity(self, n_features: int) -> int:
+        """The columns to allocate for these features of dicts: twice as many, for those to come."""
         function = callable(getattr(self, "kernel", None))  # it sees the columns that there are
         return n_features if function else 2 * n_features
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
         """Begin a stream; one that ``grows`` takes in new classes."""
         self._take(self._blank(classes, n_features), self.__dict__.get("_feature_names"))
-        self._open, self.n_iter_, self.converged_ = grows, 0, False
+        self._open = grows
+        self.n_iter_ = 0
+        self.converged_ = False
 
     def _streamed(self) -> None:
         """Drop the attributes that describe a fit: they are no longer true."""

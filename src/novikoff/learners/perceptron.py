@@ -29,11 +29,11 @@ from novikoff.learners.base import linear
 from novikoff.learners.inputs import (
     MARGIN,
     STEP,
+    Allowed,
     ClassWeight,
     MatrixLike,
     OrderLike,
     RandomState,
-    Rule,
     check_parameters,
     check_remote,
     check_start,
@@ -142,7 +142,7 @@ class WeightLearner(OnlineLearner):
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
         """Learn from rows on a cluster."""
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
+            check_parameters(self, self._allowed)
             if not self._mixes:
                 name = type(self).__name__
                 raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
@@ -158,7 +158,9 @@ class WeightLearner(OnlineLearner):
             run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
             model.W, model.totals = run.W, run.totals
             self._take(model, [str(name) for name in rows.names] if rows.named else None)
-            self._open, self.n_iter_, self.converged_ = False, run.epochs, run.converged
+            self._open = False
+            self.n_iter_ = run.epochs
+            self.converged_ = run.converged
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
             self.random_state_ = random_state
             self._forget("trace_", "update_counts_", "period_")
@@ -283,8 +285,8 @@ class Perceptron(WeightLearner):
 
     _mixes = True
     _of_update = attrgetter("margin", "step", *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **WeightLearner._rules,
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **WeightLearner._allowed,
         "margin": MARGIN,
         "step": STEP,
     }
@@ -347,8 +349,8 @@ warm_start, trace, random_state, n_jobs, verbose
     max_epochs: int | None = 100
 
     _of_update = attrgetter("variant", "C", *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **WeightLearner._rules,
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **WeightLearner._allowed,
         "variant": words("PA-I", "PA", "PA-II"),
         "C": STEP,
     }

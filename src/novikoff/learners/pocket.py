@@ -14,7 +14,7 @@ import numpy.typing as npt
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
-from novikoff.core.schemes import labels_of
+from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.digest import MatrixDigest
@@ -30,10 +30,10 @@ from novikoff.learners.inputs import (
     JOBS,
     RANDOM_STATE,
     SECONDS,
+    Allowed,
     ClassWeight,
     MatrixLike,
     RandomState,
-    Rule,
     check_parameters,
     check_remote,
     check_start,
@@ -149,7 +149,7 @@ class Pocket(LinearLearner):
     n_mistakes_: int = field(init=False)
     converged_: bool = field(init=False)
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
         "strategy": words("ratchet", "run_length"),
         "refine": BOOLEAN,
         "lower_bound": BOOLEAN,
@@ -234,7 +234,7 @@ class Pocket(LinearLearner):
                 lower_bound=self.lower_bound,
                 limits=rest,
                 rng=np.random.default_rng(seed),
-                sides=labels_of(model.scheme, model.classes, rule),
+                sides=sides_of(model.scheme, model.classes, rule),
                 digest=digest,
                 basis=basis if weights is None else None,  # rows without weight are not there
             )
@@ -247,14 +247,14 @@ class Pocket(LinearLearner):
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
         """Fit every rule where the rows are."""
-        check_parameters(self, self._rules)
+        check_parameters(self, self._allowed)
         plain = {"class_weight": None, "warm_start": False}
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
-            [labels_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
+            [sides_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,
             Limits(updates=self.max_updates, seconds=self.max_seconds),
             seed_of(self.random_state),

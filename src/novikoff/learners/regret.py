@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from novikoff.core.model import Labels
 from novikoff.geometry.margin import Interval
-from novikoff.learners.inputs import Labels, MatrixLike
+from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.pocket import Pocket
 
 

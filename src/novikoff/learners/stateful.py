@@ -20,11 +20,11 @@ from novikoff.core.second_order import DiagonalModel, SecondOrderModel
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.inputs import (
     STEP,
+    Allowed,
     ClassWeight,
     MatrixLike,
     OrderLike,
     RandomState,
-    Rule,
     is_number,
     words,
 )
@@ -43,8 +43,8 @@ class StateLearner(OnlineLearner):
     random_state: RandomState = None
     verbose: int = 0
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        name: OnlineLearner._rules[name]
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        name: OnlineLearner._allowed[name]
         for name in (
             *("fit_intercept", "order", "max_epochs", "max_seconds", "multi_class"),
             *("class_weight", "warm_start", "random_state", "verbose"),
@@ -153,9 +153,9 @@ period_, random_state_
     class_weight: ClassWeight = None
 
     _of_update = attrgetter("p", *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
-        "p": Rule(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
+        "p": Allowed(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
     }
 
     def _kind(self) -> type[Model]:
@@ -229,8 +229,8 @@ class SecondOrderPerceptron(StateLearner):
     class_weight: ClassWeight = None
 
     _of_update = attrgetter("a", "matrix", *STRUCTURE)
-    _rules: ClassVar[Mapping[str, Rule]] = {
-        **StateLearner._rules,
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        **StateLearner._allowed,
         "a": STEP,
         "matrix": words("full", "diagonal"),
     }

@@ -17,9 +17,9 @@ from novikoff.learners.inputs import (
     COUNT,
     COUNT_OR_NONE,
     RANDOM_STATE,
+    Allowed,
     MatrixLike,
     RandomState,
-    Rule,
     check_classes,
     check_parameters,
     pose_unsigned,
@@ -87,7 +87,7 @@ class TowerClassifier(LinearLearner):
     n_unavoidable_: int = field(init=False)
     converged_: bool = field(init=False)
 
-    _rules: ClassVar[Mapping[str, Rule]] = {
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
         "max_units": COUNT_OR_NONE,
         "max_updates": COUNT,
         "random_state": RANDOM_STATE,
@@ -107,7 +107,7 @@ class TowerClassifier(LinearLearner):
             After an exception it is what it was before.
         """
         with self._all_or_nothing():
-            check_parameters(self, self._rules)
+            check_parameters(self, self._allowed)
             rows, classes, codes = check_classes(self, X, y)
             dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
             pose_unsigned(self, dense, True)  # names NaN and infinity

@@ -20,7 +20,7 @@ from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, pose, products, scores
-from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
@@ -114,7 +114,7 @@ class Question:
         return np.array(given or (0.0, 0.0, 0.0)) * (1.0, 1.0, float(self.bias))
 
 
-def points_of(X: Floats | SparseMatrix, labels: Labels, positive: Hashable = None) -> list[Any]:
+def points_of(X: Matrix, labels: Labels, positive: Hashable = None) -> list[Any]:
     """Two features and two classes as points; or a positive class, and all others against it."""
     kinds = distinct_labels(labels)
     if X.shape != (len(labels), 2) or (len(kinds) > 2 and positive is None):

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices
-from novikoff.core.scaling import Matrix
-from novikoff.report.study import Labels, Options, StudyProgress, study
+from novikoff.core.model import Labels
+from novikoff.core.rows import Indices, Matrix
+from novikoff.report.study import Options, StudyProgress, study
 
 # Rows and columns.
 Places: TypeAlias = tuple[Indices, Indices]

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 import numpy as np
 
 from novikoff.core import orders
-from novikoff.core.schemes import labels_of
+from novikoff.core.schemes import sides_of
 from novikoff.core.tower import TowerModel
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
@@ -44,12 +44,12 @@ from novikoff.report.model_file import (
     run_state,
 )
 
-Model: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
+Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 _Value = TypeVar("_Value")
 
 # Nothing is imported by name: these are the estimators and orders that a file can name.
-_CLASSES: Final[dict[str, type[Model]]] = {
+_CLASSES: Final[dict[str, type[Estimator]]] = {
     kind.__name__: kind
     for kind in (
         *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
@@ -61,7 +61,7 @@ _MAX_THREADS = 1024
 
 
 def save(
-    model: Model,
+    model: Estimator,
     path: str | os.PathLike[str],
     *,
     preprocessing: Mapping[str, object] | None = None,
@@ -112,7 +112,7 @@ def save(
     write_file(path, model_file.dump(record), force=force)
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str]) -> Estimator:
     """The estimator in a model file that `save` or a command wrote.
 
     It predicts, and goes on learning, bit for bit as the one that was saved.
@@ -131,7 +131,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelFileError(f"{os.fspath(path)} cannot be read as a model: {error}.") from None
 
 
-def record_of(model: Model) -> ModelRecord:
+def record_of(model: Estimator) -> ModelRecord:
     """A fitted estimator in plain values."""
     kind = type(model).__name__
     if _CLASSES.get(kind) is not type(model):
@@ -146,7 +146,7 @@ def record_of(model: Model) -> ModelRecord:
             name: _write_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
         }
-        check_parameters(model, model._rules)
+        check_parameters(model, model._allowed)
         if isinstance(model, OnlineLearner):
             model._check_unchanged(model._model)
     except (InvalidJsonError, TypeError, ValueError) as error:
@@ -158,13 +158,13 @@ def record_of(model: Model) -> ModelRecord:
     return ModelRecord(kind, model._model, names, parameters, *_state_of(model))
 
 
-def estimator_of(record: ModelRecord) -> Model:
+def estimator_of(record: ModelRecord) -> Estimator:
     """The estimator of a record; InvalidJsonError says what is wrong with it."""
     model = _CLASSES[record.estimator]()
     try:
         for name, value in record.parameters.items():
             model.set_params(**{name: _read_parameter(name, value)})
-        check_parameters(model, model._rules)
+        check_parameters(model, model._allowed)
         if isinstance(model, OnlineLearner):
             model._check_unchanged(record.model)
     except (TypeError, ValueError, OverflowError) as error:
@@ -243,7 +243,7 @@ def _read_parameter(name: str, value: Any) -> object:
     return value
 
 
-def _state_of(model: Model) -> tuple[Body, dict[str, Array]]:
+def _state_of(model: Estimator) -> tuple[Body, dict[str, Array]]:
     """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
     if isinstance(model, OnlineLearner):
         return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
@@ -318,7 +318,7 @@ def _read_proofs(
             reason = str(error)[:200]
             raise InvalidJsonError(f"a certificate in it cannot be read ({reason})") from None
         about = proof.d, proof.fit_intercept, (proof.positive, proof.negative)
-        sides = labels_of(rules.scheme, rules.classes, rule)
+        sides = sides_of(rules.scheme, rules.classes, rule)
         if about != (rules.n_features, bool(rules.fit_intercept), sides):
             raise InvalidJsonError("a certificate in it is about other classes or features")
         found.append(proof)

@@ -1,14 +1,17 @@
-"""Output files that are whole or not there: a hidden name, synced, then renamed."""
+"""Output files: whole or not there (a hidden name, synced, then renamed), or lists that grow."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
+import io
 import os
 import secrets
 import signal
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -22,6 +25,7 @@ _REASONS = {
     errno.ENOTDIR: "{folder} is not a directory",
 }
 
+_CHUNK_BYTES = 1 << 20
 # Of files of data.
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
             ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
@@ -92,7 +96,7 @@ class AtomicFile:
 
     def write(self, content: bytes) -> None:
         """Add to the file."""
-        with readable_errors(self.path):
+        with output_errors(self.path):
             if self._file is None:
                 self._file = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
             self._file.write(content)
@@ -101,7 +105,7 @@ class AtomicFile:
         """Put the content on the disk, with the permissions of a file to be replaced."""
         if self._file is None:
             self.write(b"")
-        with readable_errors(self.path):
+        with output_errors(self.path):
             if self._file is not None and not self._file.closed:
                 self._file.flush()
                 with contextlib.suppress(OSError, AttributeError):
@@ -112,7 +116,7 @@ class AtomicFile:
     def commit(self) -> None:
         """Sync the file and give it its name, unless there is a file not to be replaced."""
         self.sync()
-        with readable_errors(self.path):
+        with output_errors(self.path):
             if self.force:
                 os.replace(self._hidden, self._target)
             else:
@@ -134,6 +138,69 @@ class AtomicFile:
             os.replace(self._hidden, self._target)
 
 
+class GrowingCsv:
+    """A CSV file to which rows are added, so that no crash loses any or writes it twice.
+
+    ``state`` is kept with the model that the run saves. A run that goes on from there, as ``saved``
+    says, cuts off what was written later and writes it again. A file that is gone begins anew. One
+    that is there is replaced by a new one if ``force`` says so, or if it has the same heading and
+    ``again`` is true: a run that ended before its first save has left it.
+    """
+
+    def __init__(
+        self, path: Path, heading: Sequence[str], saved: object, *, force: bool, again: bool
+    ) -> None:
+        check_writable(path, force=True)
+        self.path, self._size, self._checksum = path, 0, 0
+        with output_errors(path):
+            if path.exists() and saved is not None:
+                self._file = open(path, "r+b")  # noqa: SIM115 — open as long as the run
+                self._cut(saved)
+                return
+            if path.exists() and not force:
+                head = _csv([heading])
+                with open(path, "rb") as file:
+                    replaced = again and file.read(len(head)) == head
+                if not replaced:
+                    raise OutputError(f"{path} already exists; --force replaces it.")
+            self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the run
+        self.append([heading])
+
+    def append(self, rows: Iterable[Sequence[object]]) -> None:
+        """Add rows; None is an empty field."""
+        text = _csv(rows)
+        with output_errors(self.path):
+            self._file.write(text)
+            self._file.flush()
+        self._pass_over(text)
+
+    def state(self) -> list[int]:
+        """Size and checksum, once all rows are on the disk."""
+        with output_errors(self.path):
+            os.fsync(self._file.fileno())
+        return [self._size, self._checksum]
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def _cut(self, saved: object) -> None:
+        """Cut off what is behind the saved size, if all before it is as it was."""
+        size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
+        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
+            self._pass_over(chunk)
+        if [self._size, self._checksum] != saved:
+            self._file.close()
+            raise OutputError(
+                f"{self.path} is not as it was when the model was saved: give the file of this "
+                "stream, a new name, or begin anew with --force."
+            )
+        self._file.truncate(size)
+
+    def _pass_over(self, text: bytes) -> None:
+        self._size, self._checksum = self._size + len(text), zlib.crc32(text, self._checksum)
+
+
 def check_writable(path: Path, *, force: bool) -> None:
     """Raise OutputError if the file is there and must not be replaced, or has no place.
 
@@ -143,7 +210,7 @@ def check_writable(path: Path, *, force: bool) -> None:
         raise OutputError(f"{path} is a directory, not a file that could be written.")
     if not force and os.path.lexists(path):
         raise OutputError(f"{path} already exists; --force replaces it.")
-    with readable_errors(path):
+    with output_errors(path):
         if path.exists() and not path.is_file():
             raise OutputError(f"{path} is not a regular file, and is not replaced by one.")
         folder = _behind_link(path).parent
@@ -176,8 +243,8 @@ def base_name(source: str) -> str:
 
 
 @contextlib.contextmanager
-def readable_errors(path: Path) -> Iterator[None]:
-    """Turn the system's errors about a file into sentences."""
+def output_errors(path: Path) -> Iterator[None]:
+    """Turn the system's errors about a file into an OutputError, a sentence."""
     try:
         yield
     except OutputError:
@@ -204,3 +271,9 @@ def _without_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _csv(rows: Iterable[Sequence[object]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().encode()

@@ -47,7 +47,7 @@ def stream(
         A file or pipe of rows; or pairs (x, y) of an example, a vector or a dict, and its label;
         or pairs (X, y) of rows and their labels.
     learner : Perceptron, optional
-        A new one by default, which then goes on learning unseen.
+        By default a new one, of which only the records tell.
     classes : sequence of labels, optional
         All labels there will be. By default classes are taken in as they appear.
     every : int, optional
@@ -106,7 +106,7 @@ def stream(
 
 def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
     """A run that goes on from what a learner knows."""
-    check_parameters(learner, learner._rules)
+    check_parameters(learner, learner._allowed)
     try:
         streams(learner)
     except AttributeError as error:

@@ -19,6 +19,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -31,7 +32,7 @@ from safetensors.numpy import save as save_tensors
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.rows import Floats, SparseMatrix
+from novikoff.core.rows import Matrix
 from novikoff.core.voting import Votes
 from novikoff.geometry.strict_json import (
     MAX_COUNT,
@@ -48,10 +49,14 @@ Array: TypeAlias = npt.NDArray[np.generic]
 Body: TypeAlias = dict[str, object]
 
 SCHEMA_VERSION: Final = 2
-STATES: Final = (
-    *("PNormPerceptron", "SecondOrderPerceptron", "KernelPerceptron", "Forgetron"),
-    "TowerClassifier",
-)
+# The models, in `novikoff.core`, of the estimators that keep more than weights.
+STATES: Final = {
+    "PNormPerceptron": "p_norm.PNormModel",
+    "SecondOrderPerceptron": "second_order.SecondOrderModel",
+    "KernelPerceptron": "kernel_perceptron.KernelModel",
+    "Forgetron": "forgetron.ForgetronModel",
+    "TowerClassifier": "tower.TowerModel",
+}
 ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # each label padded to the longest
@@ -335,7 +340,9 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
     n_rules = _n_rules(len(classes), multi_class)
     lengths = {"K": n_rules}
     if linear:
-        averages, settings, (radius,) = "weighted" in tensors, {}, others
+        averages = "weighted" in tensors
+        settings = {}
+        (radius,) = others
         if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
             raise InvalidJsonError("its radius is not a number from 0 up")
     else:
@@ -354,7 +361,8 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
     n_features = lengths["p"] - 1 if linear else lengths["d"]
     if n_features < 0:
         raise InvalidJsonError("it has no weights")
-    totals, support = tensors.take("totals", "int64", 3, n_rules), None
+    totals = tensors.take("totals", "int64", 3, n_rules)
+    support = None
     if "support" in tensors or "support.data" in tensors:
         support = tensors.take_matrix("support", n_features)
     try:
@@ -389,7 +397,7 @@ def _n_rules(n: int, multi_class: str) -> int:
     return n_rules
 
 
-def _matrix_tensors(name: str, rows: Floats | SparseMatrix) -> dict[str, Array]:
+def _matrix_tensors(name: str, rows: Matrix) -> dict[str, Array]:
     """A dense matrix, or a CSR matrix in three parts, as `Tensors.take_matrix` reads it."""
     if isinstance(rows, np.ndarray):
         return {name: rows}
@@ -400,18 +408,11 @@ def _model_kind(estimator: str, parameters: Body) -> type[Model]:
     """The model of an estimator; imported here, as its kernels are only needed for these."""
     if estimator not in STATES:
         return LinearModel
-    from novikoff.core import forgetron, kernel_perceptron, p_norm, second_order, tower
-
-    if parameters.get("matrix") == "diagonal":
-        return second_order.DiagonalModel
-    kinds: tuple[type[Model], ...] = (
-        p_norm.PNormModel,
-        second_order.SecondOrderModel,
-        kernel_perceptron.KernelModel,
-        forgetron.ForgetronModel,
-        tower.TowerModel,
-    )
-    return dict(zip(STATES, kinds, strict=True))[estimator]
+    module, name = STATES[estimator].split(".")
+    if name == "SecondOrderModel" and parameters.get("matrix") == "diagonal":
+        name = "DiagonalModel"
+    kind: type[Model] = getattr(import_module(f"novikoff.core.{module}"), name)
+    return kind
 
 
 def _read_votes(model: LinearModel, at: str, tensors: Tensors) -> Votes:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from novikoff.core.rows import Floats, SparseMatrix
+    from novikoff.core.rows import Matrix
     from novikoff.report.plots.margins import Rule
     from novikoff.report.study import EachRow, Study
 
@@ -30,7 +30,7 @@ MAX_TRACED_UPDATES = 100_000
 
 def draw(
     found: Study,
-    X: Floats | SparseMatrix,
+    X: Matrix,
     names: Sequence[str] | None,
     subject: Subject,
     *,
@@ -53,9 +53,7 @@ def draw(
     return plots.figure_of(axes[0])
 
 
-def draw_all(
-    found: Study, X: Floats | SparseMatrix, names: Sequence[str] | None
-) -> dict[Subject, str]:
+def draw_all(found: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subject, str]:
     """Every picture that there is something to show for, as SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
@@ -69,9 +67,9 @@ def draw_all(
     return drawn
 
 
-def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] | None) -> Rule:
+def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
     """Of several rules, the one with the most mistakes; of those without, the narrowest."""
-    from novikoff.core.schemes import labels_of
+    from novikoff.core.schemes import sides_of
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
 
@@ -84,7 +82,7 @@ def _hardest_rule(found: Study, X: Floats | SparseMatrix, names: Sequence[str] |
         remark = f", the hardest of {model.n_rules} rules ({why})"
     rows = np.flatnonzero(signs[:, index])
     part = matrix if len(rows) == len(signs) else matrix[rows]
-    w, b, sides = W[:-1, index], float(W[-1, index]), labels_of(model.scheme, model.classes, index)
+    w, b, sides = W[:-1, index], float(W[-1, index]), sides_of(model.scheme, model.classes, index)
     return Rule(part, rows, signs[rows, index], w, b, *sides, names, remark=remark)
 
 

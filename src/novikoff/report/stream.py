@@ -2,8 +2,8 @@
 
 The way of a row: `novikoff.data.open_stream` parses what a file or pipe brings into pieces of rows;
 `StreamSession` hands each piece to its `StreamRun`; the run lets the model predict and learn the
-rows, counts the mistakes, and comes up for air at 1, 2, 4, 8, … rows and where else it is asked to.
-The session then saves, and whoever drives it may print, or stop.
+rows, counts the mistakes, and pauses at 1, 2, 4, 8, … rows and where else it is asked to. The
+session then saves, and its caller may print, or stop.
 
 A kill at any moment loses nothing but time. The model file is replaced whole, and holds all that is
 needed to go on: the weights, the counts, the position behind the last row that was learned, and the
@@ -15,12 +15,8 @@ same stream gives the same bits, however it is cut into pieces, saved and gone o
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import math
-import os
-import zlib
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -30,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.rows import Floats, Indices, SparseMatrix
+from novikoff.core.rows import Indices, Matrix
 from novikoff.data.errors import BadRowError, DataError, counted
 from novikoff.geometry.strict_json import InvalidJsonError, take_fields
-from novikoff.report.files import OutputError, check_writable, readable_errors, write_file
+from novikoff.report.files import GrowingCsv, write_file
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, Position, StreamOptions
@@ -48,12 +44,11 @@ MAX_ROWS_AT_ONCE: Final = 1 << 16
 MAX_RARE_CLASSES: Final = 1000
 # If as many rows are bad before any is learned, all of them are: the file is not what it seems.
 MAX_BAD_ROWS_AT_START: Final = 100
-# Of fewer rows of a class nobody says that labels come sorted.
+# Classes of fewer rows are no sign that labels come sorted.
 MIN_ROWS_TO_BE_SORTED: Final = 10
-# Of fewer rows in all nobody says that a constant rule would make fewer mistakes.
+# Fewer rows in all are not compared with a constant rule.
 MIN_ROWS_TO_JUDGE: Final = 100
 _EPSILON, _TINY = Fraction(1, 2**52), Fraction(1, 2**1074)
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -110,8 +105,8 @@ class StreamRun:
     skipped: int = field(default=0, init=False)  # rows of this pass that were bad
     passes: int = field(default=1, init=False)  # the number of the pass over the rows, from 1
     # The rows predicted wrong, until they are taken: their place in the run, counted from 0, the
-    # label predicted, None for a tie or where nothing is known yet, and their own. Where this is
-    # None, nobody asks.
+    # label predicted, None for a tie or where nothing is known yet, and their own. None where
+    # they are not asked for.
     mistaken: list[tuple[int, Hashable, Hashable]] | None = field(default=None, init=False)
     _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
     # The rows of each label in the first pass, as labels appeared; whether none has come back.
@@ -126,12 +121,12 @@ class StreamRun:
 
     def learn(
         self,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: Indices,
         labels: Sequence[Hashable],
         every: Sequence[int] = (),
     ) -> Iterator[None]:
-        """Predict, then learn, the rows of X in turn; come up for air at `next_stop`, or sooner.
+        """Predict, then learn, the rows of X in turn; pause at `next_stop`, or sooner.
 
         X is a C-ordered array with all features, or a CSR matrix that may have new columns;
         ``codes`` are positions in ``labels``. ValueError if X has another number of features, a
@@ -249,8 +244,8 @@ class StreamRun:
         self.model, self._class_rows = model, dict(class_rows)
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
-    def _model_for(self, X: Floats | SparseMatrix, label: Hashable) -> LinearModel:
-        """The model, begun if need be, with room for the columns of X."""
+    def _model_for(self, X: Matrix, label: Hashable) -> LinearModel:
+        """The model, begun if need be, with the columns of X."""
         width = X.shape[1]
         if self.model is None:
             self.model = LinearModel(
@@ -282,7 +277,7 @@ class StreamRun:
     def _learn(
         self,
         model: LinearModel,
-        X: Floats | SparseMatrix,
+        X: Matrix,
         codes: Indices,
         *,
         unforeseen: bool = False,
@@ -326,7 +321,7 @@ class StreamRun:
                 self._class_rows[labels[code]] = self._class_rows.get(labels[code], 0) + count
         self._sorted = self._sorted and changes == len(self._class_rows) - known
 
-    def _load(self, model: LinearModel, X: Floats | SparseMatrix) -> None:
+    def _load(self, model: LinearModel, X: Matrix) -> None:
         with self.loading():
             from novikoff.core.problem import pose
             from novikoff.core.training import load_kernels
@@ -591,71 +586,8 @@ class StreamSession:
         )
 
 
-class GrowingCsv:
-    """A CSV file to which rows are added, so that no crash loses any or writes it twice.
-
-    ``state`` is kept with the model that the run saves. A run that goes on from there, as ``saved``
-    says, cuts off what was written later and writes it again. A file that is gone begins anew. One
-    that is there is replaced by a new one if ``force`` says so, or if it has the same heading and
-    ``again`` is true: a run that ended before its first save has left it.
-    """
-
-    def __init__(
-        self, path: Path, heading: Sequence[str], saved: object, *, force: bool, again: bool
-    ) -> None:
-        check_writable(path, force=True)
-        self.path, self._size, self._checksum = path, 0, 0
-        with readable_errors(path):
-            if path.exists() and saved is not None:
-                self._file = open(path, "r+b")  # noqa: SIM115 — open as long as the run
-                self._cut(saved)
-                return
-            if path.exists() and not force:
-                head = _csv([heading])
-                with open(path, "rb") as file:
-                    replaced = again and file.read(len(head)) == head
-                if not replaced:
-                    raise OutputError(f"{path} already exists; --force replaces it.")
-            self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the run
-        self.append([heading])
-
-    def append(self, rows: Iterable[Sequence[object]]) -> None:
-        """Add rows; None is an empty field."""
-        text = _csv(rows)
-        with readable_errors(self.path):
-            self._file.write(text)
-            self._file.flush()
-        self._pass_over(text)
-
-    def state(self) -> list[int]:
-        """Size and checksum, once all rows are on the disk."""
-        with readable_errors(self.path):
-            os.fsync(self._file.fileno())
-        return [self._size, self._checksum]
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._file.close()
-
-    def _cut(self, saved: object) -> None:
-        """Cut off what is behind the saved size, if all before it is as it was."""
-        size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
-        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
-            self._pass_over(chunk)
-        if [self._size, self._checksum] != saved:
-            self._file.close()
-            raise OutputError(
-                f"{self.path} is not as it was when the model was saved: give the file of this "
-                "stream, a new name, or begin anew with --force."
-            )
-        self._file.truncate(size)
-
-    def _pass_over(self, text: bytes) -> None:
-        self._size, self._checksum = self._size + len(text), zlib.crc32(text, self._checksum)
-
-
 def next_stop(rows: int, every: Sequence[int] = ()) -> int:
-    """The next row count at which a run comes up for air.
+    """The next row count at which a run pauses.
 
     That is a power of two, a multiple of one of ``every``, or where signals have waited for long
     enough.
@@ -708,7 +640,7 @@ def _is_count(value: object) -> bool:
     return False
 
 
-def _reason(X: Floats | SparseMatrix, error: ValueError) -> str:
+def _reason(X: Matrix, error: ValueError) -> str:
     """Why a row cannot be learned."""
     values = X if isinstance(X, np.ndarray) else X.data
     if np.isnan(values).any():
@@ -724,9 +656,3 @@ def _norm(W: npt.NDArray[np.float64]) -> float:
     """‖w‖, without overflow on the way."""
     largest = float(np.abs(W).max(initial=0.0)) or 1.0
     return largest * math.sqrt(float(np.square(W / largest).sum()))
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()

@@ -26,10 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel, judge
+from novikoff.core.model import Labels
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.scaling import standardise
-from novikoff.core.schemes import Scheme, labels_of, scheme_for
+from novikoff.core.schemes import Scheme, scheme_for, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
 from novikoff.geometry.remote import RemoteRows
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
     Pocketed: TypeAlias = FewestMistakes | CountedRule
 
-Labels: TypeAlias = npt.NDArray[np.generic]
 # The labels of the positive and of the negative side; None is the rest.
 Sides: TypeAlias = tuple[Label, Label | None]
 # Called with the step that begins, and the interval for the margin once there is one.
@@ -58,7 +58,7 @@ StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
 Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The perceptron's work without --epochs: about two seconds on a common machine. It is counted, not
-# timed, so that the same data and seed give the same bits: so much for each epoch, row and entry.
+# timed, so that the same data and seed give the same bits: this much for each epoch, row and entry.
 WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
 MIN_EPOCHS = 20
 # Up to this many classes are also told apart pair by pair, where X has no more entries than this.
@@ -308,7 +308,7 @@ def _classes(values: Labels, options: Options) -> _Classes:
         codes = np.array([int(label == positive) for label in given])
         return _Classes(given, np.array([REST, str(positive)]), codes, cases, cases)
     scheme = scheme_for(len(given), "ovr")
-    rules = [labels_of(scheme, values, k) for k in range(scheme.sides.shape[1])]
+    rules = [sides_of(scheme, values, k) for k in range(scheme.sides.shape[1])]
     return _Classes(given, values, np.arange(len(given)), cases, rules)
 
 
@@ -317,7 +317,9 @@ def _classes(values: Labels, options: Options) -> _Classes:
 
 def _decide(task: _Task) -> list[Case]:
     """The verdict on each class that is asked about."""
-    asked, phase, cases = task.classes.cases, task.clock.part(0.6), []
+    asked = task.classes.cases
+    phase = task.clock.part(0.6)
+    cases = []
     for k, sides in enumerate(asked):
         step = f"verdict for {sides[0]}" if len(asked) > 1 else "verdict"
         task.tell(step, None)
@@ -346,7 +348,10 @@ class _Trained:
 
 def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
     """The perceptron from zero weights, its rule for the features as given."""
-    options, clock, scheme, scaling = task.options, task.clock, task.classes.scheme, None
+    options = task.options
+    clock = task.clock
+    scheme = task.classes.scheme
+    scaling = None
     task.tell("loading", None)
     with clock.standing_still():
         from novikoff.core import orders, updates
@@ -447,7 +452,7 @@ def separator(case: Case, verdict: Verdict) -> Vector:
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _TaskBase:
     """The classes, and what every step needs to know."""
 
     classes: _Classes
@@ -470,7 +475,7 @@ class _Setting:
 
 
 @dataclass(frozen=True)
-class _OfArrays(_Setting):
+class _OfArrays(_TaskBase):
     """A study of rows in memory or on disk."""
 
     problem: Problem  # the rows as given, without signs
@@ -583,7 +588,7 @@ class _OfArrays(_Setting):
         limits.updates = POCKET_UPDATES
         alone: list[FewestMistakes] = []
         for k in range(n_rules):
-            positive, negative = labels_of(scheme, labels, k)
+            positive, negative = sides_of(scheme, labels, k)
             step = "fewest mistakes"
             if n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
@@ -613,7 +618,8 @@ class _OfArrays(_Setting):
         self, model: LinearModel, trained: _Trained | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
         """The confusion matrix, the nearest row to each rule, and what is known of each row."""
-        found, groups = judge(model, self.problem.X, self.codes), list[Indices]()
+        found = judge(model, self.problem.X, self.codes)
+        groups = list[Indices]()
         seen = self.problem if trained is None else trained.problem
         if len(self.classes.labels) == 2:
             seen = seen.resigned(self.classes.scheme.sides[self.codes, 0])
@@ -633,7 +639,7 @@ class _OfArrays(_Setting):
 
 
 @dataclass(frozen=True)
-class _OnCluster(_Setting):
+class _OnCluster(_TaskBase):
     """A study of rows on a cluster, which have their labels with them."""
 
     rows: Rows
@@ -671,7 +677,7 @@ class _OnCluster(_Setting):
         ]
         named = []  # by the labels of the model
         for k, rule in enumerate(rules):
-            positive, negative = labels_of(classes.scheme, classes.labels, k)
+            positive, negative = sides_of(classes.scheme, classes.labels, k)
             proof = replace(rule.proof, positive=positive, negative=negative)
             named.append(replace(rule, proof=proof))
         return self._model_of(rules, "ovr"), [*named], cases

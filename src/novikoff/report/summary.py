@@ -21,7 +21,7 @@ from novikoff.data.errors import counted
 from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
-    from novikoff.cluster import Rows as ClusterRows
+    from novikoff.cluster import Rows
     from novikoff.data import Dataset, Recipe
     from novikoff.geometry.separability import Verdict
     from novikoff.report.estimate import Estimate
@@ -44,7 +44,7 @@ class FilesOfCluster:
     ids: None = None
 
     @classmethod
-    def of(cls, folder: str, rows: ClusterRows) -> FilesOfCluster:
+    def of(cls, folder: str, rows: Rows) -> FilesOfCluster:
         """The folder of these rows."""
         recipe = rows.source.recipe
         if recipe is None:
@@ -69,7 +69,7 @@ class FilesOfCluster:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ListedRows:
     """Some rows: how many, the numbers of the first of them, and their ids if there are any."""
 
     count: int
@@ -78,7 +78,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class WrongRows(Rows):
+class WrongRows(ListedRows):
     """Rows that the model gets wrong: their labels, and how far they are on their side."""
 
     labels: list[Label]
@@ -124,11 +124,11 @@ class Report:
         counts = self.found.confusion.sum(axis=1).tolist()
         return list(zip(self.found.classes, counts, strict=True))
 
-    def rows(self, rows: Indices) -> Rows:
+    def rows(self, rows: Indices) -> ListedRows:
         """Rows by the numbers of their file."""
         first, ids = rows[:_MAX_LISTED].tolist(), self.data.ids
         numbers = [int(self.data.rows[i]) for i in first]
-        return Rows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
+        return ListedRows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
 
     @property
     def wrong(self) -> WrongRows | None:

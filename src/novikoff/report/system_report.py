@@ -35,14 +35,14 @@ SCHEMA_VERSION = 1
 T = TypeVar("T")
 Show: TypeAlias = "Callable[[Fraction], str]"
 # Lines of a conflict or a point that the text shows; the JSON has all.
-_MOST_LINES = 20
-_MOST_NAMES = 8
+_MAX_LINES = 20
+_MAX_NAMES = 8
 # A room that is no room for a person.
 _LITTLE = 1e-6
-_MOST_WIDTH = 72  # of a row as a formula
-_MOST_DIGITS = 9  # of multipliers; longer ones are rounded
+_MAX_WIDTH = 72  # of a row as a formula
+_MAX_DIGITS = 9  # of multipliers; longer ones are rounded
 _DECIMALS = Context(prec=17)  # a number with more digits is no short decimal
-_MOST_FRACTION = 24  # letters of a fraction; longer ones are rounded
+_MAX_FRACTION = 24  # letters of a fraction; longer ones are rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 
@@ -178,17 +178,17 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
         yield from _objective(best, maximise=maximise)
     point = list(zip(stated.variables, report.exact_w or (), strict=True))
-    width = max(len(name) for name, _ in point[:_MOST_LINES])
-    for k, (name, value) in enumerate(point[:_MOST_LINES]):
+    width = max(len(name) for name, _ in point[:_MAX_LINES])
+    for k, (name, value) in enumerate(point[:_MAX_LINES]):
         yield "" if k else "point", f"{name:{width}}  {_pretty(_number(value))}"
-    if len(point) > _MOST_LINES:
-        yield "", f"… and {len(point) - _MOST_LINES:,} more (--format json has all)"
+    if len(point) > _MAX_LINES:
+        yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
     if not found.point_found:
         yield "", f"this is a solution, but not that of --point {report.asked.point}: time was up"
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
-        named = some([row.name for row in equal], len(equal), _MOST_NAMES)
+        named = some([row.name for row in equal], len(equal), _MAX_NAMES)
         yield "equalities", f"in every solution these rows hold with =: {named}"
     elif equal is None:
         yield "", "whether rows hold with = in every solution was not found in time"
@@ -204,9 +204,9 @@ def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
     other = "interior" if equal else "chebyshev"
     final = report.optimum is not None or report.with_radius
     more = "" if final else f"; --point {other} finds one with more"
-    names = [named_row(system.stated, k).name for k in rows[:_MOST_NAMES]]
+    names = [named_row(system.stated, k).name for k in rows[:_MAX_NAMES]]
     if away == 0.0:
-        named = some(names, len(rows), _MOST_NAMES)
+        named = some(names, len(rows), _MAX_NAMES)
         yield "room", f"none: the point is on the boundary of {named}{more}"
     elif math.isfinite(away):
         text = f"the nearest boundary is that of {names[0]}, {number(away)} away"
@@ -246,13 +246,13 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
 def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
     """The rows of a conflict with their multipliers, and the contradiction that is their sum."""
     conflict = _Sum.of(answer)
-    exact = max(len(str(weight)) for weight in conflict.weights) <= _MOST_DIGITS
+    exact = max(len(str(weight)) for weight in conflict.weights) <= _MAX_DIGITS
     unit = 1 if exact else min(map(abs, conflict.weights))
     times = [
         _pretty(str(weight) if exact else _rounded(Fraction(weight, unit), 4))
         for weight in conflict.weights
     ]
-    shown = list(zip(times, answer.conflict, conflict.rows, strict=True))[:_MOST_LINES]
+    shown = list(zip(times, answer.conflict, conflict.rows, strict=True))[:_MAX_LINES]
     names = [named.name if named.kind in ("row", "eq") else "" for _, named, _ in shown]
     width, name_width = max(len(text) for text, *_ in shown), max(map(len, names))
     for k, (text, named, row) in enumerate(shown):
@@ -271,7 +271,7 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
         if not named.kept
     ]
     if conflict.total != 0 and len(conflict.rows) > 1 and ways:
-        listed = some(ways, len(ways), _MOST_NAMES)
+        listed = some(ways, len(ways), _MAX_NAMES)
         yield "", f"one of them has to give way, at least:  {listed}"
 
 
@@ -365,8 +365,8 @@ def _short_formula(stated: Statement, row: Constraint) -> str:
     """A row for a person; the end of a long sum is left out."""
     show = _shown_by(stated, _number)
     left = _left_side(stated, row, show)
-    if len(left) > _MOST_WIDTH:
-        left = left[:_MOST_WIDTH].rsplit(" ", 2)[0] + " …"
+    if len(left) > _MAX_WIDTH:
+        left = left[:_MAX_WIDTH].rsplit(" ", 2)[0] + " …"
     return _pretty(f"{left} {row.relation} {show(row.right)}")
 
 
@@ -396,7 +396,7 @@ def _number(value: Fraction) -> str:
     if decimal:
         return decimal
     fraction, rounded = str(value), _rounded(value, 10)
-    is_long = len(fraction) > _MOST_FRACTION
+    is_long = len(fraction) > _MAX_FRACTION
     return f"{rounded} (rounded)" if is_long else f"{fraction} ({rounded})"
 
 

@@ -13,14 +13,14 @@ from novikoff.geometry.verdict_text import SHOWN, bound, interval, large, number
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.report.study import Case
-    from novikoff.report.summary import Report, Rows
+    from novikoff.report.summary import ListedRows, Report
 
 
 def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
 
-    A confusion matrix of more than so many ``classes``, and more ``groups`` of duplicates, are
-    left to the JSON.
+    A confusion matrix of more ``classes`` than this, and more ``groups`` of duplicates, are left to
+    the JSON.
     """
     yield "data", _data(report)
     for note in report.notes:
@@ -33,7 +33,7 @@ def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[
     yield from _files(report)
 
 
-def rows_text(part: Rows, shown: int = SHOWN) -> str:
+def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
     """Row numbers, with ids where there are any."""
     named = [str(row) for row in part.rows[:shown]]
     if part.ids is not None:

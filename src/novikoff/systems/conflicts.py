@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.systems.engine import Point, Progress, decide
+from novikoff.systems.engine import Candidate, Point, decide
 from novikoff.systems.solution import NamedRow, Solution
 from novikoff.systems.solve import check_budget, infeasible, without_superfluous
 from novikoff.systems.statement import stated_arrays
@@ -85,14 +85,14 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
     kept = np.isin(halves.numbers, sorted(system.stated.kept))
     try:
         while limit is None or len(found) < limit:
-            progress = Progress()
-            decided = decide(halves, limits, within=left, floats=False, progress=progress)
+            candidate = Candidate()
+            decided = decide(halves, limits, within=left, floats=False, candidate=candidate)
             if isinstance(decided, Point):
                 return Conflicts(tuple(found), True)
             few, witnesses = without_superfluous(halves, decided, limits, left)
             conflict = infeasible(halves, few, witnesses)
             conflict.system, conflict.seconds = system, limits.seconds
-            conflict.n_steps = progress.n_steps
+            conflict.n_steps = candidate.n_steps
             found.append(conflict)
             blamed = few.rows[~kept[few.rows]]
             if len(blamed) == 0:  # the kept rows contradict each other

@@ -29,7 +29,7 @@ from novikoff.systems.system import System, split
 
 # Lengths are floats: r in their terms is within this share of r in terms of the true lengths.
 _SLIP = Fraction(1, 1 << 48)
-_MOST_STEPS = 200  # of the least squares
+_MAX_STEPS = 200  # of the least squares
 
 
 def signed_radius(system: System, limits: Limits) -> Radius | Interval:
@@ -119,7 +119,7 @@ def least_squares(system: System, limits: Limits) -> Vector:
     with np.errstate(all="ignore"):  # a step that overflows is not taken
         r = residual(w)
         value = float(r @ r)
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             active = np.flatnonzero((r != 0.0) | free)
             if not time_to_factor(len(active), system.p, limits):
                 break

@@ -23,7 +23,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import Answer, Question, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import Answer, Objective, nearest_point, search, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.system_checker import Multipliers
@@ -31,11 +31,11 @@ from novikoff.geometry.view import View, balanced_view
 from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.
-_LARGER = 2.0**20
+_LARGER_UNIT = 2.0**20
 # Least squares with fewer entries are solved on one core by themselves.
-_ONE_CORE = 1 << 14
+_ONE_CORE_ENTRIES = 1 << 14
 # Weights below this share of the largest are taken for rounding.
-_FIRM = 1e-14
+_FIRM_SHARE = 1e-14
 # Powers of two by which rows that a float point fails are asked for more slack.
 _NUDGES = (4.0, 14.0, 24.0)
 
@@ -56,7 +56,7 @@ class Contradiction(NamedTuple):
 
 
 @dataclass
-class Progress:
+class Candidate:
     """The best that floats found, before anything is proved: a point, and rows with weights."""
 
     w: Vector | None = None
@@ -75,24 +75,24 @@ def decide(
     start: Indices | None = None,
     nearest: bool = False,
     floats: bool = True,
-    progress: Progress | None = None,
+    candidate: Candidate | None = None,
 ) -> Point | Contradiction:
     """Find a point or a conflict among the rows ``within``; OutOfTimeError where time is up.
 
     With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
-    satisfy every row will do, if ``floats``. ``progress`` is kept on the way.
+    satisfy every row will do, if ``floats``. ``candidate`` is kept on the way.
     """
-    progress = progress or Progress()
+    candidate = candidate or Candidate()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     view = balanced_view(passes, limits)
     if nearest:  # all variables in one unit, and t in its own
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
-    search = _Search(system, limits, view, np.flatnonzero(every & system.free), progress)
+    decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any() and len(search.free) == 0:
-        strict = search.strict_point()
+    if floats and system.strict.any() and len(decision.free) == 0:
+        strict = decision.strict_point()
         if strict is not None:
             return strict
     left = every & ~system.free
@@ -102,37 +102,38 @@ def decide(
         weak = bool((targets == e).all())  # only t > 0 is asked for
         among = left & ~e if weak else left
         total = passes.exact_sum(targets, limits)
-        guess, done = search.guess(among, total, start), None
+        guess = decision.guess(among, total, start)
+        done = None
         if weak:
-            w = nudged(system, progress.w, progress.rows, limits) if floats else None
+            w = nudged(system, candidate.w, candidate.rows, limits) if floats else None
             if w is not None:
                 return Point(system.homogeneous(w.tolist()), floats=True)
-            if not nearest and progress.w is not None:
-                guess = search.guess_again(among, guess)
-            if progress.w is None:
-                done = search.fitted()
-        done = done or search.project(among, total, guess)
-        progress.n_steps += 1
+            if not nearest and candidate.w is not None:
+                guess = decision.guess_again(among, guess)
+            if candidate.w is None:
+                done = decision.fitted()
+        done = done or decision.project(among, total, guess)
+        candidate.n_steps += 1
         if done.w is None or done.seen is None:
-            found = search.conflict(left, targets, done)
-            return found if targets[-1] else found._replace(weak=search.joined(stages, left))
+            found = decision.conflict(left, targets, done)
+            return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
         left = passes.at_zero(left, done.seen)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
-        stages.append((of_size_one(done.w, search.view.columns), every & ~system.free & ~left))
-    return Point(search.joined(stages, left))
+        stages.append((of_size_one(done.w, decision.view.columns), every & ~system.free & ~left))
+    return Point(decision.joined(stages, left))
 
 
 @dataclass
-class _Search:
+class _Decision:
     """The steps of one decision, and what they share."""
 
     system: System
     limits: Limits
     view: View
     free: Indices  # equalities
-    progress: Progress
+    candidate: Candidate
 
     def strict_point(self) -> Point | None:
         """Find (w, t) with all products positive, as the verdict does; None where that fails."""
@@ -140,8 +141,8 @@ class _Search:
         def positive(answer: Answer) -> bool:
             return min(answer.seen.low.values()) > 0.0
 
-        question, start = nearest_point(self.view), start_rows(self.view)
-        answer = search(question, start, 1e-3, self.limits, positive)
+        objective, start = nearest_point(self.view), start_rows(self.view)
+        answer = search(objective, start, 1e-3, self.limits, positive)
         if not (np.isfinite(answer.w).all() and answer.w[-1] > 0.0):
             return None
         v = [Fraction(value) for value in answer.w.tolist()]
@@ -154,7 +155,7 @@ class _Search:
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
         """The rows that floats would use, and what they say: a point, unless the residual is 0."""
-        progress, begin = self.progress, np.empty(0, dtype=np.int64)
+        candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
         seen = self.view.seen_sum(total)
         size = float(np.abs(seen).max(initial=0.0))
         if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
@@ -162,13 +163,13 @@ class _Search:
         if among.any():
             begin = start_rows(self.view, among) if start is None else start[among[start]]
         b = np.append(0.0, -seen / size)
-        question = Question(self.view, b, 0.0, within=among, free=self.free)
-        answer = search(question, begin, 1e-9, self.limits, lambda _: False)
-        progress.n_steps += len(answer.working)
-        progress.rows, progress.weights, progress.w = answer.rows, answer.weights, None
+        objective = Objective(self.view, b, 0.0, within=among, free=self.free)
+        answer = search(objective, begin, 1e-9, self.limits, lambda _: False)
+        candidate.n_steps += len(answer.working)
+        candidate.rows, candidate.weights, candidate.w = answer.rows, answer.weights, None
         t = float(answer.w[-1])
         if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
-            progress.w = answer.w[:-1] / t * float(self.system.unit)
+            candidate.w = answer.w[:-1] / t * float(self.system.unit)
         return answer.rows
 
     def guess_again(self, among: Mask, guess: Indices) -> Indices:
@@ -177,28 +178,28 @@ class _Search:
         It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
         """
         passes, columns = self.system.passes, self.view.columns.copy()
-        columns[-1] *= _LARGER
+        columns[-1] *= _LARGER_UNIT
         lengths = None
         if self.view.lengths is not None:
             lengths = passes.lengths(columns, None, self.limits)
         larger = View(passes, columns, None, lengths)
-        other = replace(self, view=larger, progress=Progress())
+        other = replace(self, view=larger, candidate=Candidate())
         rows = other.guess(among, passes.exact_sum(self.system.mask_of_e, self.limits), guess)
-        if other.progress.w is not None:
+        if other.candidate.w is not None:
             return guess
-        self.view, self.progress.w = larger, None
-        self.progress.rows, self.progress.weights = other.progress.rows, other.progress.weights
+        self.view, self.candidate.w = larger, None
+        self.candidate.rows, self.candidate.weights = other.candidate.rows, other.candidate.weights
         return rows
 
     def fitted(self) -> Projection | None:
         """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
-        passes, rows = self.system.passes, self.progress.rows
+        passes, rows = self.system.passes, self.candidate.rows
         if len(rows) == 0:
             return None
-        sizes = np.abs(self.progress.weights)
+        sizes = np.abs(self.candidate.weights)
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
-        firm = rows[sizes > _FIRM * sizes.max()]
+        firm = rows[sizes > _FIRM_SHARE * sizes.max()]
         few = replace(self, free=firm[self.system.free[firm]])
         none = np.zeros(passes.n, dtype=np.bool_)
         total = passes.exact_sum(self.system.mask_of_e, self.limits)
@@ -253,8 +254,8 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     if not np.isfinite(wanted).all():
         return None
     # Large products of BLAS wait for all cores, which may be busy.
-    alone = threadpool_limits(1, user_api="blas") if left.size > _ONE_CORE else nullcontext()
-    with alone:
+    large = left.size > _ONE_CORE_ENTRIES
+    with threadpool_limits(1, user_api="blas") if large else nullcontext():
         steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from novikoff.core.rows import SparseMatrix, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
-# Float64 matrices, dense or CSR.
-Matrix: TypeAlias = "Vector | SparseMatrix"
 # Operations of LAPACK in a second, on one core that others use too.
 _PER_SECOND = 1e9
 

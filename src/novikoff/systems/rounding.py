@@ -23,7 +23,7 @@ from novikoff.systems.distances import signed_radius
 from novikoff.systems.system import System
 
 # Lattices of more variables are not reduced.
-MOST_VARIABLES = 40
+MAX_VARIABLES = 40
 _BITS = 53  # of a float64
 
 
@@ -35,7 +35,7 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
     w = nearest_floats(inside)
     if _holds(system, w, limits):
         return w
-    if system.p > MOST_VARIABLES:
+    if system.p > MAX_VARIABLES:
         return None
     met = system.signs(system.homogeneous(inside), limits) == 0
     room = signed_radius(replace(system, free=met, strict=np.zeros_like(met)), limits)

@@ -26,23 +26,23 @@ from novikoff.geometry.system_checker import Radius
 from novikoff.geometry.system_statement import Arrays
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
+    Candidate,
     Contradiction,
     Point,
-    Progress,
     decide,
     nudged,
     relative_interior,
 )
 from novikoff.systems.matrices import dense
-from novikoff.systems.rounding import MOST_VARIABLES, floats_inside, nearest_floats
+from novikoff.systems.rounding import MAX_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import Solution, named_row
 from novikoff.systems.statement import stated_arrays, vector_of
 from novikoff.systems.system import System, system_of
 
 # The share of the time that a method by name may use; the rest is for the proof.
-_SHARE = 0.75
+_METHOD_SHARE = 0.75
 # The share of a radius within which it is known, if its ball was found.
-_NARROW = 2.0**-40
+_NARROW_SHARE = 2.0**-40
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
@@ -134,21 +134,22 @@ def answer(
     trace: bool = False,
 ) -> Solution:
     """Answer a question: find, verify, and say what is known when time is up."""
-    progress, ended = Progress(), ""
+    candidate = Candidate()
+    ended = ""
     solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
             found: Point | Contradiction | None
             if method == "auto":
-                found = _find(system, w0, point, limits, progress)
+                found = _find(system, w0, point, limits, candidate)
             else:
-                found = _propose(system, method, w0, limits, trace, progress)
+                found = _propose(system, method, w0, limits, trace, candidate)
             if isinstance(found, Contradiction):
                 solution = infeasible(system, *without_superfluous(system, found, limits))
             elif found is not None:
                 solution = _feasible(system, found, point, limits)
             else:
-                ended = f"the method ended after {counted(progress.n_steps, 'step')}"
+                ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
         limits.interrupted = True
     except OutOfTimeError:
@@ -157,15 +158,15 @@ def answer(
         ended = "the numbers grew beyond floats"
     if solution is None:
         ended = "it was interrupted" if limits.interrupted else ended
-        away = _distance(system, progress.rows, progress.weights)
-        solution = Solution("undecided", system, progress.w, ended=ended, no_point_within=away)
-    solution.n_steps, solution.trace = progress.n_steps, progress.trace
+        away = _distance(system, candidate.rows, candidate.weights)
+        solution = Solution("undecided", system, candidate.w, ended=ended, no_point_within=away)
+    solution.n_steps, solution.trace = candidate.n_steps, candidate.trace
     solution.seconds = limits.seconds
     return solution
 
 
 def _find(
-    system: System, w0: Vector | None, point: str, limits: Limits, progress: Progress
+    system: System, w0: Vector | None, point: str, limits: Limits, candidate: Candidate
 ) -> Point | Contradiction:
     """Decide, beginning with the point that was given."""
     start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
@@ -174,14 +175,14 @@ def _find(
     if point == "nearest":
         moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
-        found = decide(weak, limits, nearest=True, progress=progress)
+        found = decide(weak, limits, nearest=True, candidate=candidate)
         if isinstance(found, Contradiction):
             return found
         way = zip(start, moved.point(found.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
             return nearest  # else strict rows forbid it, and there is no nearest
-    return decide(system, limits, progress=progress)
+    return decide(system, limits, candidate=candidate)
 
 
 def _propose(
@@ -190,7 +191,7 @@ def _propose(
     w0: Vector | None,
     limits: Limits,
     trace: bool,
-    progress: Progress,
+    candidate: Candidate,
 ) -> Point | Contradiction | None:
     """Let a method propose a point and multipliers, and verify them."""
     if isinstance(method, str):
@@ -202,7 +203,7 @@ def _propose(
         method = METHODS[method]
         with limits.standing_still():  # a first compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
-    own = limits.part(_SHARE)
+    own = limits.part(_METHOD_SHARE)
     stated, free = system.stated, np.flatnonzero(system.free)
     left: Any = system.passes.X[: system.e, :-1]
     right = dense(system.passes.X[: system.e, [-1]])
@@ -213,7 +214,7 @@ def _propose(
         if len(free) > 0:
             left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
-    progress.n_steps, progress.w, progress.trace = attempt.n_steps, attempt.w, attempt.trace
+    candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
     limits.interrupted |= own.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
     cut_short = too_slow or own.reached() is not None
@@ -326,7 +327,7 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     if point == "chebyshev":
         solution.room = signed_radius(system, limits)
         if isinstance(solution.room, Radius):
-            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW:
+            if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW_SHARE:
                 raise OutOfTimeError
             centre = system.point_of_claim(solution.room.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
@@ -340,7 +341,7 @@ def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or (system.free.any() and system.p > MOST_VARIABLES):
+    if found is not None or point != "any" or (system.free.any() and system.p > MAX_VARIABLES):
         return found
     solution.inside = relative_interior(system, limits)
     return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
-from novikoff.core.rows import Floats, Indices, Signs, SparseMatrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.exact import Integers, Numbers
@@ -27,12 +27,12 @@ from novikoff.geometry.system_checker import Multipliers
 from novikoff.geometry.system_statement import Arrays, LinearSystem, Statement
 from novikoff.systems.matrices import beside
 
-# Systems with at most so many numbers are dense: the engine is quicker with them.
-_MOST_DENSE = 1 << 20
+# Systems with at most this many numbers are dense: the engine is quicker with them.
+_MAX_DENSE = 1 << 20
 # Rows that become whole numbers between two looks at the clock.
 _ROWS_AT_ONCE = 500
 # Bits of a whole number that float64 reaches without a unit of its own, and with one.
-_MOST_BITS, _MORE_BITS = 900, 1800
+_MAX_BITS, _MORE_BITS = 900, 1800
 
 
 class Folded(LocalPasses):
@@ -81,7 +81,7 @@ class System:
     strict: Mask
     numbers: Indices  # −1 for e
     factors: Sequence[Fraction] | None  # each row is this times the row stated; None: 1
-    left: Floats | SparseMatrix  # −a, in several columns where one float does not hold it
+    left: Matrix  # −a, in several columns where one float does not hold it
     fold: Indices
     columns: Sequence[Vector]  # c/unit, a sum of several
     unit: Fraction = Fraction(1)  # of the last column: it holds c/unit
@@ -126,7 +126,7 @@ class System:
     def stated_multipliers(
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
     ) -> Multipliers:
-        """Λ for the rows as they are stated: with factors, and of the right bound of a variable."""
+        """The λ of rows as they are stated: with factors, and of the right bound of a variable."""
         pairs: dict[int, Fraction] = {}
         for i, mu in zip(rows, multipliers, strict=True):
             number, weight = int(self.numbers[i]), mu * self.factor(i)
@@ -213,7 +213,7 @@ def _of_arrays(given: Arrays) -> System:
     # Bounds and e are rows of one number each: many of them would make a large dense matrix.
     columns = np.concatenate([upper, lower, [0]])
     values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
-    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MOST_DENSE)
+    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
     if isinstance(given.A, np.ndarray) and few:
         below: Any = np.zeros((len(columns), p))
         below[np.arange(len(columns)), columns] = values
@@ -245,7 +245,7 @@ def _of_model(model: LinearSystem) -> System:
         whole.append(row.right.numerator * (over // row.right.denominator))
         common = math.gcd(*whole) or 1
         whole = [-row.sign * value // common for value in whole]
-        if max(map(int.bit_length, whole)) > _MOST_BITS:
+        if max(map(int.bit_length, whole)) > _MAX_BITS:
             raise ValueError(
                 f"The numbers of row {row.name!r} differ by more than 270 digits: write them in "
                 "other units."
@@ -288,7 +288,7 @@ def _matrix(
         fold = np.concatenate([fold, used])
     i, j, data = (np.concatenate(pieces) for pieces in zip(*triplets, strict=True))
     shape = len(counts), len(fold)
-    if shape[0] * shape[1] <= _MOST_DENSE:
+    if shape[0] * shape[1] <= _MAX_DENSE:
         X = np.zeros(shape)
         X[i, j] = data
         return X, fold
@@ -303,7 +303,7 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
     bits = max(map(int.bit_length, rest), default=0)
     if bits <= 53:
         return [np.array(rest, dtype=np.float64)], 0
-    shift = max(0, bits - _MOST_BITS)
+    shift = max(0, bits - _MAX_BITS)
     if bits > _MORE_BITS:
         raise OverflowError("A number is beyond what several floats hold.")
     parts: list[Vector] = []

@@ -39,7 +39,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.separability import Table, Verdict, separate
 from novikoff.theory.board import run_perceptron
 
-_MOST_SETS = 20_000  # of independent rows, whose determinants are computed
+_MAX_SETS = 20_000  # of independent rows, whose determinants are computed
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
     import flint
 
     A = np.unique(A, axis=0)
-    if len(A) > _MOST_SETS:
-        raise ValueError(f"A has more than {_MOST_SETS:,} different rows: take fewer rows.")
+    if len(A) > _MAX_SETS:
+        raise ValueError(f"A has more than {_MAX_SETS:,} different rows: take fewer rows.")
     whole = [exact.integers(row[None])[0][0] for row in A]  # a row's own length does not matter
     lines = sorted({_primitive(row) for row in whole})  # nor do its sign and multiples
     rank = flint.fmpz_mat([list(line) for line in lines]).rank()
-    if math.comb(len(lines), rank) > _MOST_SETS:
+    if math.comb(len(lines), rank) > _MAX_SETS:
         raise ValueError(
             f"κ takes the determinants of all sets of {rank} of {len(lines)} rows, more than "
-            f"{_MOST_SETS:,}: take fewer rows."
+            f"{_MAX_SETS:,}: take fewer rows."
         )
     gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     largest = Fraction(0)

@@ -21,23 +21,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.kernels import Function
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import Verdict, separate
 
-Kernel: TypeAlias = Callable[[Any, Any], Any]
-
-# The ball is computed for so many candidates at most, in so many dimensions: facets are many.
-_MOST_POINTS, _MOST_DIMENSIONS = 2000, 5
+# The most candidates, and dimensions, for which the ball is computed: facets are many.
+_MAX_POINTS, _MAX_DIMENSIONS = 2000, 5
 _RANK = 1e-10  # a singular value below this share of the largest is none
 _BLOCK = 1 << 22  # entries of a kernel matrix at a time
 
@@ -80,7 +77,7 @@ def herd(
     features: npt.ArrayLike,
     target: npt.ArrayLike | None = None,
     n_samples: int = 100,
-    kernel: Kernel | None = None,
+    kernel: Function | None = None,
 ) -> Herding:
     """Choose points whose mean is near a target, by herding (D7; Welling 2009).
 
@@ -171,7 +168,7 @@ def _herd_plainly(
         return Herding(indices, np.array(errors) * unit, E * unit, bound, ball, fast, verdict)
 
 
-def _herd_by_kernel(points: Vector, n_samples: int, kernel: Kernel) -> Herding:
+def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding:
     """w₀ = φ̄, and the scores ⟨w, φ_s⟩ = (t + 1)·⟨φ̄, φ_s⟩ − Σ k(s, s_i) are kept."""
     m, size = len(points), max(1, _BLOCK // len(points))
     mean, squares = np.empty(m), np.empty(m)  # ⟨φ̄, φ_s⟩ and ⟨φ_s, φ_s⟩
@@ -202,7 +199,7 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Kernel) -> Herding:
     return Herding(indices, np.sqrt(np.maximum(squared, 0.0)), E, bound, None, None, None)
 
 
-def _kernel_rows(kernel: Kernel, points: Vector, part: slice) -> Vector:
+def _kernel_rows(kernel: Function, points: Vector, part: slice) -> Vector:
     found = np.asarray(kernel(points[part], points), dtype=np.float64)
     wanted = len(points[part]), len(points)
     if found.shape != wanted:
@@ -237,7 +234,7 @@ def _ball(rows: Vector) -> float | None:
     rank = int(np.count_nonzero(sizes > _RANK * max(float(np.abs(rows).max()), 5e-324)))
     if rank == 0:
         return 0.0
-    if len(rows) > _MOST_POINTS or rank > _MOST_DIMENSIONS:
+    if len(rows) > _MAX_POINTS or rank > _MAX_DIMENSIONS:
         return None
     flat = rows @ axes[:rank].T
     if rank == 1:

@@ -88,7 +88,10 @@ class Film:
     """A figure, and what each picture of a run shows on it."""
 
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
-        rule, self.trace, self.figure, self.problem = run.rule, run.trace, figure, run.problem
+        rule = run.rule
+        self.trace = run.trace
+        self.figure = figure
+        self.problem = run.problem
         if rule.X.shape[1] != 2:
             raise ValueError(
                 f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."

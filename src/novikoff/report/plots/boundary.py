@@ -14,10 +14,9 @@ from novikoff.report.plots import style
 from novikoff.report.plots.margins import CONSTANT, Classifier, Rule, Side, rule_of
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
     from matplotlib.axes import Axes
 
-    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 
 _POWER_ITERATIONS = 100
 _EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
@@ -303,7 +302,7 @@ def _column_number(rule: Rule, feature: Hashable) -> int:
     raise ValueError(f"The feature {feature!r} is not known: {known}the numbers are 0 to {last}.")
 
 
-def principal_direction(X: Floats | sp.csr_array, beside: Vector) -> Vector:
+def principal_direction(X: Matrix, beside: Vector) -> Vector:
     """The unit vector orthogonal to ``beside`` along which the rows vary most, nearly.
 
     Power iteration: X, dense or sparse, is only multiplied with vectors. The direction is zero

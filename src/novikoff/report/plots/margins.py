@@ -15,12 +15,10 @@ from novikoff.core.validation import check_labels, check_matrix
 from novikoff.report.plots import style
 
 if TYPE_CHECKING:
-    import scipy.sparse as sp
     from matplotlib.axes import Axes
 
-    from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
+    from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 
-    Matrix: TypeAlias = Floats | sp.csr_array
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
 Classifier: TypeAlias = Any  # it has classes_; coef_ and intercept_, or a decision_function
@@ -102,7 +100,9 @@ def rule_of(
     rows = np.flatnonzero(signs)
     if len(rows) == 0:
         raise ValueError("There are no rows to draw: none is of a class of this rule.")
-    w, b, score = np.zeros(matrix.shape[1]), 0.0, None
+    w = np.zeros(matrix.shape[1])
+    b = 0.0
+    score = None
     if _is_linear(classifier):
         w = flip * np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))[index]
         b = flip * float(np.ravel(np.asarray(classifier.intercept_, dtype=np.float64))[index])

@@ -13,7 +13,7 @@ from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem,
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)
-_MOST_DIGITS: Final = 1000
+_MAX_DIGITS: Final = 1000
 _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
 )
@@ -60,9 +60,9 @@ def exact_number(text: str, what: str, place: Place) -> Fraction:
         raise place.error(f"{sentence}.")
     sign, whole, fraction, exponent, divisor = (part or "" for part in found.groups())
     digits, power = whole + fraction, exponent.lstrip("+-").lstrip("0")
-    if max(len(digits), len(divisor)) > _MOST_DIGITS or len(power) > 3:
+    if max(len(digits), len(divisor)) > _MAX_DIGITS or len(power) > 3:
         raise place.error(
-            f"{what} is {quoted(text)}, which has more than {_MOST_DIGITS:,} digits when it is "
+            f"{what} is {quoted(text)}, which has more than {_MAX_DIGITS:,} digits when it is "
             "written out."
         )
     if divisor and not int(divisor):

@@ -34,7 +34,7 @@ _TEXTS: Final = {"csv": parse_csv, "mps": parse_mps, "lp": parse_lp}
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 _PARTS: Final = ("data", "indices", "indptr", "shape")  # of a CSR matrix
 # Bytes of packed files that are read; more might not fit into memory.
-MOST_UNPACKED: Final = 1 << 28
+MAX_UNPACKED: Final = 1 << 28
 
 
 def read_model(path: str, format: str | None = None) -> SystemFile:
@@ -87,13 +87,13 @@ def _content(path: str, name: str) -> bytes:
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         packed = content[:3]
         if packed.startswith(b"\x1f\x8b"):
-            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_UNPACKED + 1)
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MAX_UNPACKED + 1)
     if packed == b"BZh":
         try:
-            content = bz2.BZ2File(io.BytesIO(content)).read(MOST_UNPACKED + 1)
+            content = bz2.BZ2File(io.BytesIO(content)).read(MAX_UNPACKED + 1)
         except (OSError, ValueError, EOFError):
             raise DataError(f"{name} is damaged: its bzip2 data cannot be unpacked.") from None
-    if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MOST_UNPACKED:
+    if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MAX_UNPACKED:
         raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
     return content
 
@@ -108,7 +108,7 @@ def _parse_npz(content: bytes, source: str) -> SystemFile:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             size = sum(info.file_size for info in packed.infolist())
-        if size > max(MOST_UNPACKED, 2 * len(content)):
+        if size > max(MAX_UNPACKED, 2 * len(content)):
             raise DataError(f"{source} holds more than 256 MiB: save it unpacked, by np.savez.")
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays: dict[str, Any] = {name: archive[name] for name in archive.files}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from novikoff.systems.methods.attempt import Attempt, Trace
+from novikoff.systems.methods.attempt import Attempt, MethodTrace
 from novikoff.systems.methods.perceptron import perceptron, von_neumann
 from novikoff.systems.methods.relaxation import relaxation, spingarn
 from novikoff.systems.methods.rescaling import dunagan_vempala, projection_rescaling, rescaled
@@ -26,4 +26,4 @@ METHODS: dict[str, Callable[..., Attempt]] = {
     "spingarn": spingarn,
 }
 
-__all__ = ["METHODS", "Attempt", "Trace"]
+__all__ = ["METHODS", "Attempt", "MethodTrace"]

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix, beside, row_lengths, scaled
+from novikoff.systems.matrices import beside, row_lengths, scaled
 
 # What the theorem speaks of, by name: one entry for each step, or for each rescaling.
-Trace: TypeAlias = "dict[str, Vector | Indices]"
+MethodTrace: TypeAlias = "dict[str, Vector | Indices]"
 
-MOST_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
+MAX_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
 TINY = 1e-14  # a convex combination of unit rows that is shorter is zero but for rounding
 
 
@@ -30,7 +30,7 @@ class Attempt(NamedTuple):
     w: Vector | None
     weights: Vector | None
     n_steps: int
-    trace: Trace | None = None
+    trace: MethodTrace | None = None
 
 
 class TraceBuilder:
@@ -44,7 +44,7 @@ class TraceBuilder:
         for name, value in values.items():
             self._columns.setdefault(name, []).append(value)
 
-    def trace(self) -> Trace:
+    def trace(self) -> MethodTrace:
         """The columns as arrays."""
         return {name: np.array(column) for name, column in self._columns.items()}
 
@@ -59,9 +59,9 @@ def steps(limits: Limits | None) -> Iterator[int]:
 
 
 def most_steps(limits: Limits) -> int:
-    """The limit on updates; `MOST_STEPS` if there is no limit at all."""
+    """The limit on updates; `MAX_STEPS` if there is no limit at all."""
     if limits.updates is None and limits.seconds is None and limits.epochs is None:
-        return MOST_STEPS
+        return MAX_STEPS
     return limits.most_updates()
 
 

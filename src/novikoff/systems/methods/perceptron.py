@@ -12,9 +12,9 @@ import numpy as np
 
 from novikoff.core.orders import Order, named
 from novikoff.core.problem import pose
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix, dense
+from novikoff.systems.matrices import dense
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, most_steps, steps
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import pose
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits, Stop
-from novikoff.systems.matrices import Matrix, beside, scaled
+from novikoff.systems.matrices import beside, scaled
 from novikoff.systems.methods.attempt import (
     TINY,
     UNLIMITED,
@@ -198,7 +198,8 @@ def spingarn(
     n, p = A.shape
     x = np.zeros(p) if w0 is None else w0
     mean, alpha = np.zeros(p), np.zeros(n)
-    n_steps, notes = 0, TraceBuilder() if trace else None
+    n_steps = 0
+    notes = TraceBuilder() if trace else None
     for _ in steps(limits):
         of_x, of_mean = (A @ np.column_stack([x, mean])).T
         if (of_x <= c).all():

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix, dense, time_to_factor
+from novikoff.systems.matrices import dense, time_to_factor
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 # Times p: a margin that this many rescalings have not found is below float64's precision.
-_MOST_RESCALINGS = 100
+_MAX_RESCALINGS = 100
 # Of the entries of B: a margin that needs more is lost in rounding.
 _LARGEST_B = 2.0**100
 # Of the entries of D: the others are zero in every solution, as far as floats see.
@@ -61,7 +61,8 @@ def rescaled(
     B, lengths = np.eye(p), np.ones(n)
     u, counts = np.zeros(p), np.zeros(n)  # since the last rescaling
     weights = counts
-    n_steps, left = 0, _MOST_RESCALINGS * p
+    n_steps = 0
+    left = _MAX_RESCALINGS * p
     for _ in steps(limits):
         products = H @ u
         i = int(products.argmin())
@@ -195,7 +196,9 @@ def projection_rescaling(
     H, centre = dense(system.H), np.full(n, 1.0 / n)
     D = np.ones((2, n))  # of L and of L^⊥
     near = np.zeros((2, n))  # candidates in L and in L^⊥
-    n_steps, side, found = 0, 1, False
+    n_steps = 0
+    side = 1
+    found = False
     while (
         not found
         and D.max(axis=1).min() <= _LARGEST_D

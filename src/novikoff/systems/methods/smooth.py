@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import Matrix
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, steps
 
 
