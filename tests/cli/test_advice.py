@@ -44,9 +44,7 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
 def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
     path = put(tmp_path, "city;size;colour;y\nRome;1,7;red;p\nBonn;1,8;blue;q\n")
     said = inside("fit", path)
-    refused(
-        said, 'text is also in column "colour"', 'if "size" has decimal commas, say --decimal ,'
-    )
+    refused(said, 'text is also in column "colour"', 'say --decimal , if "size" has decimal commas')
     assert "say --decimal" not in inside("fit", path, "--decimal", ",").err
 
 
@@ -58,6 +56,11 @@ def test_a_delimiter_that_no_line_has_is_named(tmp_path: Path) -> None:
 def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,,p\n,3,q\n3,4,q\n")
     refused(inside("fit", path), 'row 1, column "b" is missing (2 rows in all have missing values)')
+
+
+def test_a_comma_is_not_followed_by_the_end_of_the_sentence(tmp_path: Path) -> None:
+    path = put(tmp_path, "height;class\n1,5;a\n2,5;b\n")
+    refused(inside("fit", path), "say --decimal , if the comma is its decimal point.")
 
 
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
