@@ -63,6 +63,15 @@ def test_a_comma_is_not_followed_by_the_end_of_the_sentence(tmp_path: Path) -> N
     refused(inside("fit", path), "say --decimal , if the comma is its decimal point.")
 
 
+def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = put(tmp_path, "length,width,y\n1,2,p\n2,1,q\n")
+    plot = ("--out", tmp_path, "--plot", tmp_path / "a.svg", "--plane")
+    refused(inside("fit", path, *plot, "length,wide"), 'no feature "wide" (--plane); did you mean')
+    refused(inside("fit", path, *plot, "0,1"), 'no feature "0" (--plane); there are "length"')
+    assert [*tmp_path.iterdir()] == [path]
+
+
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
     path = put(tmp_path, "a,y\n1,p\n2,q\n")
     assert inside("fit", path, "--out", tmp_path).code == 0
