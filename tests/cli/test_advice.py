@@ -72,6 +72,32 @@ def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> Non
     assert [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("separable", "no finite estimates; whether each goes"),
+        ("quasi-separable", "no finite estimates of some weights"),
+        ("inseparable", "a logistic regression has finite estimates"),
+    ],
+)
+def test_wide_data_has_a_word_on_logistic_regression(
+    kind: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.zeros((6, 600))
+    X[:, 0] = [0, 1, 2, 3, 4, 5]
+    labels = {
+        "separable": [0, 0, 0, 1, 1, 1],
+        "quasi-separable": [0, 0, 0, 1, 1, 1],
+        "inseparable": [0, 1, 0, 1, 0, 1],
+    }[kind]
+    if kind == "quasi-separable":
+        X[:, 0] = [0, 1, 2, 2, 3, 4]
+    verdict = nv.separate(X, labels)
+    assert (verdict.kind, verdict.logistic) == (kind, None)
+    verdict.summary()
+    assert said in capsys.readouterr().out
+
+
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
     path = put(tmp_path, "a,y\n1,p\n2,q\n")
     assert inside("fit", path, "--out", tmp_path).code == 0
