@@ -44,9 +44,7 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
 def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
     path = put(tmp_path, "city;size;colour;y\nRome;1,7;red;p\nBonn;1,8;blue;q\n")
     said = inside("fit", path)
-    refused(
-        said, 'text is also in column "colour"', 'if "size" has decimal commas, say --decimal ,'
-    )
+    refused(said, 'text is also in column "colour"', 'say --decimal , if "size" has decimal commas')
     assert "say --decimal" not in inside("fit", path, "--decimal", ",").err
     path = put(tmp_path, "city;size;day;y\nRome;;;p\nBonn;1,8;2020-01-02;q\n")  # missing at first
     said = inside("fit", path)
@@ -62,6 +60,46 @@ def test_a_delimiter_that_no_line_has_is_named(tmp_path: Path) -> None:
 def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,,p\n,3,q\n3,4,q\n")
     refused(inside("fit", path), 'row 1, column "b" is missing (2 rows in all have missing values)')
+
+
+def test_a_comma_is_not_followed_by_the_end_of_the_sentence(tmp_path: Path) -> None:
+    path = put(tmp_path, "height;class\n1,5;a\n2,5;b\n")
+    refused(inside("fit", path), "say --decimal , if the comma is its decimal point.")
+
+
+def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = put(tmp_path, "length,width,y\n1,2,p\n2,1,q\n")
+    plot = ("--out", tmp_path, "--plot", tmp_path / "a.svg", "--plane")
+    refused(inside("fit", path, *plot, "length,wide"), 'no feature "wide" (--plane); did you mean')
+    refused(inside("fit", path, *plot, "0,1"), 'no feature "0" (--plane); there are "length"')
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("separable", "no finite estimates; whether each goes"),
+        ("quasi-separable", "no finite estimates of some weights"),
+        ("inseparable", "a logistic regression has finite estimates"),
+    ],
+)
+def test_wide_data_has_a_word_on_logistic_regression(
+    kind: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.zeros((6, 600))
+    X[:, 0] = [0, 1, 2, 3, 4, 5]
+    labels = {
+        "separable": [0, 0, 0, 1, 1, 1],
+        "quasi-separable": [0, 0, 0, 1, 1, 1],
+        "inseparable": [0, 1, 0, 1, 0, 1],
+    }[kind]
+    if kind == "quasi-separable":
+        X[:, 0] = [0, 1, 2, 2, 3, 4]
+    verdict = nv.separate(X, labels)
+    assert (verdict.kind, verdict.logistic) == (kind, None)
+    verdict.summary()
+    assert said in capsys.readouterr().out
 
 
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:

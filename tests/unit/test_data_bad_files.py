@@ -175,6 +175,7 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
     ("json", b'\xef\xbb\xbf [{"a": 1,\n "b": 2}]\n', "is JSON, of which lines"),
     ("csv", b"[1, 2]\n[3, 4]\n", "is JSON, of which lines"),
     ("jsonl", b'{"a": 1}\n{"a": 2}\n', "line 1 has none of the keys label"),
+    ("jsonl", b'{"a": 1, "y": 0}\n{"a": 1, "y": \n', "line 2 is not JSON at column 15"),
     ("json", b'{"a": [' + b"1, " * 600_000 + b"1]}", "is JSON"),
     ("csv", b"\n<!DOCTYPE html>\n<html><body>404</body></html>", "is a web page"),
     ("txt", b"a b c\n1 2 3\n4 5 6\n", "separated by blanks: --delimiter ' '."),

@@ -174,6 +174,19 @@ def test_another_file_is_not_gone_on_with(tmp_path: Path) -> None:
             open_stream(path, state=state)
 
 
+def test_a_file_does_not_go_on_where_a_pipe_ended(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(CONTENTS["plain"])
+    with open_stream(io.BytesIO(CONTENTS["plain"])) as stream:
+        (piece,) = stream.pieces()
+        assert piece is not None
+        state = stream.state(piece.position(25))
+    for content in (CONTENTS["plain"], b"a,b,y\n"):
+        path.write_bytes(content)
+        with pytest.raises(ChangedError, match="came from a pipe: whether"):
+            open_stream(path, state=state)
+
+
 def test_a_line_that_was_not_all_there_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(b"a,y\n1,p\n2,q\n3,p")

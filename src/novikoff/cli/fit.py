@@ -208,6 +208,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
     import numpy as np
 
     from novikoff.core.validation import Columns
+    from novikoff.data.errors import meant, quoted
     from novikoff.report.study import study
     from novikoff.report.summary import Report
 
@@ -217,6 +218,11 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
             f"{data.source} is larger than memory: --{'cv' if asked.cv else 'holdout'} needs all "
             "rows in memory."
         )
+    for name in names(asked.plane):
+        if name not in data.names:
+            raise ValueError(
+                f"{data.source} has no feature {quoted(name)} (--plane); {meant(name, data.names)}"
+            )
     X, y = data.X, data.labels
     options = _options(asked, np.unique(y).tolist(), data.source)
     try:

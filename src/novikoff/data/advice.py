@@ -66,7 +66,7 @@ def seen_as_number(text: str, decimal: str | None) -> str:
     dress = number_in_dress(text)
     if decimal == "." and has_decimal_comma(text):
         thousands = "; if it separates thousands, take it out" if dress else ""
-        return f"if the comma is its decimal point, say --decimal ,{thousands}"
+        return f"say --decimal , if the comma is its decimal point{thousands}"
     if dress:
         return f"it looks like a number with {dress}, which must be taken out"
     return f"it looks like a date or time: {NUMBERS_FOR_DATES}" if is_date(text) else ""

@@ -141,8 +141,8 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
 
     try:
         found = json.loads(
-            content.decode(), parse_int=Number, parse_float=Number, parse_constant=constant,
-            object_pairs_hook=unique,
+            content.decode().rstrip("\r\n"), parse_int=Number, parse_float=Number,
+            parse_constant=constant, object_pairs_hook=unique,
         )  # fmt: skip
         if b"\\u" in content:  # may be half of a surrogate pair
             json.dumps(found, ensure_ascii=False).encode()

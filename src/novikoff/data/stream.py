@@ -94,6 +94,11 @@ class RowStream:
         if not self.repeatable:
             return
         name, at, stamp = self.source, self.position, list(self._source.stamp)
+        if state.get("stamp") is None:
+            raise ChangedError(
+                f"What was learned came from a pipe: whether {name} begins with it is not known. "
+                "Pipe the rows that are new, or begin anew with --force."
+            )
         if FORMATS[self._source.format].magics or self._source.packed:
             if state.get("stamp") != stamp:
                 raise ChangedError(f"{name} has changed since it was learned. --force begins anew.")

@@ -309,7 +309,7 @@ class TableReader(Reader):
             advice += f"; text is also in {them} {listed(texts)}"
             advice += "" if self.request.stream is not None else ": --one-hot '*' takes all of text"
         if commas and recipe is None and not has_decimal_comma(text):
-            advice += f"; if {listed(commas)} has decimal commas, say --decimal ,"
+            advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(
             f"{place(self.source, first_row + row + 1, name)} holds {quoted(text)}, which is "
             f"{what}; {advice}."

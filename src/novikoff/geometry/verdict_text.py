@@ -19,6 +19,13 @@ _VERDICTS = {
     "{rest:,} only on the hyperplane itself",
     "inseparable": "no hyperplane {which} has all {n:,} rows on their side",
 }
+_LOGISTIC_OF_KIND = {
+    "separable": "a logistic regression has no finite estimates; whether each goes to +∞ or −∞ is "
+    "not proved",
+    "quasi-separable": "a logistic regression has no finite estimates of some weights; which, is "
+    "not proved",
+    "inseparable": "a logistic regression has finite estimates",
+}
 
 
 def lines(
@@ -91,7 +98,8 @@ def sentence(verdict: Verdict) -> str:
 def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """What becomes of the weights of a logistic regression, as far as that is known."""
     fates, columns = verdict.logistic, verdict.responsible_columns
-    if fates is None:
+    if fates is None:  # too many columns, or too little time: the verdict says this much
+        yield "logistic", _LOGISTIC_OF_KIND[verdict.kind]
         return
     named = {
         str(fate): [str(name) for name in fates if fates[name] == fate]

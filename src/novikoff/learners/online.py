@@ -467,7 +467,7 @@ class OnlineLearner(LinearLearner):
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
         more = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
-        advice = f", or the run need more time ({more})" if more else ""
+        advice = f", or the run needs more time ({more})" if more else ""
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
             f"(every row on its side): {self._unclean(advice, given)}",
