@@ -72,8 +72,8 @@ _OPTIONS = adding([
     click.option("--plane", metavar="A,B", help="The two features whose plane is drawn."),
     click.option("--out", type=click.Path(), default=".", metavar="DIR", help="Where the model and "
                  "the certificate go. Default: here."),
-    click.option("--no-files", is_flag=True, help="Only print the report: no model and no "
-                 "certificate is written."),
+    click.option("--no-files", is_flag=True, help="Only print the report: no model, "
+                 "certificate, picture or table of rows is written."),
 ])  # fmt: skip
 
 
