@@ -569,6 +569,20 @@ def test_hostile_text_raises_nothing_else(text: str) -> None:
         Proof.from_json(text)
 
 
+def test_the_radius_of_a_system_is_not_that_of_rows() -> None:
+    point: list[Json] = ["0x1p+0", "0x1p+0"]
+    ball: Json = {"least": "0x0p+0", "most": "inf", "point": point, "rows": [], "multipliers": []}
+    rows = nv.separate([[0.0], [1.0]], [0, 1]).certificate
+    system = nv.solve([[1.0]], [1.0]).certificate
+    assert rows is not None
+    assert system is not None
+    with pytest.raises(nv.CertificateError, match="'radius' is not"):
+        nv.Certificate.from_json(sealed({**body_of(rows), "radius": ball, "mistake_bound": None}))
+    other: dict[str, Json] = json.loads(system.to_json())
+    with pytest.raises(nv.CertificateError, match="'radius' is not"):
+        nv.SystemCertificate.from_json(sealed({**other, "radius": "0x1p+0"}))
+
+
 def test_a_label_that_no_row_has_proves_nothing() -> None:
     """Were every row negative, a constant rule would separate whatever there is."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])

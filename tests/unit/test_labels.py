@@ -87,3 +87,10 @@ def test_a_stream_has_labels_of_the_kind_of_its_first() -> None:
             found = reader.value(key)
             assert (found, type(found)) == (value, type(value)), (keys, form, key)
     assert LabelReader.of([0, 1]).value("1.0") == 1
+
+
+def test_a_model_knows_the_labels_that_it_was_made_of() -> None:
+    for form, keys, expected in TABLE:
+        if form in ("text", "free"):
+            reader = LabelReader.of(list(dict.fromkeys(labels_of(keys, form).tolist())))
+            assert [reader.value(key) for key in keys] == expected, (form, keys)

@@ -20,7 +20,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.corral import Corral, WorkingSet
 from novikoff.geometry.exact import rounded_up
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_checker import Multipliers
+from novikoff.geometry.system_checker import Multipliers, Radius
 from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
@@ -519,6 +519,17 @@ def test_rows_of_one_name_are_kept_together_and_those_that_ask_nothing_are_not()
     assert [(row.name, row.kept) for row in found.conflict] == [("a", True), ("b", False)]
     assert found.certificate is not None
     found.certificate.verify(A, c)
+
+
+def test_a_row_whose_square_is_below_all_floats_has_a_length() -> None:
+    """With a = 1e-170, x ≤ 1e170: there is no ball of radius 1e300 around 0."""
+    A, c = [[1e-170], [-1e-170]], [1.0, 1.0]
+    proof = nv.solve(A, c).certificate
+    assert proof is not None
+    true, false = (Radius(least, math.inf, (F(0), F(1)), (), ()) for least in (9e169, 1e300))
+    replace(proof, radius=true).verify(A, c)
+    with pytest.raises(nv.CertificateError, match="less room"):
+        replace(proof, radius=false).verify(A, c)
 
 
 def test_the_radius_has_the_sign_of_the_answer() -> None:

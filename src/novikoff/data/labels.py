@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Literal, NoReturn, TypeAlias
 
@@ -116,6 +117,7 @@ class LabelReader:
         self.kind: LabelKind = kind
         self._form: LabelForm = "free" if form == "free" else "text"
         self._known: dict[Hashable, Hashable] = {}
+        self._numbers: dict[Decimal, str] = {}  # classes that are numbers, though as text
 
     @classmethod
     def by_first(cls, keys: Sequence[Hashable], form: LabelForm = "text") -> LabelReader:
@@ -125,14 +127,31 @@ class LabelReader:
 
     @classmethod
     def of(cls, classes: Sequence[Hashable]) -> LabelReader:
-        """The reader for the labels of a model."""
-        return cls(_KINDS[np.array(classes).dtype.kind], "free")
+        """The reader for the labels of a model.
+
+        Numbers that are not whole are text there, one for each number: here they may be written
+        in any way, too.
+
+        Examples
+        --------
+        >>> LabelReader.of(["0.5", "1.0"]).value("1"), LabelReader.of(["01", "1"]).value("01")
+        ('1.0', '01')
+        """
+        reader = cls(_KINDS[np.array(classes).dtype.kind], "free")
+        texts = [text for text in classes if isinstance(text, str) and _DECIMAL.fullmatch(text)]
+        numbers = {Decimal(text): text for text in texts}
+        if len(numbers) == len(classes) and not all(map(_is_whole, numbers)):
+            reader._numbers = numbers
+        return reader
 
     def value(self, key: Hashable) -> Hashable | None:
         """The label that a key stands for; None if it is of another kind."""
         if key not in self._known:
             text = str(key).strip(BLANKS)
             found = text if self.kind == "texts" else labels_of([text], self._form).tolist()[0]
+            if self._numbers and is_number(text):
+                with suppress(InvalidOperation):
+                    found = self._numbers.get(Decimal(text), text)
             if self.kind == "numbers" and type(found) is int and float(found) == found:
                 found = float(found)
             self._known[key] = found if type(found) is _TYPES[self.kind] else None

@@ -267,8 +267,8 @@ FIELDS: Final[dict[str, Field]] = {
         float.hex,
     ),
     "radius": Field(
-        "a hexadecimal float, or bounds with a point and weights",
-        lambda x, about: read(Radius, x, about) if isinstance(x, dict) else _float(x),
+        "a hexadecimal float, or of a system bounds with a point and weights",
+        lambda x, about: read(Radius, x, about) if "answer" in about else _float(x),
         lambda value: _write(value) if isinstance(value, Radius) else value.hex(),
     ),
     "mistake_bound": _plain("a whole number", lambda value: type(value) is int and value >= 0),

@@ -255,7 +255,9 @@ class Arrays(Statement):
             with np.errstate(all="ignore"):
                 found, bound = exact.product_bounds(rows, at.near)
                 lengths = np.sqrt(np.square(left).sum(axis=1))
-                slop = np.abs(near) * lengths * (d + 9) * 2.0**-52 + 2.0**-1000
+                # A square below all floats is lost: so is a length of √d·2⁻⁵³⁷, less than 2⁻⁵³⁰·d.
+                longest = lengths * (d + 9) * 2.0**-52 + d * 2.0**-530
+                slop = np.abs(near) * longest + 2.0**-1000
                 close = np.flatnonzero(~(found - bound > near * lengths + slop))
             whole, unit = exact.products(rows[close], at)
             for number, value in zip(numbers[close].tolist(), whole, strict=True):
