@@ -466,3 +466,17 @@ def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="standard input is closed"):
         open_stream("-")
+
+
+def test_integer_labels_that_floats_do_not_tell_apart_are_refused() -> None:
+    large = 2**53 + 1
+    rows = [f"1,{large}\n2,0\n".encode(), f"{large} 1:1\n0 1:2\n".encode()]
+    rows.append(f'{{"y": {large}, "a": 1}}\n{{"y": 0, "a": 2}}\n'.encode())
+    for content in (b"a,y\n" + rows[0], *rows[1:]):
+        with (
+            open_stream(io.BytesIO(content)) as stream,
+            pytest.raises(DataError, match=rf"row 1 has the label {large}"),
+        ):
+            list(stream.pieces())
+        with open_stream(io.BytesIO(content), StreamOptions(text_labels=True)) as stream:
+            assert rows_of(stream.pieces())[0][1] == str(large)

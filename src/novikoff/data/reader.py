@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.errors import BadRowError, DataError
 from novikoff.data.formats import find_magic
 from novikoff.data.labels import LabelForm, LabelReader, recode
@@ -133,6 +134,13 @@ class Reader:
         if learning and len(wrong):
             where = f"{self.source}, row {piece.rows[wrong[0]]}"
             self.labels.refuse(keys[codes[wrong[0]]], where)
+        for code, label in enumerate(piece.labels if learning else ()):
+            if isinstance(label, int) and abs(label) > MAX_EXACT:
+                row = piece.rows[np.argmax(piece.codes == code)]
+                raise DataError(
+                    f"{self.source}, row {row} has the label {label}: integers beyond 2**53 are "
+                    "not told from their neighbours everywhere; --text-labels takes all as text."
+                )
         return piece
 
     # What follows is for text.
