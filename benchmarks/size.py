@@ -1,8 +1,9 @@
 """Lines and files by room, against the guide; ``python -m benchmarks.size`` fails above the limit.
 
 Lines are all lines of Python, docstrings and blank lines included. The limits are about what there
-is: they are to be lowered after a cut, and raised for what users ask for only. The *house* is what was there
-before the rooms that came later: systems, the page, the cluster, the family and its theory.
+is: they are to be lowered after a cut, and raised for what users ask for only. The *house* is what
+was there before the rooms that came later: systems, the page, the cluster, the family and its
+theory.
 """
 
 from __future__ import annotations
