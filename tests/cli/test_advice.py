@@ -48,7 +48,7 @@ def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
     assert "say --decimal" not in inside("fit", path, "--decimal", ",").err
     path = put(tmp_path, "city;size;day;y\nRome;;;p\nBonn;1,8;2020-01-02;q\n")  # missing at first
     said = inside("fit", path)
-    refused(said, 'if "size" has decimal commas, say --decimal ,')
+    refused(said, 'say --decimal , if "size" has decimal commas')
     assert "text is also in" not in said.err
 
 
