@@ -12,7 +12,7 @@ PIP := pip install --quiet --disable-pip-version-check
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
 
-test: lint types size $(VENV)/browser
+test: lint types $(VENV)/browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(VENV)/installed-dev
