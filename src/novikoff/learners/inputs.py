@@ -331,7 +331,12 @@ def check_remote(
 
 
 def seed_of(random_state: RandomState) -> int:
-    """A seed, drawn as scikit-learn's convention has it."""
+    """The seed of a fit: an integer as it is, else one drawn from the RandomState.
+
+    `novikoff fit --seed N` and ``random_state=N`` are the same run.
+    """
+    if isinstance(random_state, Integral):
+        return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Integral
 from operator import attrgetter
 from typing import ClassVar, Literal, Self, TypeAlias
 
@@ -179,13 +178,13 @@ class OnlineLearner(LinearLearner):
                 raise ValueError("All weights are zero: no row takes part.")
             shape = model.n_rules, model.n_features, self.fit_intercept
             wants_trace, reference = check_reference(self.trace, *shape)
-            random_state = self._seed()
+            seed = seed_of(self.random_state)
             votes = self.average == "voted"
             plan = Plan(
                 update=self._update(),
                 order=self._order(),
                 limits=limits,
-                seed=seed_of(random_state),
+                seed=seed,
                 average=model.averages,
                 trace=wants_trace or votes,
                 votes=votes,
@@ -196,7 +195,7 @@ class OnlineLearner(LinearLearner):
             with limits.standing_still():
                 model.load(given, plan.order, trace=plan.trace)
             model, run, clean = self._train(model, given, codes, plan, weights)
-            self._conclude(model, run, random_state)
+            self._conclude(model, run, seed)
             self.converged_ = run.converged and clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
@@ -219,12 +218,7 @@ class OnlineLearner(LinearLearner):
         """Run the loop: the model, its run, and whether a clean run is one on the rows as given."""
         return model, model.train(problem, codes, plan, weights), True
 
-    def _seed(self) -> int:
-        """The random_state that would repeat a fit."""
-        known = self.random_state
-        return int(known) if isinstance(known, Integral) else seed_of(known)
-
-    def _conclude(self, model: Model, run: Run, random_state: int) -> None:
+    def _conclude(self, model: Model, run: Run, seed: int) -> None:
         """Hold the model of a run, and set the attributes that describe the run."""
         self._hold(model)
         self._open = False
@@ -233,7 +227,7 @@ class OnlineLearner(LinearLearner):
         counts = run.update_counts
         self.update_counts_ = counts.toarray()[0] if model.n_rules == 1 else counts
         self.period_ = one_or_each(run.periods)
-        self.random_state_ = random_state
+        self.random_state_ = seed
         self._forget("trace_", "mixed_updates_")
 
     @available_if(streams)

@@ -21,7 +21,7 @@ from novikoff.core.orders import Greedy, named
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
-from novikoff.core.scaling import standardise
+from novikoff.core.scaling import train_standardised
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, passive_aggressive, perceptron
 from novikoff.geometry.remote import RemoteRows
@@ -133,10 +133,7 @@ class WeightLearner(OnlineLearner):
                 "The votes of average='voted' are not mapped back from scaled features: use "
                 "average='averaged', or scale=None."
             )
-        (scaled, scaling), scaled_model = standardise(problem), linear(model)
-        scaled_model.W = scaling.forth(scaled_model.W)
-        run = scaled_model.train(scaled, codes, plan, weights)
-        found = scaling.back_model(scaled_model)
+        found, run, _ = train_standardised(linear(model), problem, codes, plan, weights)
         return found, run, _is_clean(found, problem, codes, weights, plan.update.threshold)
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
@@ -152,9 +149,9 @@ class WeightLearner(OnlineLearner):
                 raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
             if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
                 raise ValueError("On a cluster the order is one by name that looks at each row.")
-            model, random_state = linear(self._blank(labels, rows.d)), self._seed()
+            model, seed = linear(self._blank(labels, rows.d)), seed_of(self.random_state)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            plan = Plan(self._update(), self._order(), limits, seed_of(random_state))
+            plan = Plan(self._update(), self._order(), limits, seed)
             run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
             model.W, model.totals = run.W, run.totals
             self._take(model, [str(name) for name in rows.names] if rows.named else None)
@@ -162,7 +159,7 @@ class WeightLearner(OnlineLearner):
             self.n_iter_ = run.epochs
             self.converged_ = run.converged
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
-            self.random_state_ = random_state
+            self.random_state_ = seed
             self._forget("trace_", "update_counts_", "period_")
         if limits.interrupted:
             raise KeyboardInterrupt

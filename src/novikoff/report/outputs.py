@@ -55,7 +55,6 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
     parameters: dict[str, object] = {
         "fit_intercept": options.fit_intercept,
         "multi_class": model.multi_class,
-        "random_state": options.seed,
     }
     if found.rule == "fewest mistakes":
         fitted, arrays = pocket_state(
@@ -63,9 +62,18 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
             [best.proof for best in found.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
         )
+        parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    parameters |= {"order": options.order, "average": "averaged" if model.averages else False}
     clean = found.rule == "largest margin" or (run is not None and run.clean)
+    if run is not None and found.rule != "largest margin":  # the parameters that repeat the run
+        parameters |= {
+            "random_state": options.seed,
+            "order": options.order,
+            "average": "averaged" if model.averages else False,
+            "scale": "standard" if run.scale == "standard" else None,
+            "max_epochs": run.max_epochs,
+            "max_updates": run.max_updates,
+        }
     fitted = run_state(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
 

@@ -29,7 +29,7 @@ from novikoff.core.linear_model import LinearModel, judge
 from novikoff.core.model import Labels
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.scaling import standardise
+from novikoff.core.scaling import train_standardised
 from novikoff.core.schemes import Scheme, scheme_for, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
@@ -129,6 +129,8 @@ class PerceptronRun:
     epochs: int
     seconds: float
     scale: str
+    max_epochs: int | None  # the limits of the run
+    max_updates: int | None
     returned: bool = True
     period: int | None = None  # epochs after which the weights of a rule repeat for ever: proved
 
@@ -350,23 +352,21 @@ def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
     """The perceptron from zero weights, its rule for the features as given."""
     options = task.options
     clock = task.clock
-    scheme = task.classes.scheme
-    scaling = None
     task.tell("loading", None)
     with clock.standing_still():
         from novikoff.core import orders, updates
         from novikoff.core.runs import Plan
-        from novikoff.core.training import load_kernels
         from novikoff.geometry.passes import cores
 
     began, stopped = time.perf_counter(), clock.stopped
     problem, order = task.problem, orders.named(options.order)
-    if options.scale == "standard":
-        problem, scaling = standardise(task.problem)
+    model = LinearModel(
+        task.classes.labels, problem.p - 1, options.fit_intercept, averages=options.average
+    )
     with clock.standing_still(), task.loading():
-        load_kernels(problem, scheme, order)
+        model.load(problem, order)
     task.tell("perceptron", None)  # Ctrl-C is lost inside the compiler, and heard here
-    limits = _affordable(options, order, problem.n, task.size * scheme.sides.shape[1])
+    limits = _affordable(options, order, problem.n, task.size * model.n_rules)
     limits.seconds = clock.part(0.5).seconds
     plan = Plan(
         update=updates.perceptron(),
@@ -376,13 +376,11 @@ def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
         average=options.average,
         threads=cores(),
     )
-    model = LinearModel(
-        task.classes.labels, problem.p - 1, options.fit_intercept, averages=options.average
-    )
-    trained = model.train(problem, task.codes, plan)
+    if options.scale == "standard":
+        model, trained, problem = train_standardised(model, problem, task.codes, plan)
+    else:
+        trained = model.train(problem, task.codes, plan)
     seconds = time.perf_counter() - began - (clock.stopped - stopped)
-    if scaling is not None:
-        model = scaling.back_model(model)
     clean = bool(trained.converged)
     run = PerceptronRun(
         clean=clean,
@@ -390,6 +388,8 @@ def _run_perceptron(task: _OfArrays, *, decided: bool) -> _Trained:
         epochs=int(trained.epochs),
         seconds=seconds,
         scale=options.scale,
+        max_epochs=limits.epochs,
+        max_updates=limits.updates,
         returned=not decided or not clean or task.separated_by(model.W),
         period=next(filter(None, trained.periods), None),
     )

@@ -1,0 +1,60 @@
+"""One seed is one run: estimators, the study, the command and the theory give the same bits."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
+
+import novikoff as nv
+from novikoff.report.study import Options, study
+from tests.cli.conftest import inside
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+WINE, GROWERS = load_wine(return_X_y=True)
+DATA = {
+    "iris, setosa": (IRIS, (SPECIES == 0).astype(int)),
+    "iris, three species": (IRIS, SPECIES),
+    "wine, three growers": (WINE, GROWERS),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("scale", ["standard", None])
+def test_a_study_and_an_estimator_make_one_run(name: str, seed: int, scale: str | None) -> None:
+    X, y = DATA[name]
+    options = Options(seed=seed, epochs=30, verdict=False, scale="standard" if scale else "none")
+    found = study(X, y, options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        clf = nv.Perceptron(random_state=seed, scale=scale, max_epochs=30).fit(X, y)
+    assert found.run is not None
+    assert found.run.mistakes == clf.n_mistakes_
+    np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
+    np.testing.assert_array_equal(found.model.W[-1], clf.intercept_)
+
+
+def test_the_model_of_the_command_is_the_estimator_that_its_file_names(tmp_path: Path) -> None:
+    labels = np.where(SPECIES == 0, "yes", "no")
+    lines = [
+        ",".join([*map(str, x), label]) for x, label in zip(IRIS.tolist(), labels, strict=True)
+    ]
+    (tmp_path / "iris.csv").write_text("\n".join(["a,b,c,d,setosa", *lines]))
+    inside("fit", tmp_path / "iris.csv", "--model", "perceptron", "--seed", "5", "--out", tmp_path)
+    loaded = nv.load(tmp_path / "iris.novikoff")
+    again = type(loaded)(**loaded.get_params()).fit(IRIS, labels)
+    np.testing.assert_array_equal(loaded.coef_, again.coef_)
+    assert loaded.n_mistakes_ == again.n_mistakes_
+
+
+@pytest.mark.parametrize("order", ["cyclic", "permuted", "random"])
+def test_the_table_of_theory_counts_the_mistakes_of_the_estimator(order: str) -> None:
+    X, y = DATA["iris, setosa"]
+    table = nv.theory.report(X, y, orders=[order], random_state=5)
+    clf = nv.Perceptron(order=order, random_state=5).fit(X, y)
+    assert [run.mistakes for run in table.runs] == [clf.n_mistakes_]
