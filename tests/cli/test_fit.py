@@ -285,13 +285,14 @@ def test_without_an_intercept(tmp_path: Path) -> None:
     assert ["through the origin" in claim for claim in claims] == [True, True]
 
 
-def test_every_order(files: Files, tmp_path: Path) -> None:
-    names = "permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"
-    for order in names:
-        body = report(files.line, "--order", order, "--out", tmp_path, "--force")
-        assert body["perceptron"]["clean"] is True
-        model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
-        assert model["parameters"]["order"] == order
+@pytest.mark.parametrize(
+    "order", ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
+)
+def test_every_order(files: Files, tmp_path: Path, order: str) -> None:
+    words = ("--order", order, "--model", "perceptron", "--out", tmp_path)
+    assert report(files.line, *words)["perceptron"]["clean"] is True
+    model: Any = inside("info", tmp_path / "line.novikoff", "--format", "json").json
+    assert model["parameters"]["order"] == order
 
 
 def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> None:
