@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 NEWEST_PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types size bench bench-lab first-touch test-oldest test-newest pictures docs fuzz clean
+.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest pictures docs fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -22,9 +22,9 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# Lines and files by room, against the guide.
-size: $(VENV)/installed-dev
-	$(BIN)/python -m benchmarks.size
+# How far one walks, names with several owners, lines of code: a report.
+complexity: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks.complexity
 
 # The tests open pages in Chromium and check the types of the lab's modules; where what they need
 # cannot be installed, they skip that and say so.

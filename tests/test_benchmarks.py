@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from benchmarks.cases import CASES, TINY
+from benchmarks.complexity import SOURCE, code_lines, owners, walk
 from benchmarks.measure import render
-from benchmarks.size import ROOT, size_of
 
 
 @pytest.mark.parametrize(
@@ -22,9 +24,19 @@ def test_case_runs_tiny(name: str) -> None:
     assert len(render(rows).splitlines()) == len(rows) + 2
 
 
-def test_size_counts_every_line() -> None:
-    lines, files = size_of(ROOT / "benchmarks")
-    assert files == len(list((ROOT / "benchmarks").glob("*.py")))
-    assert lines == sum(
-        len(path.read_text().splitlines()) for path in (ROOT / "benchmarks").glob("*.py")
-    )
+def test_code_is_counted_without_docstrings_comments_and_imports(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""Two\nlines."""\n\nimport os\n\n# why\nA = (\n    1,\n)\nB = """x\ny"""\n')
+    assert code_lines(module) == 5
+
+
+def test_a_name_with_two_owners_is_found() -> None:
+    shared = owners()
+    assert "sweep" not in shared
+    assert all((SOURCE / home).exists() for homes in shared.values() for home in homes)
+
+
+def test_a_walk_counts_what_is_entered() -> None:
+    from novikoff.theory.bounds import mistake_bound
+
+    assert walk(lambda: mistake_bound(2.0, 1.0))[0] == 1

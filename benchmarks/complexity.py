@@ -1,0 +1,165 @@
+"""How far one walks: three measures of how hard the code is to read.
+
+* *The walk*: the modules and functions of novikoff that a job enters, counted by `sys.setprofile`.
+* *Owners*: top-level names that are defined in more than one module.
+* *Code*: lines by package, without docstrings, comments, blank lines and imports.
+
+``python -m benchmarks.complexity`` prints them. It is a report, not a limit.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import sys
+import tempfile
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from unittest import mock
+
+SOURCE = Path(__file__).parent.parent / "src" / "novikoff"
+
+
+def code_lines(path: Path) -> int:
+    """The lines of a module that are neither docstring, comment, blank nor import.
+
+    Examples
+    --------
+    >>> code_lines(Path(__file__)) > 50
+    True
+    """
+    text = path.read_text(encoding="utf-8")
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    lines: set[int] = set()
+    for token in tokens:
+        if token.type not in skipped and token.type != tokenize.ENDMARKER:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        imported = isinstance(node, ast.Import | ast.ImportFrom)
+        documented = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if (imported or (documented and isinstance(node.value.value, str))) and node.end_lineno:
+            lines.difference_update(range(node.lineno, node.end_lineno + 1))
+    return len(lines)
+
+
+def owners() -> dict[str, list[str]]:
+    """The top-level functions, classes and constants that several modules define.
+
+    Examples
+    --------
+    >>> all(len(homes) > 1 for homes in owners().values())
+    True
+    """
+    found = defaultdict[str, list[str]](list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for name in sorted({name for node in tree.body for name in _defined(node)}):
+            if not name.startswith("__"):
+                found[name].append(path.relative_to(SOURCE).as_posix())
+    return {name: homes for name, homes in sorted(found.items()) if len(homes) > 1}
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement at the top level of a module defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    for target in targets:
+        parts = target.elts if isinstance(target, ast.Tuple) else [target]
+        yield from (part.id for part in parts if isinstance(part, ast.Name))
+
+
+def walk(job: Callable[[], object]) -> tuple[int, int]:
+    """The modules and functions of novikoff that a job enters.
+
+    Lambdas and comprehensions count, methods that dataclasses generate do not.
+    """
+    root, entered = str(SOURCE), set[tuple[str, str]]()
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(root) and code.co_name != "<module>":
+            entered.add((code.co_filename, code.co_qualname))
+
+    job()  # so that loops are compiled
+    sys.setprofile(watch)
+    try:
+        job()
+    finally:
+        sys.setprofile(None)
+    return len({path for path, _ in entered}), len(entered)
+
+
+def command(*words: str) -> Callable[[], None]:
+    """A job that runs a command in this process, its output thrown away."""
+
+    def job() -> None:
+        from novikoff.cli.main import run
+
+        quiet = io.TextIOWrapper(io.BytesIO())
+        with (
+            mock.patch.object(sys, "argv", ["novikoff", *words]),
+            contextlib.redirect_stdout(quiet),
+            contextlib.suppress(SystemExit),
+        ):
+            run()
+
+    return job
+
+
+def jobs(folder: Path) -> dict[str, Callable[[], object]]:
+    """The jobs that are measured, on files in a folder."""
+    from sklearn.datasets import load_iris, load_wine
+
+    import novikoff as nv
+
+    wine, iris = load_wine(as_frame=True), load_iris(as_frame=True)
+    wine.frame.assign(target=wine.target.map(str)).to_csv(folder / "wine.csv", index=False)
+    iris.frame[iris.target > 0].to_csv(folder / "iris.csv", index=False)
+    (folder / "day.csv").write_text(
+        "wish,work,sleep,is,hours\na,1,1,<=,24\nb,1,,>=,18\nc,,1,>=,7\n"
+    )
+    X, y = wine.data.to_numpy(), (wine.target == 0).to_numpy()
+    separated = nv.separate(X, y)
+    assert separated.certificate is not None
+    proof, put = separated.certificate, ("--out", str(folder), "--force")
+    return {
+        "novikoff fit wine.csv": command("fit", str(folder / "wine.csv"), "--positive", "0", *put),
+        "novikoff fit iris.csv": command("fit", str(folder / "iris.csv"), *put),
+        "novikoff stream iris.csv": command("stream", str(folder / "iris.csv")),
+        "novikoff solve day.csv": command("solve", str(folder / "day.csv")),
+        "Perceptron().fit(X, y)": lambda: nv.Perceptron(scale="standard").fit(X, y),
+        "separate(X, y)": lambda: nv.separate(X, y),
+        "certificate.verify(X, y)": lambda: proof.verify(X, y),
+    }
+
+
+def main() -> None:
+    """Print the three measures."""
+    print(f"{'the walk':28}{'modules':>8}{'functions':>11}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, job in jobs(Path(folder)).items():
+            modules, functions = walk(job)
+            print(f"{name:28}{modules:8}{functions:11}")
+    shared = owners()
+    print(f"\ntop-level names with several owners: {len(shared)}")
+    common = sorted(shared.items(), key=lambda item: -len(item[1]))[:10]
+    print("  " + ", ".join(f"{name} ×{len(homes)}" for name, homes in common))
+    packages = Counter[str]()
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE).parts
+        packages[parts[0] if len(parts) > 1 else "(top level)"] += code_lines(path)
+    print(f"\nlines of code: {packages.total():,}")
+    print("  " + ", ".join(f"{name} {lines:,}" for name, lines in packages.most_common()))
+
+
+if __name__ == "__main__":
+    main()
