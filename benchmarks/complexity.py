@@ -41,11 +41,16 @@ def code_lines(path: Path) -> int:
         if token.type not in skipped and token.type != tokenize.ENDMARKER:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(ast.parse(text)):
-        imported = isinstance(node, ast.Import | ast.ImportFrom)
-        documented = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if (imported or (documented and isinstance(node.value.value, str))) and node.end_lineno:
-            lines.difference_update(range(node.lineno, node.end_lineno + 1))
+        if isinstance(node, ast.stmt) and _is_prose(node):
+            lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)
+
+
+def _is_prose(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring or an import."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return isinstance(node.value.value, str)
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def owners() -> dict[str, list[str]]:

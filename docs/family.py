@@ -122,9 +122,6 @@ LEARNERS: dict[str, Callable[[Stream], tuple[int | None, Any]]] = {
     "`PassiveAggressive`": ours(lambda d: nv.PassiveAggressive(C=0.01)),
     "`PNormPerceptron`, p = 2·ln d": ours(lambda d: nv.PNormPerceptron(max(2.0, 2 * math.log(d)))),
     "`SecondOrderPerceptron`": ours(lambda d: nv.SecondOrderPerceptron()),
-    "`SecondOrderPerceptron`, diagonal": ours(
-        lambda d: nv.SecondOrderPerceptron(matrix="diagonal")
-    ),
     "`KernelPerceptron`, rbf": ours(lambda d: nv.KernelPerceptron()),
     "`Forgetron`, 100 points": ours(lambda d: nv.Forgetron()),
     "scikit-learn `Perceptron`": theirs(Perceptron),

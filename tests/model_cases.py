@@ -82,7 +82,6 @@ FITTED: dict[str, Callable[[], Model]] = {
     "pa": lambda: nv.PassiveAggressive(variant="PA-II", C=0.1, max_epochs=5).fit(X, NOISY),
     "p norm": lambda: nv.PNormPerceptron(3.5, max_epochs=5).fit(CORNERS, THREE),
     "second order": lambda: nv.SecondOrderPerceptron(0.5, max_epochs=5).fit(X, NOISY),
-    "diagonal": lambda: nv.SecondOrderPerceptron(matrix="diagonal").fit(sparse(X), TWO),
     "kernel": lambda: nv.KernelPerceptron("poly", average="averaged").fit(X, NOISY),
     "kernel voted": lambda: nv.KernelPerceptron(average="voted").fit(sparse(CORNERS), THREE),
     "kernel given": lambda: nv.KernelPerceptron("precomputed").fit(X @ X.T + 1.0, TWO),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ DATA = {
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("scale", ["standard", None])
-def test_a_study_and_an_estimator_make_one_run(name: str, seed: int, scale: str | None) -> None:
+def test_a_study_and_an_estimator_make_one_run(name: str, seed: int, scale: Any) -> None:
     X, y = DATA[name]
     options = Options(seed=seed, epochs=30, verdict=False, scale="standard" if scale else "none")
     found = study(X, y, options)

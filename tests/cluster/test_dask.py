@@ -121,14 +121,13 @@ def test_columns_of_text_in_files(client: Client, tmp_path: Path) -> None:
         nv.cluster.rows(tmp_path, label="kind", client=client)
 
 
-@pytest.mark.parametrize("mix", ["mistakes", "uniform", "chain"])
+@pytest.mark.parametrize("mix", ["mistakes", "uniform"])
 def test_the_perceptron_has_the_bits_of_its_shards(
     mix: Any, client: Client, tmp_path: Path
 ) -> None:
     X, y = data("separable")
     folder = write_folder(tmp_path / "data", X, y, 4)
-    order = "cyclic" if mix == "chain" else "permuted"
-    clf = nv.Perceptron(order=order, random_state=0)
+    clf = nv.Perceptron(random_state=0)
     files = clf.fit(nv.cluster.rows(folder, label="kind", client=client, mix=mix))
     weights, updates = files.coef_.tobytes(), float(files.mixed_updates_[0])
     assert files.feature_names_in_.tolist() == ["x0", "x1", "x2"]
@@ -139,11 +138,6 @@ def test_the_perceptron_has_the_bits_of_its_shards(
     bound = nv.separate(X, y).mistake_bound
     assert bound is not None
     assert updates <= bound
-    if mix == "chain":
-        one = nv.Perceptron(order="cyclic").fit(X, y)
-        assert arrays.coef_.tobytes() == one.coef_.tobytes()
-        assert arrays.intercept_.tobytes() == one.intercept_.tobytes()
-        assert (arrays.n_iter_, arrays.n_updates_) == (one.n_iter_, one.n_updates_)
 
 
 def test_predictions_are_lazy(client: Client) -> None:

@@ -66,7 +66,7 @@ def close_calls(model: Model, rows: Vector) -> npt.NDArray[np.bool_]:
     return np.asarray(near)
 
 
-NOT_LINEAR = ("kernel", "forgetron", "diagonal", "tower")
+NOT_LINEAR = ("kernel", "forgetron", "tower")
 MODELS: dict[str, Callable[[], Model]] = {
     **{
         name: FITTED[name]

@@ -27,7 +27,7 @@ pytestmark = [
 ]
 
 NAMES = ["two", "voted sparse", "ovo averaged", "dicts", "pocket ovr", "margin"]
-NAMES += ["p norm", "diagonal", "kernel voted", "kernel given", "forgetron dicts"]
+NAMES += ["p norm", "kernel voted", "kernel given", "forgetron dicts"]
 CONTENTS: dict[str, bytes] = {}
 
 

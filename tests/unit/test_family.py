@@ -32,7 +32,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 KINDS = [kind for name in nv.__all__ if hasattr(kind := getattr(nv, name), "learn_one")]
 UNUSUAL: list[OnlineLearner] = [
     nv.PNormPerceptron(7.5, multi_class="ovo"),
-    nv.SecondOrderPerceptron(0.1, matrix="diagonal", multi_class="ovo"),
+    nv.SecondOrderPerceptron(0.1, multi_class="ovo"),
     nv.KernelPerceptron("poly", average="averaged", multi_class="ovo"),
     nv.Forgetron(5, kernel="linear", multi_class="ovo"),
 ]
@@ -331,7 +331,6 @@ def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
 
 CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
     (nv.PNormPerceptron(), {"p": 8.0}),
-    (nv.SecondOrderPerceptron(), {"matrix": "diagonal"}),
     (nv.SecondOrderPerceptron(), {"a": 2.0}),
     (nv.Forgetron(), {"budget": 3}),
     (nv.Forgetron(), {"kernel": "linear"}),

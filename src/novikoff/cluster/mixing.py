@@ -27,7 +27,7 @@ from novikoff.core.training import train
 from novikoff.core.validation import Label
 from novikoff.geometry.passes import OutOfTimeError
 
-Mix: TypeAlias = Literal["mistakes", "uniform", "chain"]
+Mix: TypeAlias = Literal["mistakes", "uniform"]
 
 
 @dataclass
@@ -125,35 +125,15 @@ class Epoch(ShardVisit):
         return self._total(level - 1, 2 * place) + self._total(level - 1, 2 * place + 1)
 
 
-@dataclass
-class ChainedEpoch(Epoch):
-    """One epoch in which each shard goes on from the weights of the one before."""
-
-    def blank(self) -> ChainedEpoch:
-        """A copy: the next shards go on from here."""
-        own = replace(self)
-        own.totals = self.totals
-        return own
-
-    def look_at_shard(self, shard: Shard) -> None:
-        """Run an epoch over the rows of a shard, from where the weights are."""
-        self.W, totals = self._run(shard, self.W)
-        self.totals = self.totals + totals
-
-    def mixed(self) -> tuple[Vector, list[Fraction]]:
-        """The weights at the end of the chain; all updates count."""
-        return self.W, [Fraction(int(k)) for k in self.totals[1]]
-
-
 def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
     """Run epoch after epoch, until one is clean on all shards or a limit is reached."""
-    n_rules, chained = first.W.shape[1], isinstance(first, ChainedEpoch)
+    n_rules = first.W.shape[1]
     run = MixedRun(first.W, first.totals, 0, [], [Fraction(0)] * n_rules)
     stop: Stop | None = Stop.UPDATES if limits.most_updates() <= 0 else limits.reached()
     try:
         while stop is None:
             epoch = replace(first, W=run.W, number=run.epochs)
-            done = cluster.result(cluster.begin(epoch, chained=chained), limits)
+            done = cluster.over(epoch, limits)
             run.W, counted = done.mixed()
             run.epochs, run.totals = run.epochs + 1, run.totals + done.totals
             run.mixed_updates = [a + b for a, b in zip(run.mixed_updates, counted, strict=True)]

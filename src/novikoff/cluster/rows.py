@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from novikoff.cluster.mixing import ChainedEpoch, Epoch, Mix, MixedRun, mixed_run
+from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
 from novikoff.cluster.passes import DaskPasses, Survey
 from novikoff.cluster.pocket import CountedRule, search
 from novikoff.cluster.shards import (
@@ -73,7 +73,7 @@ def rows(
         That of the cluster; by default Dask's current one.
     one_hot, drop : sequence of str
         Columns of text of the files, and columns to leave out, as in ``ReadOptions``.
-    mix : "mistakes", "uniform" or "chain"
+    mix : "mistakes" or "uniform"
         How a `Perceptron` goes on from what its shards have learned in an epoch: see `fit`.
     recipe : Recipe, optional
         The columns of the files, where a model or a certificate tells them.
@@ -131,8 +131,8 @@ class Rows(RemoteRows):
     def __init__(self, client: Any, source: ShardSource, mix: Mix, progress: TaskProgress) -> None:
         self.mix, self.source, self.n = mix, source, int(sum(source.counts))
         self.n_shards = len(source.counts)
-        if mix not in ("mistakes", "uniform", "chain"):
-            raise ValueError(f"mix is 'mistakes', 'uniform' or 'chain', not {mix!r}.")
+        if mix not in ("mistakes", "uniform"):
+            raise ValueError(f"mix is 'mistakes' or 'uniform', not {mix!r}.")
         self.cluster = Cluster(client, source, progress)
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
@@ -234,17 +234,15 @@ class Rows(RemoteRows):
     def fit(
         self, plan: Plan, scheme: Scheme, labels: Sequence[Label], fit_intercept: bool
     ) -> MixedRun:
-        """Run the perceptron by iterative parameter mixing, or along a chain of shards (B11).
+        """Run the perceptron by iterative parameter mixing (B11).
 
         In each epoch every shard runs from the mixed w, makes k_i updates and ends at w_i; then
         w ← Σ μ_i w_i. ``mix="mistakes"`` has μ_i = k_i/Σk: at most R²/γ² epochs with a mistake.
-        ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ². ``"chain"`` passes w from shard to
-        shard: the run of one machine, one shard at a time.
+        ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ².
         """
         own = replace(plan, limits=Limits())  # a task has no clock
-        kind = ChainedEpoch if self.mix == "chain" else Epoch
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
-        first = kind(own, scheme, tuple(labels), fit_intercept, self.mix, W)
+        first = Epoch(own, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
 
     def fewest_mistakes(

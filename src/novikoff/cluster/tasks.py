@@ -129,13 +129,9 @@ class Cluster:
         setting: Setting | None = None,
         groups: Sequence[int] | None = None,
         *,
-        chained: bool = False,
         priority: int = 0,
     ) -> list[Any]:
-        """The futures of a pass, the last of which is its result.
-
-        ``chained``, each group goes on from where the one before it ended.
-        """
+        """The futures of a pass, the last of which is its result."""
         tag = f"{self._token}-{next(self._count)}"
         mine = versions()
         name = type(getattr(visit, "visit", visit)).__name__.lower()  # of one inside another
@@ -147,13 +143,12 @@ class Cluster:
             made.append(asked)
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
-            before = level[-1] if chained and level else asked
             key = f"{name}-{tag}-{g}"
-            level.append(submit(checked, mine, look, setting, before, self.shards(g), key=key))
+            level.append(submit(checked, mine, look, setting, asked, self.shards(g), key=key))
         made += level
         submit = partial(self.client.submit, priority=priority + 1)
         depth = 0
-        while len(level) > 1 and not chained:
+        while len(level) > 1:
             depth += 1
             level = [
                 submit(checked, mine, merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}")

@@ -16,7 +16,7 @@ from novikoff.core.model import Model
 from novikoff.core.orders import Greedy, Order
 from novikoff.core.p_norm import PNormModel
 from novikoff.core.rows import Vector
-from novikoff.core.second_order import DiagonalModel, SecondOrderModel
+from novikoff.core.second_order import SecondOrderModel
 from novikoff.core.updates import Update, perceptron
 from novikoff.learners.inputs import (
     STEP,
@@ -26,7 +26,6 @@ from novikoff.learners.inputs import (
     OrderLike,
     RandomState,
     is_number,
-    words,
 )
 from novikoff.learners.online import STRUCTURE, OnlineLearner, Start, check_resumable, streams
 
@@ -182,15 +181,12 @@ class SecondOrderPerceptron(StateLearner):
     ----------
     a : float, default=1.0
         The weight of the identity; the larger, the nearer to the perceptron.
-    matrix : {"full", "diagonal"}, default="full"
-        Whether A has all its entries, or for wide data its diagonal only: then the current x counts
-        in A when its score is taken, v·(A + diag x²)⁻¹·x, and there is no ``coef_``.
     fit_intercept, max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
     class_weight : dict, "balanced" or None, default=None
-        Weights by class. A mistake of weight c counts c-fold in A and v. For the full matrix the
-        bound then holds for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in
-        D and ``potential_`` as G; for the diagonal nothing is proved.
+        Weights by class. A mistake of weight c counts c-fold in A and v. The bound then holds for
+        the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in D and ``potential_``
+        as G.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, but no maximal rule.
     max_epochs : int or None, default=1000
@@ -203,7 +199,7 @@ class SecondOrderPerceptron(StateLearner):
     classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
         As in `Perceptron`.
     coef_, intercept_ : arrays
-        w of each rule, for the full matrix. Scores are ⟨w, x⟩ + b, not divided by
+        w of each rule. Scores are ⟨w, x⟩ + b, not divided by
         1 + [x, 1]ᵀA⁻¹[x, 1] as in the paper, which changes no sign.
     log_det_ : array of shape (n_rules,)
         ln det(A/a), what the bound of the theorem contains.
@@ -224,15 +220,13 @@ class SecondOrderPerceptron(StateLearner):
 
     a: float = 1.0
     _: KW_ONLY
-    matrix: Literal["full", "diagonal"] = "full"
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
-    _of_update = attrgetter("a", "matrix", *STRUCTURE)
+    _of_update = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         "a": STEP,
-        "matrix": words("full", "diagonal"),
     }
 
     @property
@@ -246,10 +240,10 @@ class SecondOrderPerceptron(StateLearner):
         return self._growth("potential_")[:, 1].copy()
 
     def _growth(self, name: str) -> Vector:
-        return cast("SecondOrderModel | DiagonalModel", self._fitted(name)).growth
+        return cast("SecondOrderModel", self._fitted(name)).growth
 
     def _kind(self) -> type[Model]:
-        return DiagonalModel if self.matrix == "diagonal" else SecondOrderModel
+        return SecondOrderModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        return {"a": float(self.a), "matrix": self.matrix}
+        return {"a": float(self.a)}

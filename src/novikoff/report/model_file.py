@@ -409,8 +409,6 @@ def _model_kind(estimator: str, parameters: Body) -> type[Model]:
     if estimator not in STATES:
         return LinearModel
     module, name = STATES[estimator].split(".")
-    if name == "SecondOrderModel" and parameters.get("matrix") == "diagonal":
-        name = "DiagonalModel"
     kind: type[Model] = getattr(import_module(f"novikoff.core.{module}"), name)
     return kind
 

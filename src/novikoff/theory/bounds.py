@@ -269,8 +269,8 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
 
     Guarantee: M ≤ (D + √(uᵀAu · G))/γ for every u and γ > 0, where D is the sum of
     max(0, γ − ⟨a_i, u⟩) over the mistakes (``hinge``), uᵀAu = a·‖u‖² + Σ⟨a_i, u⟩² over them
-    (``quadratic``; with the diagonal, Σ_j u_j²·A_jj), and G (``growth``) is the ``log_det_`` of the
-    run, or the smaller ``potential_``.
+    (``quadratic``), and G (``growth``) is the ``log_det_`` of the run, or the smaller
+    ``potential_``.
 
     Examples
     --------
