@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,13 @@ def test_each_rule_of_several_has_its_own_trace() -> None:
         assert isinstance(clf.trace_, list)
         for trace, w, b in zip(clf.trace_, clf.coef_, clf.intercept_, strict=True):
             assert trace.weights(-1).tolist() == [*w, b]
+
+
+@pytest.mark.parametrize("n", range(2, 22))
+def test_no_margin_is_above_the_ceiling(n: int) -> None:
+    """γ of ±e₁, …, ±e_n is 1/√n, and ‖w‖/t reaches it: rounded to nearest it would fall below."""
+    clf = nv.Perceptron(order="cyclic", fit_intercept=False, trace=True)
+    clf.fit(np.vstack([np.eye(n), -np.eye(n)]), [1] * n + [0] * n)
+    assert isinstance(clf.trace_, Trace)
+    ceiling = Fraction(float(clf.trace_.margin_ceilings().min()))
+    assert 1 <= ceiling**2 * n <= 1 + Fraction(1, 10**12)

@@ -9,6 +9,7 @@ and hence cos∠(w*, w_t) ≥ √t·γ/R; as a cosine is at most 1, t ≤ R²/γ
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -145,9 +146,19 @@ class Trace:
     def margin_ceilings(self) -> Vector:
         """‖w_t‖/Σ τ after each update: γ is at most that, if the run began at w₀ = 0 (B3, C3).
 
-        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for every unit vector w*.
+        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for every unit vector w*. The
+        result is rounded up: each update rounds w by at most 3u·‖w‖, its length and the sum of τ
+        are rounded once for each entry.
         """
-        return np.asarray(np.sqrt(self.squared_norm) / np.cumsum(self.tau))
+        if self.problem is None:
+            raise ValueError(
+                "This trace has no rows to bound the rounding of w: see Trace.problem."
+            )
+        u, p, t = 2.0**-52, self.problem.p, np.arange(1, len(self) + 1)
+        with np.errstate(over="ignore"):
+            length = np.sqrt(self.squared_norm) * (1.0 + (p + 4) * u) + math.sqrt(p) * 2.0**-537
+            reach = length + 4.0 * u * np.cumsum(length) + t * p * 2.0**-1074
+            return np.asarray(reach / np.cumsum(self.tau) * (1.0 + (t + 16) * u))
 
 
 class Tape(NamedTuple):
