@@ -109,24 +109,26 @@ between 1 and 0, in 4 rows of 2 columns.'
         """The share of each contradiction where mistakes cost 1."""
         return self.shares or (Fraction(1),) * len(self.contradictions)
 
-    def with_zero_negative(self, positive: Container[int]) -> ErrorBound:
+    def with_zero_negative(
+        self, positive: Container[int], costs: Sequence[Fraction] | None = None
+    ) -> ErrorBound:
         """What is proved of rules that predict the negative class where f(x) = 0.
 
         Rows of the negative class alone contradict each other only where f(x) = 0 is a mistake on
-        them: f = 0 classifies them correctly. The contradictions that are left have a row of those
-        that are ``positive``. Mistakes cost 1.
+        them: f = 0 classifies them correctly. The contradictions that are left have a row that is
+        ``positive``. Mistakes have ``costs``, or cost 1.
         """
-        pairs = zip(self.contradictions, self.each_share(), strict=True)
         kept = [
-            (claim, share)
-            for claim, share in pairs
+            k
+            for k, claim in enumerate(self.contradictions)
             if any(row in positive for row in claim.among or ())
         ]
         if len(kept) == len(self.contradictions):
             return self
-        claims, shares = tuple(claim for claim, _ in kept), tuple(share for _, share in kept)
+        claims = tuple(self.contradictions[k] for k in kept)
+        shares = None if self.shares is None else tuple(self.shares[k] for k in kept)
         proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0))
-        return replace(proof, bound=proof.total(None))
+        return replace(proof, bound=proof.total(costs))
 
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> ErrorBound:
