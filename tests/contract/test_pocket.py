@@ -49,7 +49,7 @@ BETTER_THAN_A_CONSTANT = (
 
 ANOTHER_DRAW = (
     "a row of weight 2 is as likely to be drawn as two equal rows, but which row a random number "
-    "draws depends on where the rows stand; the other strategies find a separating rule on this data"
+    "draws depends on where the rows stand; the other strategies separate this data"
 )
 
 
