@@ -84,7 +84,7 @@ def noisy(seed: int) -> tuple[Vector, Labels, int, bool]:
     y = rng.integers(n_classes, size=n)
     if seed % 5 == 0:
         y = np.arange(n) % n_classes
-        X = np.arange(n)[:, None] - float(n // 2) if d == 1 else X
+        X = np.arange(n, dtype=np.float64)[:, None] - n // 2 if d == 1 else X
     y[:n_classes] = range(n_classes)
     return X, y, n_classes, fit_intercept
 

@@ -322,7 +322,8 @@ class Count(ShardVisit):
                 near = ~(np.abs(f) > doubt * lengths[some, None, None])
                 at = np.flatnonzero(near.any(axis=(1, 2)))
                 if len(at) > 0:  # columns of different size: Σ|w_j·x_j| is far below ‖w‖·‖x‖
-                    terms = scores(abs(rows.X[some][at]), np.abs(flat)).reshape(-1, *shape)
+                    block: Any = rows.X[some][at]
+                    terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
                     near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _ULP * terms)
                 self._count(f, near, signs[some], step, taking[some, None])
 

@@ -503,7 +503,8 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     X = problem.X
     largest = np.zeros(problem.p - 1)
     for first, last in stretches(X):
-        part: Any = abs(X[first:last]).max(axis=0)
+        some: Any = X[first:last]
+        part = abs(some).max(axis=0)
         part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
         largest = np.maximum(largest, part)
     usual = (largest > _SMALL) & (largest < _LARGE)

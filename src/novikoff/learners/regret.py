@@ -24,7 +24,7 @@ from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.pocket import Pocket
 
 # A function of a row, an object with `predict`, or weights as (coef, intercept).
-FixedRule: TypeAlias = Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any
+FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any"
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +224,7 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
         for proof, side in zip(proofs, sides.T, strict=True)
     ]
     best = max(parts, key=lambda part: part.bound)
-    claims, shares = best.contradictions, best.each_share()
+    claims, shares = best.contradictions, [*best.each_share()]
     pooled = tuple(claim for part in parts for claim in part.contradictions)
     if len(pooled) > len(claims):
         _, more, bound = best_shares(pooled, n, None, best.bound, Limits())
@@ -257,7 +257,7 @@ def _mistakes_of(
     return wrong
 
 
-def _predictions(rule: FixedRule, X: MatrixLike, rows: Matrix, labels: Labels) -> list[Hashable]:
+def _predictions(rule: Any, X: MatrixLike, rows: Matrix, labels: Labels) -> list[Hashable]:
     """The label that a rule predicts for each row."""
     if hasattr(rule, "predict") and not isinstance(rule, type):
         return list(np.asarray(rule.predict(X)).tolist())
