@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
-from itertools import islice, pairwise, product
+from itertools import chain, combinations, islice, pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -35,9 +35,11 @@ from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 from novikoff.geometry.packing import Packing
+from novikoff.geometry.system_statement import Constraint
 from novikoff.learners.inputs import seed_of
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
+from tests.system_oracle import is_feasible
 from tests.unit.test_regret import fewest_errors
 
 LogisticRegression = import_module("sklearn.linear_model").LogisticRegression  # it has no types
@@ -710,6 +712,78 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
         assert model.n_errors_ == wrong(model, X, y).sum()
+
+
+def least_cost(
+    X: Vector, signs: Signs, costs: list[Fraction], fit_intercept: bool, zero_is_negative: bool
+) -> Fraction:
+    """What the mistakes of any hyperplane cost at least, by trying all sets of wrong rows.
+
+    A row on the hyperplane is a mistake, or negative; a row of zeros without a bias is negative.
+    """
+    rows = []
+    for i, x in enumerate(X.tolist()):
+        values = [*x, 1.0] if fit_intercept else x
+        terms = {j: int(signs[i]) * Fraction(value) for j, value in enumerate(values) if value}
+        weak = signs[i] < 0 and (zero_is_negative or not terms)
+        rows.append(Constraint(f"row {i}", terms, ">=" if weak else ">", Fraction(0)))
+    taking = [i for i, price in enumerate(costs) if price > 0]
+    every = chain.from_iterable(combinations(taking, k) for k in range(len(taking) + 1))
+    for wrong in sorted(every, key=lambda some: sum((costs[i] for i in some), Fraction(0))):
+        if is_feasible([rows[i] for i in taking if i not in wrong], X.shape[1] + 1):
+            return sum((costs[i] for i in wrong), Fraction(0))
+    raise AssertionError
+
+
+def awkward(seed: int) -> tuple[np.random.Generator, Vector, Any, Any, Any]:
+    """Few rows, at times with aliased columns, duplicates, zeros; two or three classes, weights."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.integers(3, 8)), int(rng.choice([2, 2, 3]))
+    X = rng.integers(-2, 3, size=(n, int(rng.integers(1, 4)))).astype(np.float64)
+    X = np.column_stack([X, 2.0 * X[:, 0]]) if seed % 3 == 0 else X
+    X = X[rng.integers(n, size=n)] if seed % 4 == 0 else X
+    X[rng.integers(n)] *= seed % 5 != 0
+    y = rng.integers(n_classes, size=n)
+    y[:n_classes] = range(n_classes)
+    weights = [None, None, rng.choice([0.0, 0.1, 0.7, 3.0], size=n), rng.integers(1, 4, size=n)]
+    by_class = {label: float(rng.choice([0.3, 1.0, 2.0])) for label in range(n_classes)}
+    return rng, X, y, weights[seed % 4], [None, "balanced", by_class][seed // 4 % 3]
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_bounds_and_optima_are_true(first: int) -> None:
+    for seed in range(first, first + 20):
+        rng, X, y, weights, class_weight = awkward(seed)
+        strategy: Any = ["ratchet", "run_length", "textbook"][seed % 3]
+        model: Any = nv.Pocket(strategy, refine=bool(rng.integers(2)), random_state=0)
+        model.set_params(fit_intercept=bool(rng.integers(2)), class_weight=class_weight)
+        model.set_params(multi_class=["ovr", "ovo"][seed // 2 % 2], max_updates=60)
+        costs = np.ones(len(y)) if weights is None else weights.astype(np.float64)
+        factors = np.ones(3) if class_weight is None else np.zeros(3)
+        if class_weight == "balanced":
+            factors = len(y) / (len(np.unique(y)) * np.bincount(y, minlength=3).clip(1))
+        elif class_weight is not None:
+            factors[list(class_weight)] = list(class_weight.values())
+        costs = costs * factors[y]
+        if not costs.any():
+            continue
+        model.fit(X, y, sample_weight=weights)
+        f, several = model._model.scores(X), model._model.n_rules > 1
+        told = model.n_errors_, model.errors_lower_bound_, model.certificate_, model.optimal_
+        for rule, signs in enumerate(model._model.sides[y].T):
+            errors, bound, proof, optimal = (part[rule] if several else part for part in told)
+            taking = signs != 0
+            exact = [Fraction(price) for price in costs[taking].tolist()]
+            score, own = f[taking, rule], signs[taking]
+            touches = strategy == "textbook" or (score[X[taking].any(axis=1)] == 0.0).any()
+            least = least_cost(X[taking], own, exact, model.fit_intercept, bool(touches))
+            wrong = np.flatnonzero((score > 0.0) != (own > 0))
+            price = sum((exact[i] for i in wrong.tolist()), Fraction(0))
+            assert errors == float(price), seed
+            assert bound <= proof.bound <= least <= price, seed
+            assert not optimal or price == least, seed
+            counts = weights is None and class_weight is None
+            nv.verify(proof, X, y, sample_weight=None if counts else costs)
 
 
 BAD: dict[str, tuple[dict[str, object], dict[str, object]]] = {
