@@ -59,9 +59,9 @@ class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
 
     The pocket algorithm (Gallant 1990) runs a perceptron on rows drawn at random and keeps the best
-    weights that it meets. By default the search does more: a rule without mistakes is found if
-    there is one, other cheap rules compete with the pocket, and a descent on the number of mistakes
-    starts from the best of all. Contradictions then prove how many mistakes every hyperplane must
+    weights that it meets. By default the search does more: if there is a rule without mistakes
+    and time to find it, it is found; other cheap rules compete with the pocket, and a descent on
+    the number of mistakes starts from the best of all. Contradictions then prove how many mistakes every hyperplane must
     make.
 
     Parameters
@@ -80,7 +80,7 @@ class Pocket(LinearLearner):
         (both are Gallant's). The weights returned are the best of these and of others: a separating
         hyperplane if there is one, the constants, the start and, with ``refine``, all that is named
         there. They are then moved off the rows that lie on their hyperplane. So they need not be
-        weights that the run met, with ``refine=False`` neither.
+        weights that the run met, not even with ``refine=False``.
     refine : bool
         Whether the averaged perceptron, least squares and logistic regression compete with the
         pocket, and a descent on the number of mistakes goes on from the best. Not used by
@@ -99,16 +99,16 @@ class Pocket(LinearLearner):
         search for contradictions is shorter in proportion.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
-        the best. However short it is, each rule found is at least as good as a constant and, with
-        ``refine``, as an averaged perceptron's, and X is hashed once: on large data these may take
-        longer. Without it a search ends when it hardly gains, after an amount of work that depends
-        on the data, not on the clock.
+        the best. However short it is, each rule found (except by "textbook") is at least as good as
+        a constant and, with ``refine``, as an averaged perceptron's, and X is hashed once: on large
+        data these may take longer. Without it a search ends when it hardly gains, after an amount
+        of work that depends on the data, not on the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: each against the rest, or each against each other. Rules
-        against the rest have no common scale, so "ovo" often makes fewer mistakes together. Cheap
-        rules, or those that choose the most frequent class, take the place of those found where
-        they choose the right class more often together; one alone may then err more often than a
-        constant.
+        against the rest have no common scale, so "ovo" often makes fewer mistakes together. Except
+        with "textbook", cheap rules, or those that choose the most frequent class, take the place
+        of those found where they choose the right class more often together; one alone may then err
+        more often than a constant.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool
@@ -258,8 +258,9 @@ class Pocket(LinearLearner):
         if weights is not None and not 0.0 < weights.max() < 1e300:
             raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
         seed = seed_of(self.random_state)
-        with limits.standing_still():
-            load_kernel(problem)
+        if self.strategy != "textbook":
+            with limits.standing_still():
+                load_kernel(problem)
         basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
         digest, found = MatrixDigest.of(problem.X), list[FewestMistakes]()
         for rule, sides in enumerate(model.scheme.sides.T):
