@@ -61,8 +61,8 @@ class Pocket(LinearLearner):
     The pocket algorithm (Gallant 1990) runs a perceptron on rows drawn at random and keeps the best
     weights that it meets. By default the search does more: if there is a rule without mistakes
     and time to find it, it is found; other cheap rules compete with the pocket, and a descent on
-    the number of mistakes starts from the best of all. Contradictions then prove how many mistakes every hyperplane must
-    make.
+    the number of mistakes starts from the best of all. Contradictions then prove how many mistakes
+    every hyperplane must make.
 
     Parameters
     ----------
