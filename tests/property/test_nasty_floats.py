@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -277,9 +278,9 @@ def test_a_pocket_counts_what_it_predicts(
 def test_a_pocket_of_extreme_rows_counts_what_it_predicts(
     X: list[list[float]], y: list[int], fit_intercept: bool
 ) -> None:
-    for refine in (True, False):
+    for refine, rows in product((True, False), (np.array(X), csr(np.array(X)))):
         model = nv.Pocket(fit_intercept=fit_intercept, refine=refine, max_updates=10)
-        counts_are_true(model.set_params(random_state=0).fit(X, y), np.array(X), np.array(y))
+        counts_are_true(model.set_params(random_state=0).fit(rows, y), rows, np.array(y))
 
 
 @pytest.mark.usefixtures("_brief_descents")
