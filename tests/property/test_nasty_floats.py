@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -192,3 +194,135 @@ def test_a_product_of_exactly_zero_does_not_separate(shift: int) -> None:
     assert prove_signs(problem, w) is False
     w[4] += 2.0**-52
     assert prove_signs(problem, w) is True
+
+
+# Learners: what they say of the training rows is what `predict` does
+
+
+def labelled(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool, int]]:
+    """Rows of two classes, or of three one time in three, with a seed."""
+    for k, (X, y, fit_intercept) in enumerate(draws(family, how_many)):
+        labels = y.copy()
+        labels[0] = -labels[-1]
+        if k % 3 == 0:
+            labels[1 : len(y) - 1 : 3] = 5
+        if len(np.unique(labels)) > 1:
+            yield X, labels, fit_intercept, k
+
+
+def wrong_by_rule(model: Any, X: Vector, y: Signs) -> list[int]:
+    """The rows on the wrong side of each rule, f(x) = 0 being the negative side."""
+    sides = model._model.sides[np.searchsorted(model.classes_, y)]
+    f = model._model.scores(X)
+    return [int(n) for n in ((sides != 0) & ((f > 0.0) != (sides > 0))).sum(axis=0)]
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
+    """Whether it fits the data, or rejects it with the advice to scale it."""
+    try:
+        model.fit(*data)
+    except nv.NotSeparableError:
+        raise
+    except ValueError as error:
+        if may_refuse and "scale" in str(error).lower():
+            return False
+        raise
+    return True
+
+
+def counts_are_true(model: Any, X: Vector, y: Signs) -> None:
+    assert np.isfinite(model.coef_).all()
+    assert listed(model.n_errors_) == wrong_by_rule(model, X, y)
+    if len(model.classes_) == 2:
+        assert model.n_errors_ == np.count_nonzero(model.predict(X) != y)
+    for errors, bound, proof in zip(
+        *map(listed, (model.n_errors_, model.errors_lower_bound_, model.certificate_)), strict=True
+    ):
+        assert bound <= errors
+        nv.verify(proof, X, y)
+
+
+@pytest.fixture
+def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 60)
+
+
+@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.parametrize("strategy", ["ratchet", "run_length", "textbook"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_pocket_counts_what_it_predicts(
+    family: str, strategy: Literal["ratchet", "run_length", "textbook"]
+) -> None:
+    for X, y, fit_intercept, k in labelled(family, 6):
+        multi_class: Any = "ovo" if k % 2 else "ovr"
+        model = nv.Pocket(strategy, fit_intercept=fit_intercept, multi_class=multi_class)
+        model.set_params(refine=k % 4 > 1, max_updates=50, random_state=0)
+        if fits(model, X, y, may_refuse=strategy == "textbook"):
+            counts_are_true(model, X, y)
+
+
+@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.parametrize(
+    ("X", "y", "fit_intercept"),
+    [
+        ([[0.0], [-1e-323], [1e-323], [-1e-323], [0.0], [5e-324]], [0, 1, 1, 0, 1, 1], False),
+        ([[1e200, 1e-100], [2e200, -1e-100], [-1e200, 3e-100]] * 2, [0, 1, 1, 1, 0, 0], False),
+        ([[-1e100], [0.0], [1e100]], [0, 1, 1], True),
+        ([[1e-300], [1e300], [-1e-300]], [0, 1, 1], False),
+    ],
+)
+def test_a_pocket_of_extreme_rows_counts_what_it_predicts(
+    X: list[list[float]], y: list[int], fit_intercept: bool
+) -> None:
+    for refine, rows in product((True, False), (np.array(X), csr(np.array(X)))):
+        model = nv.Pocket(fit_intercept=fit_intercept, refine=refine, max_updates=10)
+        counts_are_true(model.set_params(random_state=0).fit(rows, y), rows, np.array(y))
+
+
+@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_pocket_on_a_cluster_counts_what_it_predicts(family: str) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    from tests.cluster.cases import local_rows
+
+    for X, y, fit_intercept, k in labelled(family, 3):
+        model = nv.Pocket(fit_intercept=fit_intercept, refine=k % 2 == 0, max_updates=20)
+        if fits(model.set_params(random_state=0), local_rows(X, y, [len(y) // 2])):
+            counts_are_true(model, X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "learner",
+    [
+        nv.MaxMargin(),
+        nv.MaxMargin("padded", multi_class="ovo"),
+        nv.Perceptron(max_epochs=50, random_state=0),
+        nv.Perceptron(max_epochs=50, random_state=0, scale="standard", multi_class="ovo"),
+        nv.PassiveAggressive(max_epochs=50, random_state=0),
+        nv.TowerClassifier(max_updates=50, random_state=0),
+    ],
+    ids=str,
+)
+def test_what_has_converged_predicts_every_row(learner: Any) -> None:
+    """Or the fit is rejected: no hyperplane exists, or the numbers are beyond float64."""
+    converged = 0
+    for family in FAMILIES:
+        for X, y, fit_intercept, _ in labelled(family, 6):
+            if "fit_intercept" in learner.get_params():
+                learner.set_params(fit_intercept=fit_intercept)
+            try:
+                if not fits(learner, X, y):
+                    continue
+            except nv.NotSeparableError as error:
+                error.certificate.verify(X[error.rows], y[error.rows])
+                continue
+            errors = np.count_nonzero(learner.predict(X) != y)
+            if getattr(learner, "converged_", True):
+                converged += 1
+                assert errors == getattr(learner, "n_unavoidable_", 0), (family, X.tolist(), y)
+    assert converged > 5

@@ -71,7 +71,7 @@ def test_one_period_of_rows_adds_up_to_zero(order: Any) -> None:
 
 
 def test_the_warning_says_so_and_that_nothing_will_help() -> None:
-    with pytest.warns(ConvergenceWarning, match="repeat every epoch, exactly.*no rule separates"):
+    with pytest.warns(ConvergenceWarning, match="every epoch, exactly.*no hyperplane has"):
         nv.Perceptron(order="cyclic").fit(XOR_X, XOR_Y)
     X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
     with pytest.warns(ConvergenceWarning, match="repeat every 5 epochs, exactly"):
@@ -88,6 +88,19 @@ def test_nothing_is_claimed_where_it_is_not_exact() -> None:
     assert fitted(XOR_X, [0, 0, 0, 1]).period_ is None
     assert fitted(XOR_X, XOR_Y, max_updates=3).period_ is None
     assert fitted(XOR_X, XOR_Y, step=3.0).period_ == fitted(XOR_X, XOR_Y).period_
+
+
+def test_a_rule_that_cycles_says_nothing_of_all_classes_together() -> None:
+    """The middle of three is not separated from the rest; the largest of three scores is right."""
+    X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0, 1, 2])
+    assert ((X @ [[-1.0, 0.0, 1.0]] + [0.0, 0.5, 0.0]).argmax(axis=1) == y).all()
+    with pytest.warns(ConvergenceWarning) as caught:
+        nv.Perceptron(order="cyclic").fit(X, y)
+    told = str(caught[0].message)
+    assert (
+        "for these no hyperplane has every row of the rule's classes strictly on its side" in told
+    )
+    assert "no rule" not in told
 
 
 def test_each_class_has_its_own_and_a_stream_has_none() -> None:

@@ -39,6 +39,9 @@ _SCORES_PER_BLOCK, _MIN_ROWS_PER_BLOCK = 1 << 20, 64
 # Numbers of the sample.
 SAMPLE_ENTRIES = 1 << 20
 _ULP = float(np.finfo(np.float64).eps)
+_BEYOND_FLOATS = (
+    "The scores of some rows are beyond the range or the precision of float64: scale the columns."
+)
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,16 @@ def search(
         visit = replace(visit, seconds=limits.part(0.8 / (n_settings * turns)).seconds)
         by_shard = rows.cluster.over(visit, Limits()).found
         parts += [by_shard[number] for number in sorted(by_shard)]
-    W, errors = _best(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
+    W = _best(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
+    errors = _misclassified(rows, settings, W)
     digests = _digests(rows, settings, verdicts)
     rules = []
     for k, setting in enumerate(settings):
         found = [part[k] for part in parts]
         proof = _proof(rows, setting, digests[k], verdicts[k].certificate, found)
         updates = sum(own.updates for own in found)
+        if errors[k] < proof.bound:
+            raise ValueError(_BEYOND_FLOATS)
         rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
     return rules
 
@@ -152,10 +158,8 @@ def _candidates(
     return W
 
 
-def _best(
-    rows: Rows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
-) -> tuple[Vector, Indices]:
-    """The best rule of each setting, among candidates moved off the rows on them; its mistakes."""
+def _best(rows: Rows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator) -> Vector:
+    """The best rule of each setting, among candidates moved off the rows on them."""
     d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
     seen = rows.cluster.over(Count(settings, W, v), Limits())
@@ -167,8 +171,15 @@ def _best(
         chosen.append(np.vstack([np.zeros((d, n_settings)), np.where(largest, 1.0, -1.0)]))
     W = np.stack(chosen, axis=1)
     seen = rows.cluster.over(Count(settings, W, v), Limits())
-    taken = int(seen.together.argmin())
-    return W[:, taken], seen.wrong[taken]
+    return np.asarray(W[:, int(seen.together.argmin())])
+
+
+def _misclassified(rows: Rows, settings: tuple[Setting, ...], W: Vector) -> Indices:
+    """The rows that `predict` misclassifies by each rule."""
+    seen = rows.cluster.over(Misclassified(settings, W), Limits())
+    if seen.beyond:
+        raise ValueError(_BEYOND_FLOATS)
+    return seen.wrong
 
 
 def _digests(rows: Rows, settings: tuple[Setting, ...], verdicts: Sequence[Verdict]) -> list[str]:
@@ -296,16 +307,24 @@ class Count(ShardVisit):
         """Count block by block."""
         signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
         rows, flat = shard.problem(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
+        shape = self.W.shape[1:]
         lengths = norms(rows)
         taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
-        doubt = 2.0 * rows.p * _ULP * np.linalg.norm(self.W, axis=0) * rows.unit
+        largest = np.abs(self.W).max(axis=0)
+        sizes = largest * np.linalg.norm(self.W / np.where(largest > 0.0, largest, 1.0), axis=0)
+        doubt = 2.0 * rows.p * _ULP * sizes * rows.unit
         size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
         with threadpool_limits(1, user_api="blas"):
             for first in range(0, rows.n, size):
                 some = slice(first, first + size)
-                f = scores(rows.X[some], flat).reshape(-1, *self.W.shape[1:])
+                f = scores(rows.X[some], flat).reshape(-1, *shape)
                 step = (scores(rows.X[some], self.v[:, None]) * signs[some])[:, None]
                 near = ~(np.abs(f) > doubt * lengths[some, None, None])
+                at = np.flatnonzero(near.any(axis=(1, 2)))
+                if len(at) > 0:  # columns of different size: Σ|w_j·x_j| is far below ‖w‖·‖x‖
+                    block: Any = rows.X[some][at]
+                    terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
+                    near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _ULP * terms)
                 self._count(f, near, signs[some], step, taking[some, None])
 
     def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
@@ -335,3 +354,27 @@ class Count(ShardVisit):
         left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
         t = np.where(self.up >= self.down, right, left)
         return np.where(self.up + self.down == 0, 0.0, t)
+
+
+@dataclass
+class Misclassified(ShardVisit):
+    """The rows that `predict` misclassifies by the rules W[:, k], one for each setting."""
+
+    settings: tuple[Setting, ...]
+    W: Vector  # (p, K)
+    wrong: Indices = field(init=False)  # (K,)
+    beyond: bool = field(init=False, default=False)  # whether a score is not finite
+
+    def __post_init__(self) -> None:
+        self.wrong = np.zeros(self.W.shape[1], dtype=np.int64)
+
+    def look_at_shard(self, shard: Shard) -> None:
+        """Count the rows on the wrong side; f(x) = 0 is the negative class."""
+        signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
+        f = scores(shard.problem(self.settings[0].fit_intercept).X, self.W)
+        self.wrong = self.wrong + ((f > 0.0) != (signs > 0)).sum(axis=0)
+        self.beyond = self.beyond or not bool(np.isfinite(f).all())
+
+    def merge(self, other: Misclassified) -> None:
+        """Add up."""
+        self.wrong, self.beyond = self.wrong + other.wrong, self.beyond or other.beyond

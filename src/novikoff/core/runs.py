@@ -188,7 +188,7 @@ class Repetition:
     any data ‖w_t‖ stays bounded, so that integer weights take finitely many values. Where every
     epoch visits the rows in the same order, the weights at its end decide all that follows: once
     they repeat, the run cycles. The rows acted on within a period then add up to zero with positive
-    factors, Σ k_i·a_i = 0, and no w has ⟨a_i, w⟩ > 0 for all of them: no rule separates the data.
+    factors, Σ k_i·a_i = 0, and no w has ⟨a_i, w⟩ > 0 for all of them.
 
     The weights are compared with those at the last power of two of epochs: the first time that
     they are equal, the distance is the smallest period. ``periods`` has it for each rule, or None.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from novikoff.core.model import Model
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import problems_of, sides_of
@@ -101,6 +102,9 @@ class MaxMargin(LinearLearner):
     ------
     NotSeparableError
         By ``fit``, where no hyperplane separates the classes; the certificate is attached.
+    ValueError
+        By ``fit``, where the weights are beyond the range of float64, or the margin is so narrow
+        that the rounded weights misclassify a training row.
 
     Examples
     --------
@@ -158,6 +162,7 @@ class MaxMargin(LinearLearner):
             ]
             weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))
             linear(model).W[:] = np.column_stack(weights)
+            _check_predictions(model, problem, codes)
             self._hold(model)
             self.margin_, self.support_ = one_or_each(margins), one_or_each(supports)
             self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)
@@ -201,6 +206,21 @@ class MaxMargin(LinearLearner):
                 stacklevel=4,
             )
         return w, margin, part[rows[order]], dual[order], verdict
+
+
+def _check_predictions(model: Model, problem: Problem, codes: Indices) -> None:
+    """Raise ValueError unless `predict` classifies every training row correctly."""
+    try:
+        wrong = np.flatnonzero(model.scheme.choose(model.scores(problem.X)) != codes)
+    except ValueError:
+        raise ValueError(_BEYOND_FLOATS) from None
+    if len(wrong) > 0:
+        raise ValueError(
+            "The classes are separable, but the margin is too narrow for float64, next to the size "
+            f"of the numbers: by the rounded weights, row {wrong[0]} (counted from 0) is on the "
+            "wrong side. Scale the columns, for instance by sklearn.preprocessing.StandardScaler; "
+            "novikoff.separate has the verdict."
+        )
 
 
 def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices) -> NoReturn:

@@ -447,13 +447,14 @@ class OnlineLearner(LinearLearner):
         periods = [period for period in run.periods if period is not None]
         if periods:
             lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
-            which, n = "its weights", len(run.periods)
-            if n > 1:
+            which, what, n = "its weights", "no hyperplane has every row", len(run.periods)
+            if n > 1:  # several classes may be told apart though each rule has rows it gets wrong
                 which = f"the weights of {len(periods)} of {n} rules"
+                what = "for these no hyperplane has every row of the rule's classes"
             warnings.warn(
                 f"The {type(self).__name__} cycles: {which} repeat every {' or '.join(lengths)}, "
                 "exactly, and more epochs would not change that. The rows of one period add up to "
-                "zero, so that no rule separates the classes: proved. novikoff.Pocket finds a rule "
+                f"zero, so that {what} strictly on its side: proved. novikoff.Pocket finds rules "
                 "with few mistakes.",
                 ConvergenceWarning,
                 stacklevel=4,

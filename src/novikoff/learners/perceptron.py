@@ -256,7 +256,7 @@ class Perceptron(WeightLearner):
     period_ : int or None, or list of them for more than two classes
         The epochs after which the weights repeat for ever, found where it is exact (B8): rows and
         weights are integers and each epoch is the same cycle, or takes the worst row. It proves
-        that no rule separates the data.
+        that no hyperplane has every row of the rule's classes strictly on its side.
     random_state_ : int
         The random_state that repeats this fit.
     mixed_updates_ : array of shape (n_rules,)
