@@ -253,9 +253,12 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
     for number, _, slack in stated.close_rows(v, claim.least):
         if not _has_room(stated, number, slack, claim.least, held=held):
             raise CertificateError(f"The point has less room than {claim.least!r} at row {number}.")
-    if claim.most == math.inf or (not held and claim.most >= 0.0):
+    needs_no_proof = claim.most == math.inf or (not held and claim.most >= 0.0)
+    if needs_no_proof and not (claim.rows or claim.multipliers):
         return
     rows, right = _balanced(stated, claim)
+    if claim.most == math.inf:
+        return
     lengths = Fraction(0)  # Σ |λ_i|‖a_i‖, rounded to the safe side
     most = Fraction(claim.most)
     for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
@@ -265,9 +268,7 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
         raise CertificateError(f"λ does not show a radius of at most {claim.most!r}.")
 
 
-def _has_room(
-    stated: Statement, number: int, slack: Fraction, least: float, *, held: bool
-) -> bool:
+def _has_room(stated: Statement, number: int, slack: Fraction, least: float, *, held: bool) -> bool:
     """Whether slack ≥ least·‖a‖; equalities that are held, and rows of zeros, have to hold."""
     equality = stated.is_equality(number)
     if equality and held:

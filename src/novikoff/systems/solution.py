@@ -82,9 +82,12 @@ class Solution:
     implicit_equalities : tuple of NamedRow or None
         The rows, equalities apart, that hold with equality in every solution; None if unknown.
     radius : Interval
-        Holds one signed number: the radius of the largest ball of solutions, or minus the
-        violation, as a distance, that no point avoids; < counts as ≤. Where it is not negative,
-        equalities hold and have no part in it; else they count as two rows.
+        Holds one signed number r; < counts as ≤. Where feasible, r ≥ 0 is the radius of the largest
+        ball of solutions, infinite where there are balls of any size. Equalities, and variables
+        whose bounds are equal, hold and have no part in it: the ball lies within them. Where
+        infeasible, −r ≥ 0 is the largest distance to a row, two for an equality, that no point
+        avoids. That is 0 where the system fails only because rows are strict, and infinite where a
+        row of zeros fails, such as 0 ≤ −1. Where undecided, nothing is known of r.
     least_squares : array of shape (p,) or None
         Where infeasible, a point of the least Σ violation²; with a budget, the best found in time.
     violation : float
@@ -158,11 +161,12 @@ class Solution:
 
     @cached_property
     def room(self) -> Radius | Interval:
-        """The radius with its proof; without one where it is infinite, or unknown."""
+        """The radius with its proof; without one where it is infinite, unknown or beyond floats."""
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
         try:
-            return signed_radius(self.system, Limits(seconds=self.seconds))
+            limits = Limits(seconds=self.seconds)
+            return signed_radius(self.system, limits, feasible=self.kind == "feasible")
         except OutOfTimeError:
             return Interval(-math.inf, math.inf)
 
