@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from math import inf, isfinite
 from random import Random
 
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
+from novikoff.report.system_report import _conflict
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.solution import NamedRow, Solution
@@ -245,6 +247,31 @@ def test_conflicts_without_a_common_row_and_least_values() -> None:
         assert best.exact_value == value
         assert best.kind == ("unbounded" if value is None else "optimal")
     assert several > 5
+
+
+def test_so_many_rows_must_go_and_a_row_alone_gives_way_by_so_much() -> None:
+    """What ``novikoff solve --all-conflicts`` says, tried on all sets of fewer rows."""
+    seen = Counter[int]()
+    for seed in range(400):
+        model = random_model(seed)
+        system = system_of(model)
+        found = conflicts_of(system, Limits())
+        removable = [k for k in range(model.n) if model.row(k) and k not in model.kept]
+        few = [conflict for conflict in found if not all(row.kept for row in conflict)]
+        seen[len(few)] += 1
+        for gone in combinations(removable, len(few) - 1) if few else ():
+            assert not oracle.is_feasible(oracle.rows_of(model, frozenset(gone)), model.d), seed
+        for answer in found.solutions:
+            for part in _conflict(answer)["rows"]:  # type: ignore[attr-defined]
+                named = NamedRow(part["kind"], part["index"], part["name"], Fraction(0))
+                k, by = number_of(model, named), Fraction(part["gives_way_by"])
+                row = model.row(k)
+                assert row is not None
+                others = oracle.rows_of(model, frozenset([k]))
+                for sign in (1, -1) if row.relation == "=" else (row.sign,):
+                    looser = row._replace(right=row.right + sign * by * Fraction(999, 1000))
+                    assert not oracle.is_feasible([*others, looser], model.d), seed
+    assert seen[2] > 5
 
 
 def test_floats_of_every_size() -> None:

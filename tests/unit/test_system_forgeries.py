@@ -147,7 +147,7 @@ def test_equalities_of_a_feasible_system_have_no_part_in_its_radius() -> None:
     replace(proof, radius=true).verify(**FIXED)
     replace(proof, radius=replace(true, least=-1.0)).verify(**FIXED)
     off = (F(0), F(1, 2), F(1))  # the point violates the bounds of u, by less than 1
-    with pytest.raises(nv.CertificateError, match="less room than -1.0 at row"):
+    with pytest.raises(nv.CertificateError, match=r"less room than -1\.0 at row"):
         replace(proof, radius=Radius(-1.0, INF, off, (), ())).verify(**FIXED)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -591,6 +592,21 @@ def test_the_signed_radius_of(name: str) -> None:
     assert (proof.radius is None) == (expected in (INF, -INF))
 
 
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [
+        ("zeros that hold", "; the radius of a largest ball is at least 1.99"),
+        ("two equalities", "; every point is at least 0.49"),
+        ("a half-plane", "Feasible: a point satisfies every row, in 2 variables."),
+        ("strict rows", "Infeasible: 2 rows contradict each other, and no fewer of them do, in 1 "),
+    ],
+)
+def test_the_sentence_of_a_certificate_tells_the_radius(name: str, claim: str) -> None:
+    answer = nv.solve(**RADII[name][0])
+    _ = answer.radius
+    assert claim in proof_of(answer).claim()
+
+
 def test_the_radius_has_the_sign_of_the_answer_when_time_is_up() -> None:
     rng = np.random.default_rng(0)
     wide = nv.solve(rng.normal(size=(60, 30)), np.abs(rng.normal(size=60)), budget=5)
@@ -683,6 +699,36 @@ def test_values_of_many_digits_are_exact(p: int) -> None:
         assert sum(row.multiplier * F(rows[row.index, j]) for row in best.dual) == -F(f[j])
     room = nv.solve(rows, right).radius
     assert 0.0 < room.lo <= room.hi < room.lo * (1.0 + 1e-13)
+
+
+def test_sentences_about_values_do_not_round_them_silently() -> None:
+    best = nv.linear_program([1.0], [[-1.0]], [-0.5])
+    assert str(best) == "Optimal: the value is 0.5, exactly (proved)."
+    third = nv.linear_program([1.0], [[-3.0]], [-1.0])
+    text = "Optimal: the value is 0.3333333333, rounded to 10 digits here (proved)."
+    assert str(third) == text
+    assert "falls for ever" in str(nv.linear_program([1.0], [[1.0]], [0.0]))
+    assert "grows for ever" in str(nv.linear_program([-1.0], [[1.0]], [0.0], maximise=True))
+    ends = nv.Interval(0.12345678901, 0.12345678902)
+    undecided = replace(best, kind="undecided", value=ends)
+    assert [float(text) for text in re.findall(r"0\.\d+", str(undecided))] == [*ends]
+    near = Solution("undecided", best.solution.system, ended="time", no_point_within=0.1234569)
+    assert str(near).endswith("no solution is nearer to the origin than 0.123456.")
+
+
+def test_kept_rows_that_contradict_each_other_are_the_only_conflict() -> None:
+    rows, right = [[1.0], [-1.0], [1.0], [-1.0]], [0.0, -1.0, 0.0, -1.0]
+    found = nv.conflicts(rows, right, keep=[0, 1])
+    assert [sorted(row.index for row in conflict) for conflict in found] == [[0, 1]]
+    assert not found.complete
+
+
+def test_the_least_squared_violation_of_large_numbers() -> None:
+    answer = nv.solve([[1.0], [-1.0]], [1e200, -3e200])
+    assert answer.least_squares == pytest.approx([2e200])
+    assert answer.violation == pytest.approx(1e200)
+    tiny = nv.solve([[5e-324], [-5e-324]], [1e200, -3e200])
+    assert tiny.least_squares is not None
 
 
 def test_bounds_of_many_variables_take_no_square_of_memory() -> None:

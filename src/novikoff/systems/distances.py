@@ -28,7 +28,8 @@ from novikoff.systems.matrices import dense, lengths_in_units, scaled, time_to_f
 from novikoff.systems.system import System, split
 
 _MAX_STEPS = 200  # of the least squares
-# More than what a number near a point loses where it is below all floats.
+_MAX_POWER = 1000  # of two, by which the least squares are multiplied
+# More, by far, than what numbers and products lose where they are below all floats.
 _UNDERFLOW = 2.0**-1000
 
 
@@ -100,7 +101,8 @@ def _least_slack(
     at, X = exact.numbers(system.homogeneous(w)).near, system.passes.X[rows]
     with np.errstate(all="ignore"):  # what overflows is looked at exactly
         own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
-        slack, slop = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW) * (system.p + 9) * 2.0**-51
+        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW) + _UNDERFLOW
+        slop = sizes * (system.p + 9) * 2.0**-51
         slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
         close = rows[~(slack - slop > (slack + slop).min())]
     exactly = system.slack(w, limits, close)
@@ -155,9 +157,19 @@ def _lengths(system: System) -> list[Fraction]:
 
 
 def least_squares(system: System, limits: Limits) -> Vector:
-    """A w of the least Σ violation² over the rows as they are stated; the best found in time."""
-    A, c = _rows(system)
+    """A w of the least Σ violation² over the rows as they are stated; the best found in time.
+
+    Floats find it, in units of A and c in which no square overflows. It is the origin where the
+    rows are beyond floats.
+    """
     free, w = system.free[:-1], np.zeros(system.p)
+    with np.errstate(all="ignore"):
+        A, c = _rows(system)
+    peaks = [abs(part).max() if part.shape[0] else 0.0 for part in (A, c)]
+    if not np.isfinite(peaks).all():
+        return w
+    powers = np.maximum(np.frexp(peaks)[1], -_MAX_POWER)
+    A, c = A * 2.0 ** -float(powers[0]), np.ldexp(c, -powers[1])
 
     def residual(w: Vector) -> Vector:
         r = A @ w - c
@@ -170,10 +182,7 @@ def least_squares(system: System, limits: Limits) -> Vector:
             active = np.flatnonzero((r != 0.0) | free)
             if not time_to_factor(len(active), system.p, limits):
                 break
-            part = dense(A[active])
-            if not np.isfinite(part).all():
-                break
-            step = np.linalg.lstsq(part, -r[active], rcond=None)[0]
+            step = np.linalg.lstsq(dense(A[active]), -r[active], rcond=None)[0]
             length, after = 1.0, residual(w + step)
             while not float(after @ after) < value * (1.0 - 1e-14) and length > 1e-12:
                 length /= 2.0
@@ -182,13 +191,13 @@ def least_squares(system: System, limits: Limits) -> Vector:
                 break
             w = w + length * step
             r, value = after, float(after @ after)
-    return w
+        return np.asarray(np.ldexp(w, powers[1] - powers[0]))
 
 
 def _rows(system: System) -> tuple[Any, Vector]:
     """A and c of the rows as they are stated, in floats."""
     factors = np.full(system.e, -1.0)
     if system.factors is not None:
-        factors = -np.array([1 / factor for factor in system.factors[:-1]], dtype=np.float64)
+        factors = -np.array([exact.nearest_float(1 / factor) for factor in system.factors[:-1]])
     A = scaled(system.passes.X[:-1], factors)
-    return A[:, :-1], -dense(A[:, [-1]]).ravel() * float(system.unit)
+    return A[:, :-1], -dense(A[:, [-1]]).ravel() * exact.nearest_float(system.unit)
