@@ -150,7 +150,7 @@ def test_the_signed_radius_is_that_of_an_exact_linear_program(style: str) -> Non
         if style == "equalities":
             rows = [row._replace(relation="=") if rng.random() < 0.6 else row for row in rows]
         elif style == "rows of zeros":
-            relation: Relation = rng.choice(["<=", ">=", "=", "<", ">"])  # type: ignore[assignment]
+            relation: Relation = rng.choice(["<=", ">=", "=", "<", ">"])
             rows.append(Constraint("zeros", {}, relation, Fraction(rng.randint(-1, 1))))
         elif style == "fixed":
             lower[0] = upper[0] = z[0]

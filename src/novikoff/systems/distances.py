@@ -98,9 +98,11 @@ def _least_slack(
 
     Floats with a bound on their error leave the rows that may be the one.
     """
-    at, X = exact.numbers(system.homogeneous(w)).near, system.passes.X[rows]
-    with np.errstate(all="ignore"):  # what overflows is looked at exactly
+    X: Any = system.passes.X[rows]
+    at = exact.numbers(system.homogeneous(w)).near
+    with np.errstate(all="ignore"):  # where one is NaN, all are looked at exactly
         own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
+        own[~((own > _UNDERFLOW) & (own < math.inf))] = math.nan
         slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW) + _UNDERFLOW
         slop = sizes * (system.p + 9) * 2.0**-51
         slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
