@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable
 from fractions import Fraction
-from math import lcm
+from math import inf, isqrt, lcm
 
 import ppl
 
@@ -55,6 +55,38 @@ def least_value(solutions: ppl.NNC_Polyhedron, f: dict[int, Fraction]) -> Fracti
     if not found["bounded"]:
         return None
     return Fraction(int(found["inf_n"]), int(found["inf_d"])) / over
+
+
+def signed_radius(model: LinearSystem, *, feasible: bool) -> Fraction | float:
+    """The signed radius, a linear program in (w, r), with lengths to 2⁻²⁰⁰ of themselves."""
+    d, rows = model.d, list[Constraint]()
+    fixed = {j for j in range(d) if model.lower[j] is not None and model.lower[j] == model.upper[j]}
+    for number in range(model.n):
+        row = model.row(number)
+        if row is None:
+            continue
+        is_held = row.relation == "=" or (number >= model.m and (number - model.m) % d in fixed)
+        length = _length(row)
+        if is_held and feasible:
+            rows.append(row._replace(relation="="))
+            continue
+        if row.relation in ("<=", "<", "="):
+            rows.append(Constraint("", {**row.terms, d: length}, "<=", row.right))
+        if row.relation in (">=", ">", "="):
+            rows.append(Constraint("", {**row.terms, d: -length}, ">=", row.right))
+    if not feasible:
+        rows.append(Constraint("", {d: Fraction(1)}, "<=", Fraction(0)))
+    points = polyhedron(rows, d + 1)
+    if points.is_empty():
+        return -inf
+    least = least_value(points, {d: Fraction(-1)})
+    return inf if least is None else -least
+
+
+def _length(row: Constraint) -> Fraction:
+    squared = sum((value * value for value in row.terms.values()), Fraction(0))
+    top, bottom = squared.numerator, squared.denominator
+    return Fraction(isqrt(top * bottom << 400), bottom << 200)
 
 
 def _whole(terms: dict[int, Fraction], right: Fraction, scale: bool = False):  # type: ignore[no-untyped-def]

@@ -65,7 +65,7 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
         "            1 × the children want   family ≥ 8",
         "            1 × the doctor says     sleep ≥ 7.5",
         "            the sum, ≥ turned into ≤:  0 ≤ −0.5, which is false",
-        "            one of them has to give way, at least:  a day has 24 hours by 0.5, "
+        "            if one of them alone gives way, then by at least:  a day has 24 hours by 0.5, "
         "the boss wants by 0.5, the children want by 0.5, the doctor says by 0.5",
     ]
 

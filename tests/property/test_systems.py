@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import isfinite
+from itertools import combinations
+from math import inf, isfinite
 from random import Random
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
+from novikoff.report.system_report import _conflict
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.solution import NamedRow, Solution
@@ -97,6 +99,15 @@ def assert_irreducible(model: LinearSystem, answer: Solution) -> None:
         assert oracle.is_feasible([row for i, row in stated.items() if i != k], d)
 
 
+def assert_radius(model: LinearSystem, answer: Solution) -> None:
+    """The radius holds the true one, tightly."""
+    found = answer.radius
+    true = oracle.signed_radius(model, feasible=answer.kind == "feasible")
+    near = 0 if true in (inf, -inf) else abs(true) / 2**100  # the lengths of the oracle are rounded
+    assert found.lo - near <= true <= found.hi + near, (found, float(true))
+    assert found.lo == found.hi or found.hi - found.lo <= 2.0**-44 * float(abs(true))
+
+
 def test_every_system_is_decided_as_an_exact_solver_by_others_does() -> None:
     points = ("any", "any", "nearest", "interior", "chebyshev")
     kinds = Counter[str]()
@@ -122,11 +133,42 @@ def test_every_system_is_decided_as_an_exact_solver_by_others_does() -> None:
             assert found is not None
             assert {number_of(model, row) for row in found} == always, seed
         if seed % 3 == 0:
-            assert (answer.radius.lo >= 0.0) or answer.kind == "infeasible"
+            assert_radius(model, answer)
         proof = answer.certificate
         assert proof is not None
         nv.SystemCertificate.from_json(proof.to_json()).check(model)
     assert min(kinds.values()) > 300
+
+
+@pytest.mark.parametrize("style", ["equalities", "rows of zeros", "fixed", "bounds", "strict"])
+def test_the_signed_radius_is_that_of_an_exact_linear_program(style: str) -> None:
+    kinds = Counter[str]()
+    for seed in range(500):
+        rng, model = Random(seed), random_model(seed)  # noqa: S311
+        z = [Fraction(rng.randint(-3, 3)) for _ in range(model.d)]
+        rows, lower, upper = list(model.constraints), list(model.lower), list(model.upper)
+        if style == "equalities":
+            rows = [row._replace(relation="=") if rng.random() < 0.6 else row for row in rows]
+        elif style == "rows of zeros":
+            relation: Relation = rng.choice(["<=", ">=", "=", "<", ">"])
+            rows.append(Constraint("zeros", {}, relation, Fraction(rng.randint(-1, 1))))
+        elif style == "fixed":
+            lower[0] = upper[0] = z[0]
+        elif style == "bounds":
+            lower = [value - rng.randint(-1, 2) for value in z]
+            upper = [value + rng.randint(-1, 2) for value in z]
+        else:
+            signs: dict[Relation, Relation] = {"<=": "<", ">=": ">"}
+            rows = [row._replace(relation=signs.get(row.relation, row.relation)) for row in rows]
+        model = replace(
+            model, constraints=tuple(rows), lower=tuple(lower), upper=tuple(upper), kept=frozenset()
+        )
+        answer = solve(system_of(model), Limits())
+        assert_radius(model, answer)
+        kinds[f"{answer.kind} {answer.radius.lo == answer.radius.hi}"] += 1
+        assert answer.certificate is not None
+        nv.SystemCertificate.from_json(answer.certificate.to_json()).check(model)
+    assert {kind.split()[0] for kind in kinds} == {"feasible", "infeasible"}
 
 
 def test_the_same_system_as_arrays_dense_and_sparse() -> None:
@@ -205,6 +247,31 @@ def test_conflicts_without_a_common_row_and_least_values() -> None:
         assert best.exact_value == value
         assert best.kind == ("unbounded" if value is None else "optimal")
     assert several > 5
+
+
+def test_so_many_rows_must_go_and_a_row_alone_gives_way_by_so_much() -> None:
+    """What ``novikoff solve --all-conflicts`` says, tried on all sets of fewer rows."""
+    seen = Counter[int]()
+    for seed in range(400):
+        model = random_model(seed)
+        system = system_of(model)
+        found = conflicts_of(system, Limits())
+        removable = [k for k in range(model.n) if model.row(k) and k not in model.kept]
+        few = [conflict for conflict in found if not all(row.kept for row in conflict)]
+        seen[len(few)] += 1
+        for gone in combinations(removable, len(few) - 1) if few else ():
+            assert not oracle.is_feasible(oracle.rows_of(model, frozenset(gone)), model.d), seed
+        for answer in found.solutions:
+            for part in _conflict(answer)["rows"]:  # type: ignore[attr-defined]
+                named = NamedRow(part["kind"], part["index"], part["name"], Fraction(0))
+                k, by = number_of(model, named), Fraction(part["gives_way_by"])
+                row = model.row(k)
+                assert row is not None
+                others = oracle.rows_of(model, frozenset([k]))
+                for sign in (1, -1) if row.relation == "=" else (row.sign,):
+                    looser = row._replace(right=row.right + sign * by * Fraction(999, 1000))
+                    assert not oracle.is_feasible([*others, looser], model.d), seed
+    assert seen[2] > 5
 
 
 def test_floats_of_every_size() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -24,7 +26,7 @@ from novikoff.geometry.system_checker import Multipliers, Radius
 from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
-from novikoff.systems.distances import least_squares
+from novikoff.systems.distances import largest_violation, least_squares, nearest_boundary
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import time_to_factor
 from novikoff.systems.methods.relaxation import relaxation
@@ -532,16 +534,123 @@ def test_a_row_whose_square_is_below_all_floats_has_a_length() -> None:
         replace(proof, radius=false).verify(A, c)
 
 
-def test_the_radius_has_the_sign_of_the_answer() -> None:
-    for A, c in (([[0.0]], [-1.0]), ([[0.0, 0.0], [1.0, 0.0]], [-1.0, 1.0])):
-        assert nv.solve(A, c).radius.hi <= 0.0
-    assert nv.solve(None, None, A_eq=[[1.0], [1.0]], c_eq=[0, 1]).radius.hi <= 0.0
-    box = nv.solve([[0.0, 0.0], [1.0, 0.0]], [0.0, 1.0], strict=True, lower=0, upper=1)
-    assert (box.kind, box.radius.hi) == ("infeasible", 0.0)
+INF = math.inf
+# Systems and the signed radius of each, by hand.
+RADII: dict[str, tuple[dict[str, Any], float]] = {
+    "two equalities": ({"A": None, "c": None, "A_eq": [[1.0], [1.0]], "c_eq": [0.0, 1.0]}, -0.5),
+    "equalities of other lengths": (
+        {"A": None, "c": None, "A_eq": [[1.0], [3.0]], "c_eq": [0.0, 12.0]},
+        -2.0,
+    ),
+    "an equality and a row": ({"A": [[1.0]], "c": [0.0], "A_eq": [[-1.0]], "c_eq": [-2.0]}, -1.0),
+    "a fixed variable and a row": ({"A": [[1.0]], "c": [0.0], "lower": 2.0, "upper": 2.0}, -1.0),
+    "a row of zeros": ({"A": [[0.0]], "c": [-1.0]}, -INF),
+    "zeros beside a row": ({"A": [[0.0], [1.0]], "c": [-1.0, 5.0]}, -INF),
+    "an equality of zeros": ({"A": None, "c": None, "A_eq": [[0.0]], "c_eq": [1.0]}, -INF),
+    "zeros that hold": ({"A": [[0.0], [1.0], [-1.0]], "c": [0.0, 5.0, -1.0]}, 2.0),
+    "strict zeros": ({"A": [[0.0], [1.0], [-1.0]], "c": [0.0, 5.0, -1.0], "strict": True}, 0.0),
+    "strict rows": ({"A": [[1.0], [-1.0]], "c": [1.0, -1.0], "strict": True}, 0.0),
+    "strict rows and an equality": (
+        {"A": [[1.0]], "c": [1.0], "A_eq": [[1.0]], "c_eq": [1.0], "strict": True},
+        0.0,
+    ),
+    "a ball within a fixed variable": (
+        {"A": [[1.0, 0.0], [-1.0, 0.0]], "c": [3.0, 3.0], "lower": [-INF, 0], "upper": [INF, 0]},
+        3.0,
+    ),
+    "a half-plane": ({"A": [[1.0, 1.0]], "c": [4.0]}, INF),
+    "a line within a half-plane": (
+        {"A": [[1.0, 1.0]], "c": [4.0], "A_eq": [[1.0, -1.0]], "c_eq": [0.0]},
+        INF,
+    ),
+    "subnormal numbers": (
+        {"A": [[1.5e-323, 1e-323]], "c": [-5e-324], "lower": [2.0, -2.0]},
+        -3 / (math.sqrt(13) + 5),  # (1 + 6 − 4)/(‖(3, 2)‖ + 3 + 2), in units of 5e-324
+    ),
+    "beyond floats": ({"A": [[-5e-324], [5e-324]], "c": [-2.0, 1.0]}, -INF),
+    "far beyond floats": (
+        {"A": [[-3e-150]], "c": [-2e300], "A_eq": [[-3e-20], [2]], "c_eq": 0.0, "upper": -2.0},
+        -INF,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RADII)
+def test_the_signed_radius_of(name: str) -> None:
+    given, expected = RADII[name]
+    answer = nv.solve(**given)
+    found = answer.radius
+    if "beyond floats" in name:
+        assert found == nv.Interval(-INF, -sys.float_info.max)
+    elif expected in (0.0, INF, -INF):
+        assert found == nv.Interval(expected, expected)
+    else:
+        assert found.lo < expected < found.hi
+        assert found.hi - found.lo <= 1e-14 * abs(expected)
+    proof = nv.SystemCertificate.from_json(proof_of(answer).to_json())
+    proof.verify(**given)
+    assert (proof.radius is None) == (expected in (INF, -INF))
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"),
+    [
+        ("zeros that hold", "; the radius of a largest ball is at least 1.99"),
+        ("two equalities", "; every point is at least 0.49"),
+        ("a half-plane", "Feasible: a point satisfies every row, in 2 variables."),
+        ("strict rows", "Infeasible: 2 rows contradict each other, and no fewer of them do, in 1 "),
+    ],
+)
+def test_the_sentence_of_a_certificate_tells_the_radius(name: str, claim: str) -> None:
+    answer = nv.solve(**RADII[name][0])
+    _ = answer.radius
+    assert claim in proof_of(answer).claim()
+
+
+def test_the_radius_has_the_sign_of_the_answer_when_time_is_up() -> None:
     rng = np.random.default_rng(0)
     wide = nv.solve(rng.normal(size=(60, 30)), np.abs(rng.normal(size=60)), budget=5)
     assert wide.kind == "feasible"
     assert wide.radius.lo >= 0.0
+
+
+def test_the_violation_is_exact_where_floats_cancel() -> None:
+    """At w = 2⁵³, w + 1 − w is rounded to 0; the violation of w ≤ 2⁵³ − 1 is not."""
+    large = 2.0**53
+    system = system_of(stated_arrays([[1.0, 1.0]], [large - 1.0]))
+    assert largest_violation(system, np.array([large, 1.0])) == 2.0
+    third = nv.solve(None, None, A_eq=[[3.0, 0.0]], c_eq=[1.0])  # no float is a third
+    assert third.exact_only
+    assert third.w is not None
+    assert third.violation == float(abs(3 * F(float(third.w[0])) - 1)) > 0.0
+    rows = row("r", {0: "0.1"}, ">=", 1), row("s", {0: "0.2"}, "=", 1)
+    assert largest_violation(system_of(model(*rows)), np.array([8.0])) == rounded_up(F(6, 10))
+    assert largest_violation(system, np.array([math.inf, 0.0])) == math.inf
+
+
+def test_the_nearest_boundary_is_found_where_floats_cancel() -> None:
+    rows = [[1.0, -1.0], [-1.0, 1.0], [0.0, -1.0]]
+    system = system_of(stated_arrays(rows, [3.0, 2.0, 0.0]))
+    found, away = nearest_boundary(system, (F(2**60 + 1), F(2**60)), (), Limits())
+    assert found == [0]  # its slack is 2, that of row 1 is 3
+    assert away == pytest.approx(math.sqrt(2.0))
+
+
+def test_conflicts_of_numbers_of_every_size() -> None:
+    """Right sides from 5e-324 to 1.8e308, and a fixed variable."""
+    given: dict[str, Any] = {
+        "A": [[1.7976931348623157e308], [-1e308]],
+        "c": [-5e-324, 0.0],
+        "A_eq": [[5e-324]],
+        "c_eq": [-1e308],
+        "lower": [1.0],
+        "upper": [1.0],
+    }
+    found = nv.conflicts(**given)
+    assert found.complete
+    assert len(found) == 2
+    for solution in found.solutions:
+        proof_of(solution).verify(**given)
 
 
 def test_floats_are_found_on_equalities() -> None:
@@ -590,6 +699,36 @@ def test_values_of_many_digits_are_exact(p: int) -> None:
         assert sum(row.multiplier * F(rows[row.index, j]) for row in best.dual) == -F(f[j])
     room = nv.solve(rows, right).radius
     assert 0.0 < room.lo <= room.hi < room.lo * (1.0 + 1e-13)
+
+
+def test_sentences_about_values_do_not_round_them_silently() -> None:
+    best = nv.linear_program([1.0], [[-1.0]], [-0.5])
+    assert str(best) == "Optimal: the value is 0.5, exactly (proved)."
+    third = nv.linear_program([1.0], [[-3.0]], [-1.0])
+    text = "Optimal: the value is 0.3333333333, rounded to 10 digits here (proved)."
+    assert str(third) == text
+    assert "falls for ever" in str(nv.linear_program([1.0], [[1.0]], [0.0]))
+    assert "grows for ever" in str(nv.linear_program([-1.0], [[1.0]], [0.0], maximise=True))
+    ends = nv.Interval(0.12345678901, 0.12345678902)
+    undecided = replace(best, kind="undecided", value=ends)
+    assert [float(text) for text in re.findall(r"0\.\d+", str(undecided))] == [*ends]
+    near = Solution("undecided", best.solution.system, ended="time", no_point_within=0.1234569)
+    assert str(near).endswith("no solution is nearer to the origin than 0.123456.")
+
+
+def test_kept_rows_that_contradict_each_other_are_the_only_conflict() -> None:
+    rows, right = [[1.0], [-1.0], [1.0], [-1.0]], [0.0, -1.0, 0.0, -1.0]
+    found = nv.conflicts(rows, right, keep=[0, 1])
+    assert [sorted(row.index for row in conflict) for conflict in found] == [[0, 1]]
+    assert not found.complete
+
+
+def test_the_least_squared_violation_of_large_numbers() -> None:
+    answer = nv.solve([[1.0], [-1.0]], [1e200, -3e200])
+    assert answer.least_squares == pytest.approx([2e200])
+    assert answer.violation == pytest.approx(1e200)
+    tiny = nv.solve([[5e-324], [-5e-324]], [1e200, -3e200])
+    assert tiny.least_squares is not None
 
 
 def test_bounds_of_many_variables_take_no_square_of_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -93,7 +94,7 @@ digest of its rows differs.
 
     def claim(self) -> str:
         """What is proved, in a sentence."""
-        size = f"in {self.d:,} variable{'s' * (self.d != 1)}"
+        size = f"in {self.d:,} variable{'s' * (self.d != 1)}{self._distance()}"
         if self.conflict is None:
             more = ""
             if self.implicit is not None:
@@ -106,3 +107,14 @@ digest of its rows differs.
         if self.kept and self.irreducible:
             least = ", and each row that is not kept is needed for that"
         return f"Infeasible: {rows}{least}, {size}."
+
+    def _distance(self) -> str:
+        """What the radius says, with all digits that its ends have."""
+        if self.radius is None:
+            return ""
+        least, most = self.radius.least, self.radius.most
+        if self.answer == "infeasible":
+            return f"; every point is at least {-most!r} away from a row" if most < 0.0 else ""
+        ends = [f"at least {least!r}"] if least > 0.0 else []
+        ends += [f"at most {most!r}"] if most < math.inf else []
+        return f"; the radius of a largest ball is {' and '.join(ends)}" if ends else ""

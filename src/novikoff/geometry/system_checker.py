@@ -7,12 +7,13 @@ its own family only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.geometry.checker import CertificateError
 from novikoff.geometry.system_statement import Constraint, Relation, Statement
@@ -20,8 +21,8 @@ from novikoff.geometry.system_statement import Constraint, Relation, Statement
 if TYPE_CHECKING:
     from novikoff.geometry.system_certificate import SystemCertificate
 
-# Independence is shown modulo one of these: what is independent there is independent.
-_PRIMES = (2_147_483_647, 2_147_483_629)
+# Independence is shown modulo primes, the largest ones whose products int64 holds.
+_LARGEST_PRIME = 2_147_483_647
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,13 @@ class Multipliers:
 class Radius:
     """The signed radius is in [least, most] (D8): by a point, and by the λ ≥ 0 given.
 
-    (c_i − ⟨a_i, w⟩)/‖a_i‖ ≥ least for every row, and ⟨c, λ⟩ ≤ most·Σ λ_i‖a_i‖ with Σ λ_i a_i = 0;
-    without a λ, most is infinite. Where least ≥ 0, equalities hold and have no part in the
-    minimum; else they count as two rows. Strict rows count as weak ones.
+    It is the largest r with c_i − ⟨a_i, w⟩ ≥ r·‖a_i‖ on all rows for some w. Strict rows count as
+    weak ones. Where the answer is "feasible", equalities and two equal bounds of a variable hold
+    and have no part in r. Where it is "infeasible", they count as two rows, and r is at most 0.
+    A row of zeros has no length: it holds or it fails, whatever r is.
+
+    The point shows ``least``. For ``most``, ⟨c, λ⟩ ≤ most·Σ λ_i‖a_i‖ with Σ λ_i a_i = 0. Without λ,
+    most is infinite, or not negative where the answer is "infeasible".
     """
 
     least: float
@@ -70,7 +75,7 @@ def check_system(proof: SystemCertificate, stated: Statement) -> None:
     else:
         raise CertificateError(f"The answer {proof.answer[:40]!r} is not known.")
     if isinstance(proof.radius, Radius):
-        _check_radius(stated, proof.radius)
+        _check_radius(stated, proof.radius, held=proof.answer == "feasible")
     elif proof.radius is not None:
         raise CertificateError("The radius has no point and no multipliers that show it.")
 
@@ -181,19 +186,47 @@ def _check_witnesses(stated: Statement, proof: SystemCertificate, claim: Multipl
 
 
 def _independent(rows: Sequence[Constraint], d: int) -> bool:
-    """Whether the rows [a, c] are linearly independent, shown modulo a prime."""
-    return any(_rank(rows, d, prime) == len(rows) for prime in _PRIMES)
+    """Whether the rows [a, c] are linearly independent, decided modulo primes.
+
+    Rows that are independent modulo a prime are independent. Else the prime divides every minor of
+    as many columns as there are rows. A minor is at most the product of the rows' lengths
+    (Hadamard), and is zero if the product of its primes is larger.
+    """
+    whole = _whole_rows(rows, d)
+    largest = math.prod((d + 1) * max(map(abs, row)) for row in whole)
+    divisor = 1
+    for prime in _primes():
+        if _rank(whole % prime, prime) == len(rows):
+            return True
+        divisor *= prime
+        if divisor > largest:
+            break
+    return False
 
 
-def _rank(rows: Sequence[Constraint], d: int, prime: int) -> int:
+def _whole_rows(rows: Sequence[Constraint], d: int) -> npt.NDArray[np.object_]:
+    """The rows [a, c], each times a positive number that makes it whole."""
     M = np.zeros((len(rows), d + 1), dtype=object)
     for i, row in enumerate(rows):
         values = {**row.terms, d: row.right}
         over = math.lcm(*(value.denominator for value in values.values()))
         for j, value in values.items():
-            M[i, j] = value.numerator * (over // value.denominator) % prime
+            M[i, j] = value.numerator * (over // value.denominator)
+    return M
+
+
+def _primes() -> Iterator[int]:
+    """The primes from the largest one downwards."""
+    divisors = np.arange(3, math.isqrt(_LARGEST_PRIME) + 1, 2)
+    for number in range(_LARGEST_PRIME, 2, -2):
+        if (number % divisors).all():
+            yield number
+
+
+def _rank(M: npt.NDArray[np.object_], prime: int) -> int:
+    """The rank of a matrix of remainders modulo a prime."""
     left, rank = M.astype(np.int64), 0
-    for j in range(d + 1):
+    for j in range(left.shape[1]):
         pivots = np.flatnonzero(left[rank:, j])
         if len(pivots) == 0:
             continue
@@ -204,24 +237,28 @@ def _rank(rows: Sequence[Constraint], d: int, prime: int) -> int:
         below -= below[:, [j]] * left[rank] % prime
         below %= prime
         rank += 1
-        if rank == len(rows):
+        if rank == len(left):
             break
     return rank
 
 
-def _check_radius(stated: Statement, claim: Radius) -> None:
-    """That the signed radius is in [least, most]."""
-    held = claim.least >= 0.0
+def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
+    """That the signed radius is in [least, most]; whether equalities hold follows the answer."""
     if not (math.isfinite(claim.least) and claim.least <= claim.most):
         raise CertificateError("The bounds of the radius are not numbers in order.")
+    if not held and claim.least > 0.0:
+        raise CertificateError("The radius of an infeasible system is not positive.")
     _check_size(claim.point, stated.d)
     v = [value / claim.point[-1] for value in claim.point]
     for number, _, slack in stated.close_rows(v, claim.least):
-        if not _has_room(stated, number, slack, claim.least):
+        if not _has_room(stated, number, slack, claim.least, held=held):
             raise CertificateError(f"The point has less room than {claim.least!r} at row {number}.")
-    if claim.most == math.inf:
+    needs_no_proof = claim.most == math.inf or (not held and claim.most >= 0.0)
+    if needs_no_proof and not (claim.rows or claim.multipliers):
         return
     rows, right = _balanced(stated, claim)
+    if claim.most == math.inf:
+        return
     lengths = Fraction(0)  # Σ |λ_i|‖a_i‖, rounded to the safe side
     most = Fraction(claim.most)
     for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
@@ -231,16 +268,16 @@ def _check_radius(stated: Statement, claim: Radius) -> None:
         raise CertificateError(f"λ does not show a radius of at most {claim.most!r}.")
 
 
-def _has_room(stated: Statement, number: int, slack: Fraction, least: float) -> bool:
-    """Whether slack ≥ least·‖a‖; a row of zeros has room if it holds."""
+def _has_room(stated: Statement, number: int, slack: Fraction, least: float, *, held: bool) -> bool:
+    """Whether slack ≥ least·‖a‖; equalities that are held, and rows of zeros, have to hold."""
     equality = stated.is_equality(number)
-    if equality and least >= 0.0:
+    if equality and held:
         return slack == 0
     slack = -abs(slack) if equality else slack
     (row,) = _rows(stated, [number])
     squared = _squared_length(row)
     if squared == 0:
-        return slack >= 0 or least < 0
+        return slack >= 0
     if least >= 0.0:
         return slack >= 0 and slack**2 >= Fraction(least) ** 2 * squared
     return slack >= 0 or slack**2 <= Fraction(least) ** 2 * squared

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.geometry import exact
-from novikoff.geometry.checker import CertificateError, source
-from novikoff.geometry.digest import HashTree, MatrixDigest, rows_per_leaf
-from novikoff.geometry.exact import Vector
+from novikoff.geometry.checker import CertificateError, plain_numbers, source
+from novikoff.geometry.digest import HashTree, MatrixDigest, Piece
+from novikoff.geometry.exact import Block, Vector
 
 Relation = Literal["<=", ">=", "=", "<", ">"]
 
@@ -183,7 +183,11 @@ class Arrays(Statement):
     """A·w ≤ c, A_eq·w = c_eq and bounds, as arrays; strict rows are a·w < c.
 
     ``greater`` turns all rows of A round: a·w ≥ c, or a·w > c where strict. A right side of +∞ is
-    no row, and so is an infinite bound. ``names`` are those of the rows of A.
+    no row, a lower bound of −∞ and an upper bound of +∞ are no bounds. NaN, and infinities that no
+    point satisfies, raise ValueError. ``names`` are those of the rows of A.
+
+    The matrices are read once, when their numbers are first asked for, and the digest and all rows
+    come from that copy: what is hashed is what is checked, even if an array changes meanwhile.
     """
 
     A: Any
@@ -197,6 +201,16 @@ class Arrays(Statement):
     variables: Sequence[str]
     names: Sequence[str] | None = None
     kept: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        vectors = {"c": self.c, "c_eq": self.c_eq, "lower": self.lower, "upper": self.upper}
+        for name, values in vectors.items():
+            refuse(np.isnan(values), name, "NaN")
+        wrong = np.inf if self.greater else -np.inf
+        refuse(self.c == wrong, "c", f"{wrong:+}: no point satisfies that row")
+        refuse(np.isinf(self.c_eq), "c_eq", "infinity: no point satisfies that equality")
+        refuse(self.lower == np.inf, "lower", "+inf: no point is above it")
+        refuse(self.upper == -np.inf, "upper", "-inf: no point is below it")
 
     @property
     def m(self) -> int:
@@ -221,17 +235,15 @@ class Arrays(Statement):
         right = float((self.c_eq if equal else self.c)[k])
         if not math.isfinite(right):
             return None
-        read, *_ = self._sources[equal]
-        _, block = read(k, k + 1, np.ones(1, dtype=np.int8))
-        pairs = zip(block.columns.tolist(), block.A[0].tolist(), strict=True)
+        pairs = self._copies[equal].entries(k)
         terms = {j: Fraction(value) for j, value in pairs if value}
         return Constraint(self.name(number), terms, self._relation(number), Fraction(right))
 
     def sha256(self) -> str:
         """The digest of all numbers."""
         hashed = hashlib.sha256(b"novikoff system of arrays\n")
-        for matrix in (self.A, self.A_eq):
-            hashed.update(f"{_digest(matrix).root}\n".encode())
+        for copy in self._copies:
+            hashed.update(f"{copy.root}\n".encode())
         for vector in (self.c, self.c_eq, self.lower, self.upper):
             hashed.update(np.add(vector, 0.0).astype("<f8").tobytes())
         hashed.update(self.strict.astype(np.int8).tobytes() + bytes([self.greater]))
@@ -245,10 +257,9 @@ class Arrays(Statement):
         wanted = Fraction(least) / at.scale  # in the unit of the floats near v
         near = float(wanted) if abs(wanted) < 2**1000 else math.inf
         sign = 1.0 if self.greater else -1.0
-        read, n, d = self._sources[0]
-        for begin in range(0, n, rows_per_leaf(d)):
-            end = min(begin + rows_per_leaf(d), n)
-            _, block = read(begin, end, np.ones(end - begin, dtype=np.int8))
+        d = self.d
+        for begin, block in self._copies[0].blocks():
+            end = begin + len(block.A)
             numbers = begin + np.flatnonzero(np.isfinite(self.c[begin:end]))
             left = sign * block.spread(block.A)[numbers - begin]
             rows = np.column_stack([left, -sign * self.c[numbers]])  # [−a, c]
@@ -272,41 +283,86 @@ class Arrays(Statement):
         return "<" if self.strict[number] else "<="
 
     @cached_property
-    def _sources(self) -> tuple[Any, Any]:
-        """How to read A and A_eq, and their shapes."""
-        return source(self.A, False), source(self.A_eq, False)
+    def _copies(self) -> tuple[_Copy, _Copy]:
+        """A and A_eq as they were read, once."""
+        copies = _Copy.of(self.A), _Copy.of(self.A_eq)
+        for copy, right in zip(copies, (self.c, self.c_eq), strict=True):
+            if (copy.n, copy.d) != (len(right), self.d):
+                raise ValueError("its parts do not belong together.")
+        return copies
 
 
-def _digest(matrix: Any) -> MatrixDigest:
-    if isinstance(matrix, np.ndarray) and matrix.dtype == np.float64:
-        return MatrixDigest.of(matrix)
-    read, n, d = source(matrix, False)
-    tree, one = HashTree(d), np.ones(1, dtype=np.int8)
-    for first in range(0, n, tree.stride):
-        last = min(first + tree.stride, n)
-        tree.add_piece(first, read(first, last, one.repeat(last - first))[0])
-    return MatrixDigest.of_tree(tree, n)
+class _Copy(NamedTuple):
+    """The numbers of a matrix, copied in pieces of some rows each, and the digest of the copy."""
+
+    n: int
+    d: int
+    stride: int  # the rows of a piece; the last one may be shorter
+    pieces: list[Piece]
+    root: str
+
+    @classmethod
+    def of(cls, matrix: Any) -> _Copy:
+        """Read a matrix once; ValueError if a number is not finite, or beyond float64."""
+        read, n, d = source(matrix, False)
+        tree, pieces = HashTree(d), list[Piece]()
+        for first in range(0, n, tree.stride):
+            last = min(first + tree.stride, n)
+            piece, _ = read(first, last, np.ones(last - first, dtype=np.int8))
+            tree.add_piece(first, piece)
+            pieces.append(piece)
+        return cls(n, d, tree.stride, pieces, MatrixDigest.of_tree(tree, n).root)
+
+    def blocks(self) -> Iterator[tuple[int, Block]]:
+        """All rows, piece by piece, each with the number of its first row."""
+        for k, piece in enumerate(self.pieces):
+            ones = np.ones(len(piece[0]), dtype=np.int8)
+            if len(piece) == 1:
+                yield k * self.stride, exact.dense_block(piece[0], ones, False)
+            else:
+                counts, columns, values = piece
+                block = exact.sparse_block(counts, columns, values, self.d, ones, False)
+                yield k * self.stride, block
+
+    def entries(self, row: int) -> Iterator[tuple[int, float]]:
+        """The columns of a row and their numbers, of which some may be zero."""
+        piece, i = self.pieces[row // self.stride], row % self.stride
+        if len(piece) == 1:
+            return enumerate(piece[0][i].tolist())
+        counts, columns, values = piece
+        first = int(counts[:i].sum())
+        own = slice(first, first + int(counts[i]))
+        return zip(columns[own].tolist(), values[own].tolist(), strict=True)
+
+
+def refuse(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
+    """Raise ValueError that says where an array has a number that it may not have, if it does."""
+    if bad.any():
+        raise ValueError(f"{name}[{int(np.argmax(bad))}] is {what}.")
 
 
 def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
-    """Arrays as they come to be checked: nothing is rounded, and what is not finite is refused."""
+    """Arrays as they come to be checked, not yet read: nothing will be rounded.
+
+    CertificateError says what is wrong with right sides, bounds and shapes.
+    """
     try:
         check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
         if A is None and A_eq is not None:  # no rows but equalities
             A, c = np.zeros((0, np.shape(A_eq)[1])), np.zeros(0)
-        table = A if hasattr(A, "shape") else np.array(A)
+        table = A if hasattr(A, "shape") else plain_numbers(A)
         n, d = (int(size) for size in table.shape)
         equal = np.zeros((0, d)) if A_eq is None else A_eq
-        equal = equal if hasattr(equal, "shape") else np.array(equal)
+        equal = equal if hasattr(equal, "shape") else plain_numbers(equal)
         low = np.full(d, -np.inf) if lower is None else _floats(lower, d)
         high = np.full(d, np.inf) if upper is None else _floats(upper, d)
         mask = np.full(n, bool(strict)) if np.ndim(strict) == 0 else np.array(strict, dtype=bool)
         right = np.zeros(n) if c is None else _floats(c, n)
         right_eq = np.zeros(0) if c_eq is None else _floats(c_eq, int(equal.shape[0]))
         variables = [f"w[{j}]" for j in range(d)]
-        found = Arrays(table, right, equal, right_eq, low, high, mask, c is None, variables)
-        if mask.shape != (n,) or equal.shape[1] != d:
+        if mask.shape != (n,):
             raise ValueError("its parts do not belong together.")
+        found = Arrays(table, right, equal, right_eq, low, high, mask, c is None, variables)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(f"The certificate is for another system: {error}") from None
     return found
@@ -336,12 +392,9 @@ def _labels(values: Any, kind: str) -> list[Any] | None:
 
 
 def _floats(values: Any, n: int) -> Vector:
+    """One number for each of n rows or variables, copied; ValueError if one would be rounded."""
     if np.ma.is_masked(values):
         raise ValueError("it is masked in places.")
     # A list is looked at number by number: together they might be rounded to floats.
-    given = np.asarray(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
-    found = np.array(np.broadcast_to(given, (n,)), dtype=np.float64)
-    whole = exact.python_integers(given.ravel().astype(object))
-    if np.isnan(found).any() or any(whole != given.ravel().astype(float)):
-        raise ValueError("it has something else than a number that float64 can hold.")
-    return found
+    given = np.array(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
+    return np.array(np.broadcast_to(plain_numbers(given), (n,)))

@@ -184,7 +184,8 @@ def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     if len(point) > _MAX_LINES:
         yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
     if not found.point_found:
-        yield "", f"this is a solution, but not that of --point {report.asked.point}: time was up"
+        asked = report.asked.point
+        yield "", f"this is a solution, but not that of --point {asked}, which was not found"
     yield from _room(report)
     equal = found.implicit_equalities
     if equal:
@@ -226,18 +227,22 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
 
 def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     answers = report.answers
-    rows = len(answers[0].conflict)
-    fewer = "these rows contradict each other, and no fewer of them do"
-    if answers[0].proof is not None and answers[0].proof.witnesses:
-        fewer = "these rows contradict each other, and no fewer beside those kept do"
-    yield "verdict", f"infeasible — proved: {'this row holds for no point' if rows == 1 else fewer}"
+    some_kept = any(answer.proof and answer.proof.witnesses for answer in answers)
+    fewer = f"no fewer {'beside those kept' if some_kept else 'of them'} do"
+    text = f"these rows contradict each other, and {fewer}"
+    if len(answers) > 1:
+        text = f"the rows of each conflict contradict each other, and {fewer}"
+    elif len(answers[0].conflict) == 1:
+        text = "this row holds for no point"
+    yield "verdict", f"infeasible — proved: {text}"
     for k, answer in enumerate(answers):
         yield from _conflict_lines(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
     if report.conflicts is not None:
-        kept = report.solution.system.stated.kept
-        share = "share no row" + (" but those kept" if kept else "")
-        many = f"these {len(answers)} conflicts {share}: at least {len(answers)} rows, one of each,"
-        if len(answers) == 1:
+        count, share = len(answers), "share no row: at least {} rows"
+        if report.solution.system.stated.kept:
+            share = "share no row but those kept: at least {} others"
+        many = f"these {count} conflicts {share.format(count)}, one of each,"
+        if count == 1:
             many = "at least 1 row"
         rest = "; if all rows shown go, the rest is feasible" if report.conflicts.complete else ""
         yield "", f"{many} must go{rest}"
@@ -272,7 +277,7 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
     ]
     if conflict.total != 0 and len(conflict.rows) > 1 and ways:
         listed = some(ways, len(ways), _MAX_NAMES)
-        yield "", f"one of them has to give way, at least:  {listed}"
+        yield "", f"if one of them alone gives way, then by at least:  {listed}"
 
 
 def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,9 @@ from novikoff.systems.system import System, split, system_of
 class Conflicts:
     """Conflicts without a common row: at least one row of each must go.
 
-    ``complete`` says that the rows without them are feasible; kept rows may be in several.
+    Kept rows may be in several conflicts: then at least one other row of each must go. Where the
+    kept rows contradict each other, the only conflict is one of theirs. ``complete`` says that the
+    system without the rows of all conflicts is feasible, even if the kept rows stay.
     """
 
     solutions: tuple[Solution, ...]
@@ -93,10 +95,10 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
             conflict = infeasible(halves, few, witnesses)
             conflict.system, conflict.seconds = system, limits.seconds
             conflict.n_steps = candidate.n_steps
-            found.append(conflict)
             blamed = few.rows[~kept[few.rows]]
-            if len(blamed) == 0:  # the kept rows contradict each other
-                break
+            if len(blamed) == 0:  # the kept rows contradict each other, whatever else goes
+                return Conflicts((conflict,), False)
+            found.append(conflict)
             left[blamed] = False
     except (OutOfTimeError, OverflowError):
         pass

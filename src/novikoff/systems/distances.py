@@ -17,35 +17,42 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.system_checker import Radius
 from novikoff.systems import newton
-from novikoff.systems.matrices import dense, row_lengths, scaled, time_to_factor
+from novikoff.systems.matrices import dense, lengths_in_units, scaled, time_to_factor
 from novikoff.systems.system import System, split
 
-# Lengths are floats: r in their terms is within this share of r in terms of the true lengths.
-_SLIP = Fraction(1, 1 << 48)
 _MAX_STEPS = 200  # of the least squares
+_MAX_POWER = 1000  # of two, by which the least squares are multiplied
+# More, by far, than what numbers and products lose where they are below all floats.
+_UNDERFLOW = 2.0**-1000
 
 
-def signed_radius(system: System, limits: Limits) -> Radius | Interval:
-    """The radius as bounds with their proof, or as an interval alone where it is infinite.
+def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
+    """The signed radius as bounds with their proof, or as an interval alone.
 
-    Equalities hold where it is not negative; else they count as two rows. OutOfTimeError where
-    time is up.
+    It is r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖; strict rows count as weak ones. Where the
+    system is ``feasible``, equalities hold and have no part in the minimum: r* ≥ 0 is the radius of
+    the largest ball of solutions, within the equalities, and infinite where there are balls of any
+    size. Else they count as two rows, and −r* ≥ 0 is the distance by which every point misses some
+    row; it is 0 where the rows fail only because some are strict. A row of zeros that fails, such
+    as 0 ≤ −1, is missed by an infinite distance, since no point comes nearer to satisfying it.
+
+    There is no proof for an infinite radius and for bounds that floats do not reach.
+    OutOfTimeError where time is up.
     """
     weak = replace(system, strict=np.zeros_like(system.strict))
+    if not feasible:
+        weak = split(weak, weak.free)
     try:
-        found = _largest(weak, limits)
-        if system.free.any() and not (found.most if isinstance(found, Radius) else found.hi) >= 0.0:
-            found = _largest(split(weak, weak.free), limits)
-    except OverflowError:  # it is beyond all floats
-        return Interval(-math.inf, math.inf)
-    return found
+        return _largest(weak, limits, feasible=feasible)
+    except OverflowError:  # numbers on the way are beyond all floats
+        return Interval(0.0, math.inf) if feasible else Interval(-math.inf, 0.0)
 
 
 def nearest_boundary(
@@ -54,63 +61,117 @@ def nearest_boundary(
     """The rows that a solution meets with equality and 0, or the nearest row and its distance.
 
     Equalities and the rows ``apart`` do not count; no rows and infinity where there are no others.
-    Rows are numbered as they are stated; the distance is in floats.
+    Rows are numbered as they are stated; the distance is exact but for its last digits.
     """
     v = system.homogeneous(w)
     rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], apart)))
     touched = rows[system.signs(v, limits)[rows] == 0]
     if len(touched):
         return system.numbers[touched].tolist(), 0.0
-    lengths = _lengths(system)[rows]
-    rows, lengths = rows[lengths > 0.0], lengths[lengths > 0.0]
+    lengths = _lengths(system)
+    rows = np.array([i for i in rows.tolist() if lengths[i] > 0], dtype=np.int64)
     if len(rows) == 0:
         return [], math.inf
-    at = exact.numbers(v)
-    away = (system.passes.X[rows] @ at.near) / lengths
-    least = exact.rounded_up(Fraction(float(away.min())) * at.scale)
-    least = max(least, math.ulp(0.0))  # no slack is zero, whatever rounding says
-    return [int(system.numbers[rows[away.argmin()]])], least
+    nearest, away = _least_slack(system, w, rows, lengths, limits)
+    return [int(system.numbers[nearest])], exact.rounded_up(away)
 
 
-def _largest(system: System, limits: Limits) -> Radius | Interval:
-    """The largest r for which rows that are each r‖a_i‖ tighter have a solution."""
+def largest_violation(system: System, w: Vector) -> float:
+    """The largest ⟨a_i, w⟩ − c_i, or |⟨a_i, w⟩ − c_i| of an equality; 0 where there is none.
+
+    Rows are those stated, and the number is exact but for its last digit, which is rounded up.
+    """
+    if not np.isfinite(w).all():
+        return math.inf
+    if system.e == 0:
+        return 0.0
+    factors = [system.factor(i) for i in range(system.e)]
+    point = [Fraction(value) for value in w.tolist()]
+    _, least = _least_slack(system, point, np.arange(system.e), factors, Limits())
+    return exact.rounded_up(max(-least, Fraction(0)))
+
+
+def _least_slack(
+    system: System, w: Sequence[Fraction], rows: Indices, units: Sequence[Fraction], limits: Limits
+) -> tuple[int, Fraction]:
+    """The row of the least slack (c_i − ⟨a_i, w⟩)/unit_i, exactly; for an equality −|slack|.
+
+    Floats with a bound on their error leave the rows that may be the one.
+    """
+    X: Any = system.passes.X[rows]
+    at = exact.numbers(system.homogeneous(w)).near
+    with np.errstate(all="ignore"):  # where one is NaN, all are looked at exactly
+        own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
+        own[~((own > _UNDERFLOW) & (own < math.inf))] = math.nan
+        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW) + _UNDERFLOW
+        slop = sizes * (system.p + 9) * 2.0**-51
+        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
+        close = rows[~(slack - slop > (slack + slop).min())]
+    exactly = system.slack(w, limits, close)
+    found = {
+        i: (-abs(value) if system.free[i] else value) / units[i]
+        for i, value in zip(close.tolist(), exactly, strict=True)
+    }
+    least = min(found, key=found.__getitem__)
+    return least, found[least]
+
+
+def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
+    """The largest r for which rows that are each r‖a_i‖ tighter leave a solution."""
     lengths = _lengths(system)
-    lengths[system.free[:-1]] = 0.0
+    if not feasible and any(
+        c < 0 for c, length in zip(system.right(), lengths, strict=True) if length == 0
+    ):
+        return Interval(-math.inf, -math.inf)
+    for i in np.flatnonzero(system.free).tolist():
+        lengths[i] = Fraction(0)
     last = newton.Bound(None, np.empty(0, dtype=np.int64), [])
     try:
-        for found in newton.bounds(system, [Fraction(value) for value in lengths.tolist()], limits):
+        for found in newton.bounds(system, lengths, limits):
             last = found
             if found.is_near:  # lengths are not more exact
                 break
     except (OutOfTimeError, OverflowError):
         if last.near is None:
             raise
-    if last.contradicted:  # equalities, or a row 0 ≤ c < 0: at any distance
-        return Interval(-math.inf, -math.inf)
-    if last.r is None:
-        return Interval(math.inf, math.inf)
+    if last.r is None:  # there are balls of any size, but for a strict row that fails everywhere
+        return Interval(math.inf, math.inf) if feasible else Interval(0.0, 0.0)
     least = last.r if last.point is not None or last.below is None else last.below
+    slip = Fraction(system.p + 16, 1 << 53)  # of lengths that are rounded
+    lo, hi = least - abs(least) * slip, last.r + abs(last.r) * slip
+    if not feasible:
+        lo, hi = min(lo, Fraction(0)), min(hi, Fraction(0))
+    bounds = Interval(exact.rounded_down(lo) + 0.0, exact.rounded_up(hi) + 0.0)
+    if math.isinf(bounds.lo):
+        return bounds
     point = (*(last.point or last.near or ()), Fraction(1))
+    if math.isinf(bounds.hi) or (not feasible and bounds.hi == 0.0):
+        return Radius(*bounds, point, (), ())
     claim = system.stated_multipliers(last.rows.tolist(), last.multipliers)
-    bounds = _rounded(least, up=False), _rounded(last.r, up=True)
     return Radius(*bounds, point, claim.rows, claim.multipliers)
 
 
-def _lengths(system: System) -> Vector:
-    """‖a_i‖ of every row but e, nearly."""
-    return row_lengths(system.passes.X[: system.e, :-1])
-
-
-def _rounded(r: Fraction, up: bool) -> float:
-    """A float on the safe side of r, for all lengths that floats may stand for."""
-    slip = abs(r) * _SLIP
-    return exact.rounded_up(r + slip) if up else exact.rounded_down(r - slip)
+def _lengths(system: System) -> list[Fraction]:
+    """‖a_i‖ of every row but e, nearly: within (p + 8)·2⁻⁵³ of itself."""
+    lengths, powers = lengths_in_units(system.passes.X[: system.e, :-1])
+    pairs = zip(lengths.tolist(), powers.tolist(), strict=True)
+    return [Fraction(length) * Fraction(2) ** power for length, power in pairs]
 
 
 def least_squares(system: System, limits: Limits) -> Vector:
-    """A w of the least Σ violation² over the rows as they are stated; the best found in time."""
-    A, c = _rows(system)
+    """A w of the least Σ violation² over the rows as they are stated; the best found in time.
+
+    Floats find it, in units of A and c in which no square overflows. It is the origin where the
+    rows are beyond floats.
+    """
     free, w = system.free[:-1], np.zeros(system.p)
+    with np.errstate(all="ignore"):
+        A, c = _rows(system)
+    peaks = [abs(part).max() if part.shape[0] else 0.0 for part in (A, c)]
+    if not np.isfinite(peaks).all():
+        return w
+    powers = np.maximum(np.frexp(peaks)[1], -_MAX_POWER)
+    A, c = A * 2.0 ** -float(powers[0]), np.ldexp(c, -powers[1])
 
     def residual(w: Vector) -> Vector:
         r = A @ w - c
@@ -123,10 +184,7 @@ def least_squares(system: System, limits: Limits) -> Vector:
             active = np.flatnonzero((r != 0.0) | free)
             if not time_to_factor(len(active), system.p, limits):
                 break
-            part = dense(A[active])
-            if not np.isfinite(part).all():
-                break
-            step = np.linalg.lstsq(part, -r[active], rcond=None)[0]
+            step = np.linalg.lstsq(dense(A[active]), -r[active], rcond=None)[0]
             length, after = 1.0, residual(w + step)
             while not float(after @ after) < value * (1.0 - 1e-14) and length > 1e-12:
                 length /= 2.0
@@ -135,21 +193,13 @@ def least_squares(system: System, limits: Limits) -> Vector:
                 break
             w = w + length * step
             r, value = after, float(after @ after)
-    return w
-
-
-def largest_violation(system: System, w: Vector) -> float:
-    """The largest ⟨a_i, w⟩ − c_i, or |⟨a_i, w⟩ − c_i| of an equality; 0 where there is none."""
-    A, c = _rows(system)
-    with np.errstate(all="ignore"):
-        r = A @ w - c
-    return float(np.where(system.free[:-1], np.abs(r), r).max(initial=0.0))
+        return np.asarray(np.ldexp(w, powers[1] - powers[0]))
 
 
 def _rows(system: System) -> tuple[Any, Vector]:
     """A and c of the rows as they are stated, in floats."""
     factors = np.full(system.e, -1.0)
     if system.factors is not None:
-        factors = -np.array([1 / factor for factor in system.factors[:-1]], dtype=np.float64)
+        factors = -np.array([exact.nearest_float(1 / factor) for factor in system.factors[:-1]])
     A = scaled(system.passes.X[:-1], factors)
-    return A[:, :-1], -dense(A[:, [-1]]).ravel() * float(system.unit)
+    return A[:, :-1], -dense(A[:, [-1]]).ravel() * exact.nearest_float(system.unit)

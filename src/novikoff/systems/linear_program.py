@@ -47,11 +47,13 @@ class Optimum:
     w, exact_w : array and tuple of Fraction, or None
         A point of this value; the best found otherwise.
     dual : tuple of NamedRow
-        Rows with multipliers λ: Σ λ_i a_i = −f and −⟨c, λ⟩ is the value, rows that ask for at least
-        their right side turned round. They prove that no solution has a lesser value. For a
-        program that maximises, f is minus the objective.
+        Rows with multipliers λ: Σ λ_i a_i = −f, rows that ask for at least their right side turned
+        round. They prove f·w ≥ −⟨c, λ⟩ for every solution w. If optimal, that is the value; else
+        one end of ``value``. For a program that maximises, f is minus the objective. A constant of
+        the objective is not part of f.
     ray : tuple of Fraction or None
-        If unbounded: a direction along which solutions stay solutions, and the value falls.
+        If unbounded: a direction along which solutions stay solutions, and the value falls for
+        ever, or grows where the greatest value is wanted.
     solution : Solution
         The answer to the system without its objective: with the conflict if infeasible.
     """
@@ -69,12 +71,14 @@ class Optimum:
         if self.kind == "infeasible":
             return str(self.solution)
         if self.kind == "unbounded":
-            return "Unbounded: the objective falls for ever along a ray of solutions (proved)."
+            course = "grows" if self.value.hi > 0.0 else "falls"
+            return f"Unbounded: the objective {course} for ever along a ray of solutions (proved)."
         if self.kind == "undecided":
-            return f"Undecided: the value is in [{self.value.lo:.6g}, {self.value.hi:.6g}]."
+            return f"Undecided: the value is in [{self.value.lo:.17g}, {self.value.hi:.17g}]."
         value = self.exact_value or Fraction(0)
-        shown = Decimal(value.numerator) / value.denominator  # floats may not reach it
-        return f"Optimal: the value is {shown:.10g}, exactly (proved)."
+        shown = f"{Decimal(value.numerator) / value.denominator:.10g}"  # floats may not reach it
+        how = "exactly" if Fraction(shown) == value else "rounded to 10 digits here"
+        return f"Optimal: the value is {shown}, {how} (proved)."
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"

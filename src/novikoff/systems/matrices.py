@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
 # Operations of LAPACK in a second, on one core that others use too.
 _PER_SECOND = 1e9
+# Rows are not multiplied by more than two to minus this power, which is a float.
+_LEAST_POWER = -1000
 
 
 def dense(A: Any) -> Vector:
@@ -47,10 +50,25 @@ def row_lengths(A: Any) -> Vector:
     >>> bool(np.allclose(lengths, [5e200, 0.0]))
     True
     """
-    peaks = np.maximum(dense(abs(A).max(axis=1)).ravel() if A.shape[0] else np.zeros(0), 1e-300)
-    unit = scaled(A, 1.0 / peaks)
+    return np.asarray(np.ldexp(*lengths_in_units(A)))
+
+
+def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
+    """‖a_i‖ of every row as a float times two to a power, which may be below or beyond all floats.
+
+    The float is within (d + 8)·2⁻⁵³ of itself, for rows of d numbers that may each be off by 2⁻⁵³.
+
+    Examples
+    --------
+    >>> lengths, powers = lengths_in_units(np.array([[1.5e-323, 0.0], [0.0, 0.0]]))
+    >>> float(lengths[0] * 2.0 ** (powers[0] + 1074)), float(lengths[1])
+    (3.0, 0.0)
+    """
+    peaks = dense(abs(A).max(axis=1)).ravel() if A.shape[0] else np.zeros(0)
+    powers = np.maximum(np.frexp(peaks)[1], _LEAST_POWER).astype(np.int64)
+    unit = scaled(A, np.ldexp(1.0, -powers))
     squares = (unit * unit).sum(axis=1) if isinstance(unit, np.ndarray) else unit.power(2).sum(1)
-    return np.asarray(np.sqrt(np.asarray(squares).ravel()) * peaks)
+    return np.sqrt(np.asarray(squares).ravel()), powers
 
 
 def time_to_factor(n: int, p: int, limits: Limits) -> bool:

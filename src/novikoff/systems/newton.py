@@ -39,7 +39,6 @@ class Bound(NamedTuple):
     rows: Indices
     multipliers: list[Fraction]
     point: tuple[Fraction, ...] | None = None
-    contradicted: bool = False  # at any r: ⟨b, λ⟩ is not positive
     near: tuple[Fraction, ...] | None = None
     below: Fraction | None = None
 
@@ -52,6 +51,7 @@ class Bound(NamedTuple):
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
     """Upper bounds, each below the one before and proved, and points; the last has its point.
 
+    Some r has to leave a solution: b > 0 on the rows but for some that have a common point.
     OverflowError where numbers grow beyond all floats; then the last bound may have a near point.
     """
     c = system.right()
@@ -82,8 +82,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
             right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
             proof = found._replace(rows=decided.rows, multipliers=weights)
             if total <= 0:
-                yield proof._replace(r=None, contradicted=True)
-                return
+                raise AssertionError("The rows contradict each other, whatever r is.")
             found = proof._replace(r=right / total)
             first = found.r if first is None else first
             steps += 1

@@ -38,7 +38,8 @@ def floats_inside(system: System, inside: Sequence[Fraction], limits: Limits) ->
     if system.p > MAX_VARIABLES:
         return None
     met = system.signs(system.homogeneous(inside), limits) == 0
-    room = signed_radius(replace(system, free=met, strict=np.zeros_like(met)), limits)
+    bound = replace(system, free=met, strict=np.zeros_like(met))
+    room = signed_radius(bound, limits, feasible=True)
     centre = system.point_of_claim(room.point) if isinstance(room, Radius) else tuple(inside)
     w = nearest_floats(centre)
     units = [Fraction(2) ** int(e) for e in np.frexp(np.where(np.isfinite(w), w, 0.0))[1]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from novikoff.systems.system import System
 
 # How many rows and variables a sentence names.
 _NAMED = 6
+# Six digits of a number that is a lower bound.
+_ROUNDED_DOWN = Context(prec=6, rounding=ROUND_DOWN)
 
 
 @dataclass(frozen=True)
@@ -75,20 +78,26 @@ class Solution:
         is beyond floats: ``w`` is another solution.
     conflict : tuple of NamedRow
         Rows that contradict each other, and no fewer of them do: kind, index, name, multiplier.
-        Empty unless infeasible.
+        With kept rows, each of the others is needed beside all that are kept. Empty unless
+        infeasible.
     interior : str
         "full" if some point satisfies every row strictly, "relative" if some rows hold with
         equality in every solution, "unknown" where that was not found in time.
     implicit_equalities : tuple of NamedRow or None
         The rows, equalities apart, that hold with equality in every solution; None if unknown.
     radius : Interval
-        Holds one signed number: the radius of the largest ball of solutions, or minus the
-        violation, as a distance, that no point avoids; < counts as ≤. Where it is not negative,
-        equalities hold and have no part in it; else they count as two rows.
+        Holds one signed number r; < counts as ≤. Where feasible, r ≥ 0 is the radius of the largest
+        ball of solutions, infinite where there are balls of any size. Equalities, and variables
+        whose bounds are equal, hold and have no part in it: the ball lies within them. Where
+        infeasible, −r ≥ 0 is the largest distance to a row, two for an equality, that no point
+        avoids. That is 0 where the system fails only because rows are strict, and infinite where a
+        row of zeros fails, such as 0 ≤ −1. Where undecided, nothing is known of r.
     least_squares : array of shape (p,) or None
-        Where infeasible, a point of the least Σ violation²; with a budget, the best found in time.
+        Where infeasible, a point of the least Σ violation², found in floats and not proved; with a
+        budget, the best found in time.
     violation : float
-        The largest violation of ``w``, or of ``least_squares`` where infeasible.
+        The largest violation of ``w``, or of ``least_squares`` where infeasible: ⟨a_i, w⟩ − c_i
+        exactly, rounded up to a float. Infinite where that point is beyond floats.
     n_steps : int
         Steps of the method; of the engine, rows that it had in hand and projections.
     trace : mapping or None
@@ -158,11 +167,12 @@ class Solution:
 
     @cached_property
     def room(self) -> Radius | Interval:
-        """The radius with its proof; without one where it is infinite, or unknown."""
+        """The radius with its proof; without one where it is infinite, unknown or beyond floats."""
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
         try:
-            return signed_radius(self.system, Limits(seconds=self.seconds))
+            limits = Limits(seconds=self.seconds)
+            return signed_radius(self.system, limits, feasible=self.kind == "feasible")
         except OutOfTimeError:
             return Interval(-math.inf, math.inf)
 
@@ -206,7 +216,8 @@ class Solution:
             if self.w is not None:
                 text += f"; the best point violates a row by {self.violation:.3g}"
             if self.no_point_within > 0.0:
-                text += f", and no solution is nearer to the origin than {self.no_point_within:.6g}"
+                nearest = _ROUNDED_DOWN.create_decimal(self.no_point_within)
+                text += f", and no solution is nearer to the origin than {nearest:g}"
             return f"{text}."
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(

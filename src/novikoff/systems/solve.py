@@ -325,7 +325,7 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
     """
     system = solution.system
     if point == "chebyshev":
-        solution.room = signed_radius(system, limits)
+        solution.room = signed_radius(system, limits, feasible=True)
         if isinstance(solution.room, Radius):
             if solution.room.most - solution.room.least > abs(solution.room.most) * _NARROW_SHARE:
                 raise OutOfTimeError

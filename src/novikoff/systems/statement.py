@@ -12,7 +12,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.errors import meant
-from novikoff.geometry.system_statement import Arrays, LinearSystem, check_labels
+from novikoff.geometry.system_statement import Arrays, LinearSystem, check_labels, refuse
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
@@ -47,7 +47,6 @@ def stated_arrays(
     if greater and strict is not True:
         raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
     right = np.zeros(n) if greater else vector_of(c, n, "c", "row of A")
-    _refuse(right == -np.inf, "c", "-inf: no point satisfies that row")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
     equal, right_eq = matrix[:0], np.zeros(0)
@@ -56,15 +55,12 @@ def stated_arrays(
         if equal.shape[1] != p:
             raise ValueError(f"A_eq has {equal.shape[1]} columns, but A has {p}.")
         right_eq = vector_of(c_eq, equal.shape[0], "c_eq", "row of A_eq")
-        _refuse(np.isinf(right_eq), "c_eq", "infinity: no point satisfies that equality")
         if isinstance(equal, np.ndarray) != isinstance(matrix, np.ndarray):
             from scipy.sparse import csr_array
 
             matrix, equal = csr_array(matrix), csr_array(equal)
     low = np.full(p, -np.inf) if lower is None else vector_of(lower, p, "lower", "variable")
     high = np.full(p, np.inf) if upper is None else vector_of(upper, p, "upper", "variable")
-    _refuse(low == np.inf, "lower", "+inf: no point is above it")
-    _refuse(high == -np.inf, "upper", "-inf: no point is below it")
     named = hasattr(A, "columns")
     variables = [str(name) if named else f"w[{name}]" for name in columns_of(A, p).names]
     if names is None and hasattr(A, "iloc"):
@@ -113,14 +109,9 @@ def vector_of(values: Any, n: int, name: str, per: str, *, finite: bool = False)
         vector = np.full(n, vector[0])
     if vector.shape != (n,) or np.ndim(values) > 1:
         raise ValueError(f"{name} has {len(vector)} numbers: one per {per} is needed, {n}.")
-    _refuse(np.isnan(vector), name, "NaN")
-    _refuse(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
+    refuse(np.isnan(vector), name, "NaN")
+    refuse(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
     return vector
-
-
-def _refuse(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
-    if bad.any():
-        raise ValueError(f"{name}[{int(np.argmax(bad))}] is {what}.")
 
 
 def _mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:

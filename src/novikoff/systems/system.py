@@ -331,18 +331,20 @@ def split(system: System, equalities: Mask) -> System:
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system
-    right = system.right()
     left: Any = system.left
     left = stacked(left[: system.e], -left[both], left[system.e :])
     order = np.concatenate([np.arange(system.e), both, [system.e]])
     own = [system.factor(i) for i in range(system.e)]
     factors = [*own, *(-own[i] for i in both.tolist()), Fraction(1)]
-    halves = replace(
+    signs = np.repeat([1.0, -1.0, 1.0], [system.e, len(both), 1])
+    columns = [signs * column[order] for column in system.columns]
+    return replace(
         system,
+        passes=_passes(left, system.fold, columns),
         left=left,
         free=(system.free & ~equalities)[order],
         strict=system.strict[order],
         numbers=system.numbers[order],
         factors=factors,
+        columns=columns,
     )
-    return halves.with_right([*right, *(-right[i] for i in both.tolist())])
