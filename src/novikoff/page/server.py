@@ -117,12 +117,8 @@ def build(port: int, data: dict[str, Any] | None, token: str | None) -> Starlett
         return FileResponse(STATIC / "index.html")
 
     async def own_data(request: Request) -> Response:
-        given = request.query_params.get("token", "")
-        if (
-            data is None
-            or token is None
-            or not secrets.compare_digest(given.encode(), token.encode())
-        ):
+        given = request.query_params.get("token", "").encode()
+        if data is None or token is None or not secrets.compare_digest(given, token.encode()):
             raise HTTPException(403, "This needs the address that novikoff lab printed.")
         return JSONResponse(data)
 

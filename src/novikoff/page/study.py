@@ -27,6 +27,7 @@ from novikoff.core.sweep import run
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
+from novikoff.geometry.checker import mistake_bound
 from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, decide
@@ -34,6 +35,7 @@ from novikoff.neurons.network import Network
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
+MIN_NUMBER = 1e-60  # or 0: products of smaller numbers vanish, and a run with them proves nothing
 MAX_NAME, KERNEL_EPOCHS = 40, 200
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
@@ -134,10 +136,10 @@ def answer(question: Question) -> Json:
     problem = question.problem()
     verdict = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
-    ran, _, story = _run(question, problem, reference)
+    _, _, story = _run(question, problem, reference)
     return {
         "kind": verdict.kind,
-        "sentence": _headline(question, problem, verdict, ran),
+        "sentence": _headline(question, problem, verdict, story),
         "w_star": _unit(verdict),
         "support": verdict.support.tolist(),
         "separated": verdict.separated_rows.tolist(),
@@ -216,6 +218,7 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
         "averages": trace.average().tolist(),
         "squared_norm": [norm**2, *trace.squared_norm.tolist()],
         "errors": (~(margins > 0.0)).sum(axis=0).tolist(),
+        "mistakes": [0, *np.cumsum(~(trace.margin > 0.0)).tolist()],
         "visited": ran.visited,
         "converged": ran.converged,
         "stop": str(ran.stops[0]),
@@ -309,17 +312,43 @@ def _reference(question: Question, problem: Problem, verdict: Verdict) -> Json |
         w, margin = np.array(best), verdict.margin.lo
     else:
         return None
-    w0, delta, mu = question.vector(question.start), question.threshold, question.step
+    return {
+        "w": w.tolist(),
+        "margin": margin,
+        "bound": _bound(question, problem, margin),
+        "formula": _formula(question),
+        "mine": bool(mine.any()),
+        "wrong": np.flatnonzero(~(products(problem, w) > 0.0)).tolist(),
+    }
+
+
+def _bound(question: Question, problem: Problem, margin: float) -> int | None:
+    """The most updates that a run of this question can make; None where no theorem bounds them.
+
+    The margin is that of some unit vector, rounded down. A step μ is a run with w₀/μ and δ/μ, which
+    are rounded up here. The aggressive rule also updates on rows that are right, so the proof does
+    not apply to it.
+    """
     if margin <= 0.0 or question.rule != "perceptron":
-        bound = None
-    elif not (mine.any() or w0.any() or delta):
-        bound = verdict.mistake_bound  # proved to the last bit
-    else:
-        most = general_bound(problem.radius, margin, w, w0 / mu, delta / mu)
-        bound = math.floor(most) if math.isfinite(most) else None
-    wrong = np.flatnonzero(~(products(problem, w) > 0.0)).tolist()
-    own = bool(mine.any())
-    return {"w": w.tolist(), "margin": margin, "bound": bound, "mine": own, "wrong": wrong}
+        return None
+    start, delta = math.hypot(*question.vector(question.start).tolist()), question.threshold
+    start, delta = (
+        size / question.step * (1.0 + 2.0**-50) if size else 0.0 for size in (start, delta)
+    )
+    if not (math.isfinite(start) and math.isfinite(delta)):
+        return None
+    if start == delta == 0.0:
+        return mistake_bound(problem.radius, margin)
+    most = general_bound(problem.radius, margin, [1.0], [start], delta)
+    return math.floor(most) if math.isfinite(most) else None
+
+
+def _formula(question: Question) -> str:
+    """The bound on the updates in letters, with the terms that are not zero in this run."""
+    over = "" if question.step == 1.0 else "/μ"
+    terms = [f"2δ{over}"] * (question.threshold > 0.0)
+    terms += [f"2γ‖w₀‖{over}"] * bool(question.vector(question.start).any())
+    return f"(R² + {' + '.join(terms)})/γ²" if terms else "R²/γ²"
 
 
 def _contradiction(problem: Problem, verdict: Verdict) -> Json:
@@ -346,17 +375,15 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
     return told
 
 
-def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) -> str:
-    """The verdict in a sentence."""
+def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json) -> str:
+    """The verdict in a sentence, and for separable data the bound on this run."""
     line = "line" if question.bias else "line through the origin"
-    made = f"It made {ran.updates}." if ran.converged else f"Stopped after {ran.updates} updates."
     if len(set(problem.signs.tolist())) == 1 and question.bias:
         return "All points are of one class. Double-click a point, or press F, to flip its label."
     if verdict.kind == "separable":
-        bound = verdict.mistake_bound
-        most = "" if bound is None else f": at most R²/γ² = {bound:,} mistakes"
         gamma, radius = verdict.margin.lo, problem.radius
-        return f"Separable, proved: γ = {gamma:.4g}, R = {radius:.4g}{most}. {made}"
+        most = _most(question, _bound(question, problem, gamma))
+        return f"Separable, proved: γ = {gamma:.4g}, R = {radius:.4g}{most} {_made(question, run)}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
         return f"No {line} separates them, proved: rows {rows} contradict every {line}."
@@ -366,6 +393,25 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) 
         return f"No {line} separates them strictly, proved; {weakly}"
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {lo:.3g} and {hi:.3g}."
+
+
+def _most(question: Question, bound: int | None) -> str:
+    """The bound on this run, or why there is none; it ends the sentence about γ and R."""
+    if question.rule == "aggressive":
+        return ". R²/γ² does not bound this rule: it updates on rows that are right, too."
+    if bound is None:
+        return "."
+    counted = "update" if question.threshold else "mistake"
+    size = f"= {bound:,}" if bound < 10**15 else f"< 10^{len(str(bound))}"
+    return f": at most {_formula(question)} {size} {counted}{'' if bound == 1 else 's'}."
+
+
+def _made(question: Question, run: Json) -> str:
+    """The updates of the run, and the mistakes among them where these are fewer."""
+    updates, mistakes = len(run["index"]), run["mistakes"][-1]
+    made = f"It made {updates}" if run["converged"] else f"Stopped after {updates} updates"
+    apart = question.threshold > 0.0 or question.rule == "aggressive"
+    return f"{made}, {mistakes} of them mistakes." if apart else f"{made}."
 
 
 def _unit(verdict: Verdict) -> list[float] | None:
@@ -383,9 +429,14 @@ def _rows(count: int) -> str:
 def _numbers(what: str, given: object, count: int = 3) -> tuple[float, ...]:
     values = given if isinstance(given, list) else []
     kinds = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
     if kinds != [True] * count or not all(abs(value) <= MAX_NUMBER for value in values):
-        wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
         raise ValueError(f"{what} is {wanted} between −10⁶ and 10⁶, not {str(shown)[:40]}.")
+    if any(0.0 < abs(value) < MIN_NUMBER for value in values):
+        raise ValueError(
+            f"{what} has a number nearer to 0 than 10⁻⁶⁰, whose products float64 cannot hold: "
+            f"{str(shown)[:60]}. Give it as 0, or in other units."
+        )
     return tuple(map(float, values))
 
 

@@ -1,7 +1,7 @@
 /** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
 
 import { button, h, icon, refill } from "./dom.js";
-import { ORDERS, brief } from "./link.js";
+import { ORDERS, brief, fromNumbers } from "./link.js";
 import { lastMoment, momentOf, tell } from "./moments.js";
 import { save, savePicture } from "./save.js";
 
@@ -60,6 +60,7 @@ export class Frame {
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step", (step) => set({ step }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
+    this.start = h("input", { id: "start", type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => this.takeStart() });
     this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => set({ bias: this.bias.checked }) });
     this.best = choice("reference", "best", () => set({ mine: null }));
     this.mine = choice("reference", "mine", () => this.takeMine());
@@ -111,10 +112,6 @@ export class Frame {
 
   more() {
     const { lab } = this;
-    const start = h("input", { type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => {
-      const [a, b, c, ...rest] = start.value.split(",").map(Number);
-      lab.change((question) => { question.start = rest.length === 0 && Number.isFinite(a + b + c) ? [a, b, c] : null; });
-    } });
     const average = h("input", { type: "checkbox", onchange: () => { lab.averaged = average.checked; lab.draw(); } });
     const moves = /** @type {[string, string, number, number, number][]} */ ([["", "× 2", 2, 0, 0], ["", "÷ 2", 0.5, 0, 0],
       ["left", "Move all left by 1", 1, -1, 0], ["right", "Move all right by 1", 1, 1, 0], ["up", "Move all up by 1", 1, 0, 1], ["down", "Move all down by 1", 1, 0, -1]]);
@@ -125,11 +122,20 @@ export class Frame {
       lab.draw();
     };
     return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
-      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 (B6)")),
+      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 with δ = 0")),
       h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
-      h("label", {}, "start w₀ ", start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
+      h("label", {}, "start w₀ ", this.start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
       h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
         h("small", {}, "scale and translation change R and γ: watch the bound")));
+  }
+
+  /** Begin the run at the w₀ that was typed, or say what is wrong with it. */
+  takeStart() {
+    const { lab } = this;
+    const start = fromNumbers(this.start.value);
+    if (start) return lab.change((question) => { question.start = start.some(Boolean) ? start : null; });
+    lab.trouble = `w₀ is three numbers, for example 0, 1, -2.5; not “${this.start.value}”. The run still begins at ${lab.question.start?.join(", ") ?? "0, 0, 0"}.`;
+    lab.draw();
   }
 
   /** Begin the learner's own line where the best is, or the last w. */
@@ -168,7 +174,7 @@ export class Frame {
     this.predict.setAttribute("aria-pressed", String(predict !== null));
     this.drawPrompt(predict);
     for (const name of /** @type {const} */ (["order", "rule", "sides"])) this[name].value = question[name];
-    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold]])) {
+    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold], [this.start, question.start?.join(", ") ?? ""]])) {
       if (document.activeElement !== input) input.value = String(value);
     }
     this.bias.checked = question.bias;
@@ -212,7 +218,7 @@ export class Frame {
 
   help() {
     refill(this.dialog, h("h2", {}, "How to use it"),
-      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts mistakes."),
+      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts these updates."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
       h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
       button("", "Close", () => this.dialog.close(), { shown: true }));

@@ -45,16 +45,19 @@ export function tell({ run }, question, moment) {
   const { t, row, acted, margin } = momentOf(run, moment);
   const last = lastMoment(run);
   const end = moment < last ? "" : !run.converged ? ` Stopped here, by ${run.stop}; the run would go on.` :
-    `${acted ? " Since then" : " This ends"} a full round without a mistake: done.`;
+    `${acted ? " Since then" : " This ends"} a full round without ${question.threshold ? "an update" : "a mistake"}: done.`;
   if (row === null) {
+    const added = question.step === 1 ? "a is added to w" : "μ·a is added to w";
+    const acts = question.rule === "aggressive" ? `at every look ${added}, mistake (⟨a, w⟩ ≤ 0) or not` :
+      `where ⟨a, w⟩ ≤ ${say(question.threshold)}${question.threshold ? "" : ", a mistake,"} ${added}`;
     return `Start: w = ${sayVector(run.weights[0])}. Each point is a row a = y·(x₁, x₂${question.bias ? ", 1" : ""}), y being its label. Rows are looked at in ` +
-      `${question.order.replace("_", " ")} order; one with ⟨a, w⟩ ≤ ${say(question.threshold)} is a mistake, and is added to w.${end}`;
+      `${question.order.replace("_", " ")} order; ${acts}.${end}`;
   }
   const had = `${sayRow(question, row)} had ⟨a, w⟩ = ${say(margin, 3)}`;
   if (!acted) return `Look ${moment} of ${last}: ${had} > ${say(question.threshold)}, so it is right and w stays.${end}`;
   const factor = run.tau[t - 1] === 1 ? "" : `${say(run.tau[t - 1])}·`;
   const move = `w ← w + ${factor}a = ${sayVector(run.weights[t])}.`;
-  if (question.rule === "aggressive") return `Update ${t}: ${had}${margin > 0 ? ", right already, and moves w all the same" : ""}: ${move}${end}`;
+  if (question.rule === "aggressive") return `Update ${t}: ${had}, ${margin > 0 ? "right already, and moves w all the same" : "a mistake"}: ${move}${end}`;
   const limit = question.threshold ? `δ = ${say(question.threshold)}` : "0";
   const angle = run.cosine && t > 1 ? ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
   return `${limit === "0" ? "Mistake" : "Update"} t = ${t}: ${had} ≤ ${limit}, so ${move}${angle}${end}`;

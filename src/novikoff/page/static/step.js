@@ -49,13 +49,19 @@ export class Step {
   /** Mistakes made, of those that the theorem allows. @param {number} t */
   drawBudget(t) {
     const { full, question } = this.lab;
-    const bound = full?.reference?.bound ?? null;
-    if (!full || question.rule === "aggressive") return refill(this.bar, h("p", {}, `${t} updates; no bound holds for this rule.`));
-    if (bound === null) return refill(this.bar, h("p", {}, `${t} mistake${t === 1 ? "" : "s"} so far; without a margin there is no bound.`));
+    if (!full) return refill(this.bar);
+    const [bound, made] = [full.reference?.bound ?? null, full.run.mistakes[t]];
+    const mistakes = `${say(made)} mistake${made === 1 ? "" : "s"}`;
+    const among = `${say(t)} update${t === 1 ? "" : "s"}, among them ${mistakes}`;
+    if (question.rule === "aggressive") return refill(this.bar, h("p", {}, `${among}; no theorem bounds this rule.`));
+    const counted = question.threshold ? among : mistakes;
+    const because = full.kind === "separable" && full.reference?.mine ? "your w* has no margin, so it gives no bound" : "without a margin there is no bound";
+    if (bound === null) return refill(this.bar, h("p", {}, `${counted} so far; ${because}.`));
     const share = Math.min(1, bound ? t / bound : 1);
     const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
-    refill(this.bar, h("p", {}, "mistakes ", h("b", {}, say(t)), ` of at most ${say(bound)}`), bar);
+    const told = question.threshold ? ["updates", `, ${mistakes} among them`] : ["mistakes", ""];
+    refill(this.bar, h("p", {}, `${told[0]} `, h("b", {}, say(t)), ` of at most ${say(bound)}${told[1]}`), bar);
   }
 
   /** @param {number[]} before @param {number[]} after @param {boolean} acted */

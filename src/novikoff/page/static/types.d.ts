@@ -30,6 +30,7 @@ interface Run {
   cosine?: number[];
   ceiling?: (number | null)[];
   errors: number[];
+  mistakes: number[];
   bounds: { inner: number[]; squared_norm: number[]; cosine: number[] };
   visits: number[] | null;
   visit_margin?: number[];
@@ -42,6 +43,7 @@ interface Reference {
   w: Vec3;
   margin: number;
   bound: number | null;
+  formula: string;
   mine: boolean;
   wrong: number[];
 }
