@@ -2,8 +2,8 @@
 The three inequalities of the proof
 ===================================
 
-Every mistake raises ⟨w*, w⟩ by at least γ, and ‖w‖² by at most R². So after t mistakes the cosine of
-their angle is at least √t·γ/R. No cosine is above 1: the run must end (B3). The angle itself may
+Every mistake raises ⟨w*, w⟩ by at least γ, and ‖w‖² by at most R². So after t mistakes the cosine
+of their angle is at least √t·γ/R. No cosine is above 1: the run must end (B3). The angle itself may
 grow at a mistake, as it does here three times.
 """
 

@@ -4,9 +4,9 @@ If it works, leave it alone
 
 The perceptron moves on mistakes only. One that moves on every example, right or wrong, errs without
 end on streams that a rule separates (A10). On the left it errs at every power of two from 32 on,
-while the perceptron is right for ever after its second mistake. In the other two it errs on *every* example,
-so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle, and as
-1/γ does on the right.
+while the perceptron is right for ever after its second mistake. In the other two it errs on *every*
+example, so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle,
+and as 1/γ does on the right.
 """
 
 import matplotlib.pyplot as plt
