@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +18,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
 from novikoff.core import pocket
-from novikoff.core.pocket import Pocketed, averaged_perceptron, fill_pocket
+from novikoff.core.pocket import (
+    Pocketed,
+    PocketStep,
+    averaged_perceptron,
+    fill_pocket,
+    pocket_steps,
+)
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
@@ -29,8 +35,10 @@ from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 from novikoff.geometry.packing import Packing
+from novikoff.learners.inputs import seed_of
 from tests.cases import Signs, csr, planted
 from tests.oracle import margins, signed
+from tests.unit.test_regret import fewest_errors
 
 LogisticRegression = import_module("sklearn.linear_model").LogisticRegression  # it has no types
 STRATEGIES = ["ratchet", "run_length"]
@@ -148,6 +156,135 @@ def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
     costs = np.array([1.0, 1e-12, 1.0])
     kept = fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0), costs=costs)
     assert kept.errors == 1e-12
+
+
+# The pocket as it is printed
+
+
+def row_by_row(steps: Iterable[PocketStep], A: Vector, costs: Vector) -> list[PocketStep]:
+    """Check that each step corrects a mistake and compares all rows; sums of integers are exact."""
+    found = list(steps)
+    fewest = math.inf
+    for k, step in enumerate(found):
+        assert step.mistakes == cost(A, step.w, costs)
+        assert step.kept == (step.mistakes < fewest)
+        fewest = min(fewest, step.mistakes)
+        if k > 0:
+            before = found[k - 1].w
+            assert margins(A[step.row : step.row + 1], before)[0] <= 0.0
+            assert costs[step.row] > 0.0
+            assert step.w.tolist() == (before + A[step.row]).tolist()
+    return found
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_step_is_that_of_the_textbook(
+    seed: int, fit_intercept: bool, storage: Callable[[Vector], Vector]
+) -> None:
+    X, signs = noisy(seed, 25, 3)
+    rng = np.random.default_rng(seed)
+    costs = rng.choice(np.array([0.0, 0.5, 1.0, 4.0]), size=25) if seed % 2 else None
+    start = np.append(rng.integers(-5, 6, size=3), float(fit_intercept)) if seed > 1 else None
+    problem, A = pose(storage(X), signs, fit_intercept), signed(X, signs, True)
+    A[:, -1] *= fit_intercept
+    steps = islice(pocket_steps(problem, rng, start=start, costs=costs), 80)
+    found = row_by_row(steps, A, np.ones(25) if costs is None else costs)
+    assert found[0].row == -1
+    assert found[0].w.tolist() == (np.zeros(4) if start is None else start).tolist()
+    assert len({step.row for step in found}) > 5
+
+
+def test_the_steps_end_without_a_mistake() -> None:
+    case = planted(1, 60, 3, gap=0.3)
+    *_, last = pocket_steps(pose(case.X, case.signs, True), np.random.default_rng(0))
+    assert (last.mistakes, last.kept) == (0.0, True)
+    *_, same = pocket_steps(pose(case.X, case.signs, True), np.random.default_rng(0), start=last.w)
+    assert (same.row, same.mistakes) == (-1, 0.0)
+
+
+@pytest.mark.parametrize("lower_bound", [True, False])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_textbook_returns_the_best_weights_that_its_run_met(
+    seed: int, fit_intercept: bool, lower_bound: bool
+) -> None:
+    """The bound is proved beside the run and changes nothing; all counts are those of `predict`."""
+    X, y = noisy(seed, 14, 1 + seed % 2)
+    y[:2] = 1, -1
+    options: Any = {"fit_intercept": fit_intercept, "max_updates": 60, "random_state": seed}
+    model: Any = nv.Pocket("textbook", lower_bound=lower_bound, **options).fit(X, y)
+    part = X.any(axis=1) | (y > 0) | fit_intercept
+    problem = pose(X[part], y[part], fit_intercept)
+    met = list(islice(pocket_steps(problem, np.random.default_rng(seed_of(seed))), 61))
+    pocket = [step for step in met if step.kept][-1]
+    assert [*model.coef_[0], *model.intercept_] == pocket.w.tolist()
+    assert not np.any(pocket.w % 1.0)
+    assert model.n_updates_ == model.n_mistakes_ == len(met) - 1
+    assert model.history_[:, 0].tolist() == list(range(len(met)))
+    pockets = np.minimum.accumulate([step.mistakes for step in met])
+    assert model.history_[:, 1].tolist() == pockets.tolist()
+    assert model.n_errors_ == np.count_nonzero(model.predict(X) != y) <= pockets[-1]
+    least = fewest_errors(X, (y > 0).astype(np.int64), 2, fit_intercept)
+    assert model.errors_lower_bound_ <= least <= model.n_errors_
+    assert not model.optimal_ or model.n_errors_ == least
+    nv.verify(model.certificate_, X, y)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_update_of_the_textbook_adds_one_row_or_none(seed: int) -> None:
+    X, y = noisy(3, 30, 2)
+    start = np.random.default_rng(seed).normal(size=3)
+    model = nv.Pocket("textbook", max_updates=1, random_state=seed)
+    model.fit(X, y, coef_init=start[None, :2], intercept_init=start[2:])
+    w = np.append(model.coef_[0], model.intercept_)
+    allowed = [start, *(start + signed(X, y, True))]
+    assert any(np.array_equal(w, one) for one in allowed)
+    assert len(np.asarray(model.history_)) == 2
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_the_textbook_of_many_classes_has_a_run_for_each_rule(
+    multi_class: Literal["ovr", "ovo"],
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-3, 4, size=(30, 2)).astype(np.float64), rng.integers(3, size=30)
+    weights = rng.choice([0.0, 0.5, 2.0], size=30)
+    model: Any = nv.Pocket("textbook", multi_class=multi_class, max_updates=40, random_state=5)
+    model.fit(X, y, sample_weight=weights)
+    pairs = [(1, 0), (2, 0), (2, 1)] if multi_class == "ovo" else [(0, None), (1, None), (2, None)]
+    for k, (positive, negative) in enumerate(pairs):
+        part = weights > 0
+        part &= True if negative is None else np.isin(y, (positive, negative))
+        signs = np.where(y[part] == positive, 1, -1).astype(np.int8)
+        problem = pose(X[part], signs, True)
+        steps = pocket_steps(problem, np.random.default_rng(seed_of(5)), costs=weights[part])
+        pocket = [step for step in islice(steps, 41) if step.kept][-1]
+        assert [*model.coef_[k], model.intercept_[k]] == pocket.w.tolist()
+        wrong = (X[part] @ model.coef_[k] + model.intercept_[k] > 0) != (signs > 0)
+        assert model.n_errors_[k] == weights[part][wrong].sum()
+        assert model.errors_lower_bound_[k] <= model.n_errors_[k]
+        nv.verify(model.certificate_[k], X, y, sample_weight=weights)
+
+
+def test_the_textbook_goes_on_from_the_last_fit_and_repeats_by_its_seed() -> None:
+    X, y = labelled(8, 60, 3)
+    fits = [
+        nv.Pocket("textbook", random_state=seed, max_updates=50).fit(X, y) for seed in (1, 1, 2)
+    ]
+    assert np.array_equal(fits[0].coef_, fits[1].coef_)
+    assert not np.array_equal(fits[0].coef_, fits[2].coef_)
+    model: Any = nv.Pocket("textbook", warm_start=True, max_updates=20, random_state=0).fit(X, y)
+    before = model.history_[-1, 1]
+    model.fit(X, y)
+    assert model.history_[0].tolist() == [0.0, before]
+
+
+def test_the_textbook_rejects_rows_beyond_float64() -> None:
+    X = np.array([[1e200], [-1e200], [1e200], [-1e200]])
+    with pytest.raises(ValueError, match="scale X down"):
+        nv.Pocket("textbook").fit(X, [0, 1, 1, 0])
 
 
 def test_the_averaged_perceptron_is_the_average_of_all_weights() -> None:

@@ -1,8 +1,12 @@
 """The pocket: of all weights that the perceptron meets, keep the best (A6; Gallant 1990).
 
-Rows are drawn at random. While w gets them right its *run* grows; a mistake moves w and ends the
-run. Weights whose run is longer than the pocket's are a candidate for it: ``ratchet`` replaces the
-pocket if they make fewer mistakes on all rows, ``run_length`` outright.
+`pocket_steps` is the algorithm as textbooks print it: correct a random mistake, and compare every
+new w with the pocket by the mistakes on all rows.
+
+`fill_pocket` runs it (``textbook``), or Gallant's own form, which counts less often. Rows are drawn
+at random. While w gets them right its *run* grows; a mistake moves w and ends the run. Weights
+whose run is longer than the pocket's are a candidate for it: ``ratchet`` replaces the pocket if
+they make fewer mistakes on all rows, ``run_length`` outright.
 
 A mistake is a row with ⟨a_i, w⟩ ≤ 0; it costs 1, or the row's own cost.
 """
@@ -12,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -49,6 +54,85 @@ def cost_of(s: Vector, costs: Vector | None) -> float:
     return float(np.count_nonzero(wrong)) if costs is None else math.fsum(costs[wrong].tolist())
 
 
+class PocketStep(NamedTuple):
+    """The weights after an update of the pocket algorithm, and what became of them."""
+
+    row: int  # the mistake that was corrected; −1 for the weights to start from
+    w: Vector  # the weights after it, the bias last
+    mistakes: float  # their number on all rows, or the cost of these
+    kept: bool  # whether they make fewer mistakes than the pocket's, and took their place
+
+
+def pocket_steps(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    start: Vector | None = None,
+    costs: Vector | None = None,
+) -> Iterator[PocketStep]:
+    """Run the pocket algorithm as it is printed, step by step (A6).
+
+    Repeat: draw a row i at random among the mistakes of w, each as likely as it is costly; w ← w +
+    a_i; if w makes fewer mistakes on all rows than the pocket, it becomes the pocket. The first
+    step is that of the weights to start from, zeros by default. It ends when w makes no mistake,
+    and on rows that cannot be separated never: the caller takes as many steps as are enough.
+
+    Rows of sign 0, and those that cost nothing, take no part. Every step reads all rows once.
+
+    Raises
+    ------
+    ValueError
+        If a weight or a product is beyond float64.
+
+    References
+    ----------
+    Gallant, S. I. (1990). Perceptron-based learning algorithms. *IEEE Transactions on Neural
+    Networks* 1(2), 179-191.
+
+    Examples
+    --------
+    Each step adds a signed row (x, 1) or −(x, 1), so that integers stay integers.
+
+    >>> from itertools import islice
+    >>> from novikoff.core.problem import pose
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> for step in islice(pocket_steps(problem, np.random.default_rng(1)), 4):
+    ...     print(step.row, step.w, step.mistakes, step.kept)
+    -1 [0. 0.] 4.0 True
+    1 [-1.  1.] 3.0 True
+    2 [-2.  0.] 2.0 True
+    3 [0. 1.] 2.0 False
+    """
+    w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
+    taking, row, fewest = problem.taking_part(costs), -1, math.inf
+    own = None if costs is None else costs[taking]
+    while True:
+        s = products(problem, w)[taking]
+        if not (np.isfinite(w).all() and np.isfinite(s).all()):
+            raise ValueError("The pocket's weights are beyond the range of float64: scale X down.")
+        mistakes = cost_of(s, own)
+        kept, fewest = mistakes < fewest, min(mistakes, fewest)
+        yield PocketStep(row, w.copy(), mistakes, kept)
+        wrong = np.flatnonzero(~(s > 0.0))
+        if len(wrong) == 0:
+            return
+        shares = None
+        if own is not None:
+            shares = own[wrong] / own[wrong].max()
+            shares /= shares.sum()
+        row = int(taking[rng.choice(wrong, p=shares)])
+        with np.errstate(over="ignore"):
+            w += signed_row(problem, row)
+
+
+def signed_row(problem: Problem, i: int) -> Vector:
+    """The row a_i = y_i·(x_i, 1), or y_i·(x_i, 0) without a bias, as a vector."""
+    x = problem.X[[i]]
+    dense = x if isinstance(x, np.ndarray) else x.toarray()
+    return np.append(dense.ravel().astype(np.float64), problem.rows.bias) * problem.signs[i]
+
+
 def fill_pocket(
     problem: Problem,
     limits: Limits,
@@ -61,6 +145,7 @@ def fill_pocket(
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
     The weights ``start`` are the first in the pocket. Rows are drawn in proportion to their costs.
+    The history of the ``textbook`` strategy has an entry for each update.
 
     Examples
     --------
@@ -72,6 +157,9 @@ def fill_pocket(
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
     best = Pocketed(w.copy(), cost_of(products(problem, w), costs))
+    if strategy == "textbook":
+        _fill_as_printed(best, pocket_steps(problem, rng, start=start, costs=costs), limits)
+        return best
     best.history.append((0, best.errors))
     state = np.array([0, 0, 0, 1, strategy == "run_length"], dtype=np.int64)
     most, size, nothing = limits.most_updates(), _step_size(problem), np.empty(0)
@@ -99,6 +187,20 @@ def fill_pocket(
         limits.interrupted = True
     best.updates = int(state[_UPDATES])
     return best
+
+
+def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits) -> None:
+    """Take steps until a limit, or until there is none."""
+    try:
+        for updates, step in enumerate(steps):
+            best.updates = updates
+            if step.kept:
+                best.w, best.errors = step.w, step.mistakes
+            best.history.append((updates, best.errors))
+            if updates >= limits.most_updates() or limits.reached() is not None:
+                return
+    except KeyboardInterrupt:
+        limits.interrupted = True
 
 
 def averaged_perceptron(

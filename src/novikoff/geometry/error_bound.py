@@ -8,8 +8,8 @@ A mistake is y·f(x) ≤ 0: a row on the hyperplane counts as one, whatever `pre
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 
@@ -105,6 +105,31 @@ between 1 and 0, in 4 rows of 2 columns.'
             shares = tuple(min(of_row[i] for i in among) for among in rows)
         return add_up(rows, shares, of_row)
 
+    def each_share(self) -> tuple[Fraction, ...]:
+        """The share of each contradiction where mistakes cost 1."""
+        return self.shares or (Fraction(1),) * len(self.contradictions)
+
+    def with_zero_negative(
+        self, positive: Container[int], costs: Sequence[Fraction] | None = None
+    ) -> ErrorBound:
+        """What is proved of rules that predict the negative class where f(x) = 0.
+
+        Rows of the negative class alone contradict each other only where f(x) = 0 is a mistake on
+        them: f = 0 classifies them correctly. The contradictions that are left have a row that is
+        ``positive``. Mistakes have ``costs``, or cost 1.
+        """
+        kept = [
+            k
+            for k, claim in enumerate(self.contradictions)
+            if any(row in positive for row in claim.among or ())
+        ]
+        if len(kept) == len(self.contradictions):
+            return self
+        claims = tuple(self.contradictions[k] for k in kept)
+        shares = None if self.shares is None else tuple(self.shares[k] for k in kept)
+        proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0))
+        return replace(proof, bound=proof.total(costs))
+
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> ErrorBound:
         """Read a proof from the object of its text; one that was altered is refused."""
@@ -166,6 +191,26 @@ def add_up(
             )
     whole = all(costs[row].denominator == 1 for row in loads)
     return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
+
+
+def add_up_in_turn(
+    contradictions: Sequence[Sequence[int]], shares: Sequence[Fraction], n: int
+) -> list[int]:
+    """What the contradictions among the rows 0, …, t prove, for each t < n, where mistakes cost 1.
+
+    >>> add_up_in_turn([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, 4)
+    [0, 1, 2, 2]
+    """
+    rows = {row for among in contradictions for row in among}
+    add_up(contradictions, shares, dict.fromkeys(rows, Fraction(1)))
+    gained, total = dict[int, Fraction](), Fraction(0)
+    for among, share in zip(contradictions, shares, strict=True):
+        gained[max(among)] = gained.get(max(among), Fraction(0)) + share
+    found = []
+    for t in range(n):
+        total += gained.get(t, Fraction(0))
+        found.append(ceil(total))
+    return found
 
 
 def _short(number: Fraction) -> str:

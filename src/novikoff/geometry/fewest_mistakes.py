@@ -20,10 +20,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
-from novikoff.core.problem import Problem, products, scores
+from novikoff.core.problem import Problem, pose, products, scores, stretches
 from novikoff.core.rows import Indices, Vector, view
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
@@ -47,6 +48,8 @@ _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Searches for contradictions with common rows, and entries of the rows in which they are made.
 _MAX_SHARED, _SHARED = 320, 1 << 20
+# A column whose largest number is outside these limits is scaled by a power of two.
+_SMALL, _LARGE = 2.0**-300, 2.0**300
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def fewest_mistakes(
 ) -> FewestMistakes:
     """Find a rule with few mistakes and prove how few there can be.
 
-    The result is never worse than the constant rules, ``start``, the pocket and, with ``refine``,
+    With the strategy ``textbook`` the result is what the pocket algorithm returns as it is printed.
+    Otherwise it is never worse than the constant rules, ``start``, the pocket and, with ``refine``,
     least squares, logistic regression and the averaged perceptron; then a descent on the mistakes
     themselves starts from the best of them. A rule without mistakes is looked for in any case:
     before the pocket where the cheap rules err on at most 1 % of the rows, else after the descent.
@@ -132,24 +136,32 @@ def fewest_mistakes(
     (Fraction(1, 1), Fraction(1, 1), True)
     """
     limits = Limits() if limits is None else limits
-    part = _taking_part(problem, costs)
+    part, printed = _taking_part(problem, costs), strategy == "textbook"
     inner, own = _subset(problem, costs, part)
-    search = _Search(inner, own, start, limits, rng, basis, progress)
+    even, powers = (inner, None) if printed else _evened(inner)
+    if powers is not None:
+        start, basis = None if start is None else _ldexp(start, -powers), None
+    search = _Search(inner, even, powers, own, start, limits, rng, basis, progress)
     try:
         # Threads of small products wait for each other: beside other work, 5 times as long.
         with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
-            search.run(strategy, refine, lower_bound)
+            if printed:
+                search.run_as_printed(lower_bound)
+            else:
+                search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
         limits.interrupted = True
+    w, s = search.result()
+    errors, history = exact_cost(~(s > 0.0), own), search.history
     return FewestMistakes(
-        w=search.w,
-        errors=_exact_cost(search.products(), own),
+        w=w,
+        errors=errors,
         bound=search.bound,
         claims=tuple(renamed(claim, part) for claim in search.claims),
         shares=search.shares,
-        history=[*search.history, (search.updates, search.errors)],
+        history=history if printed else [*history, (search.updates, float(errors))],
         updates=search.updates,
-        cheap=tuple(search.cheap),
+        cheap=tuple(_ldexp(rule, powers) for rule in search.cheap),
         problem=problem,
         costs=costs,
         sides=sides,
@@ -161,7 +173,9 @@ def fewest_mistakes(
 class _Search:
     """The best rule so far, and the contradictions so far."""
 
-    problem: Problem
+    given: Problem  # the rows that contradict each other
+    problem: Problem  # the same, with columns of usual size, among which a rule is searched for
+    powers: Indices | None  # by which powers of two the columns differ, if they do
     costs: Vector | None
     start: Vector | None
     limits: Limits
@@ -195,7 +209,7 @@ class _Search:
         if self.start is not None:
             self._consider(self.start)
         basis = self._smooth_rules() if refine else None
-        packing = Packing(LocalPasses(problem), costs)
+        packing = Packing(LocalPasses(self.given), costs)
         packing.take_duplicates(self.limits.part(0.25))
         self._add(packing.contradictions, packing.bound)
         early = self.errors <= 0.01 * (n if costs is None else costs.sum())
@@ -213,6 +227,36 @@ class _Search:
             self._prove(packing)
         if basis is not None:
             self._search_on(basis)
+
+    def run_as_printed(self, lower_bound: bool) -> None:
+        """The pocket algorithm alone, and then the proof, which leaves its weights as they are."""
+        if self.start is not None:
+            self.w = self.start.copy()
+        if self.problem.n == 0:  # no mistake costs anything
+            self.errors, self.history = 0.0, [(0, 0.0)]
+            return
+        self._fill_pocket("textbook", self.limits.part(0.5 if lower_bound else 1.0))
+        if lower_bound:
+            packing = Packing(LocalPasses(self.given), self.costs)
+            packing.take_duplicates(self.limits.part(0.25))
+            self._add(packing.contradictions, packing.bound)
+            self._prove(packing)
+
+    def result(self) -> tuple[Vector, Vector]:
+        """The best rule for the rows as they were given, and its products with them.
+
+        Products that vanish in float64, though neither w nor the row is zero, are made larger.
+        """
+        w, s = self.w, self.products()
+        if self.powers is not None:
+            w = _ldexp(w, self.powers)
+            s = products(self.given, w)
+        if not s.all():
+            larger = _enlarged(w, self.given.radius)
+            t = products(self.given, larger)
+            if np.isfinite(t).all() and cost_of(t, self.costs) < cost_of(s, self.costs):
+                return larger, t
+        return w, s
 
     def _smooth_rules(self) -> Basis | None:
         """The averaged perceptron; while there is time, least squares and logistic regression."""
@@ -234,13 +278,14 @@ class _Search:
         n, size = self.problem.n, self._part_size()
         if not self.claims and n > 2 * size and self.limits.reached() is None:
             rows = np.sort(self.rng.choice(n, size=size, replace=False))
-            some, costs = _subset(self.problem, self.costs, rows)
+            some, costs = _subset(self.given, self.costs, rows)
             self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
         if packing.w is not None:
             self.errors = math.inf
-            self._consider(np.append(packing.w, 0.0)[: self.problem.p])
+            w = np.append(packing.w, 0.0)[: self.problem.p]
+            self._consider(w if self.powers is None else _ldexp(w, -self.powers))
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
         limits.updates = limits.updates or _UPDATES
@@ -287,9 +332,10 @@ class _Search:
             if problem.fit_intercept:
                 v = np.append(np.zeros(problem.p - 1), 1.0)
             t = line_search(self.products(), products(problem, v), self.costs)[1]
-            s = products(problem, self.w + t * v)
-            if cost_of(s, self.costs) <= self.errors:
-                self.w, self.errors, self.s = self.w + t * v, cost_of(s, self.costs), s
+            w = self.w + t * v
+            s = products(problem, w)
+            if np.isfinite(w).all() and cost_of(s, self.costs) <= self.errors:
+                self.w, self.errors, self.s = w, cost_of(s, self.costs), s
                 if s.all():
                     break
 
@@ -301,7 +347,7 @@ class _Search:
         """
         if self.limits.reached() is not None:
             return
-        problem, everything, size = self.problem, np.arange(self.problem.n), self._part_size()
+        problem, everything, size = self.given, np.arange(self.given.n), self._part_size()
         searches = 1 << 62
         if self.limits.seconds is None:
             searches = max(2, _SEARCHED // (min(size, problem.n) * problem.p))
@@ -373,7 +419,7 @@ class _Search:
         self._keep(w, cost_of(s, self.costs), s)
 
     def _keep(self, w: Vector, errors: float, s: Vector | None = None) -> None:
-        if errors < self.errors:
+        if errors < self.errors and np.isfinite(w).all():
             self.w, self.errors, self.s = w.copy(), errors, s
             self._tell()
 
@@ -413,7 +459,7 @@ def best_together(
     together = []
     for rule, w in zip(found, variants[best], strict=True):
         inner, own = _subset(rule.problem, costs, _taking_part(rule.problem, costs))
-        errors = _exact_cost(products(inner, w), own)
+        errors = exact_cost(~(products(inner, w) > 0.0), own)
         history = [*rule.history[:-1], (rule.updates, float(errors))]
         together.append(replace(rule, w=w, errors=errors, history=history))
     return together
@@ -439,14 +485,56 @@ def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Prob
     return some, None if costs is None else costs[rows]
 
 
-def _exact_cost(s: Vector, costs: Vector | None) -> Fraction:
-    """The cost of the rows with s_i ≤ 0, without rounding."""
-    wrong = ~(s > 0.0)
+def exact_cost(wrong: npt.NDArray[np.bool_], costs: Vector | None) -> Fraction:
+    """The cost of the rows that are wrong, without rounding."""
     if costs is None:
         return Fraction(int(np.count_nonzero(wrong)))
     values, counts = np.unique(costs[wrong], return_counts=True)
     pairs = zip(values.tolist(), counts.tolist(), strict=True)
     return sum((Fraction(value) * count for value, count in pairs), Fraction(0))
+
+
+def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
+    """The rows with columns near 1 in size, by exact powers of two, if some are far from it.
+
+    Weights for these rows are those for the rows as they are, by the same powers. None: the
+    columns are of usual size, or so uneven within that numbers would vanish.
+    """
+    X = problem.X
+    largest = np.zeros(problem.p - 1)
+    for first, last in stretches(X):
+        part: Any = abs(X[first:last]).max(axis=0)
+        part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
+        largest = np.maximum(largest, part)
+    usual = (largest > _SMALL) & (largest < _LARGE)
+    if (usual | (largest == 0.0)).all():
+        return problem, None
+    powers = np.append(np.where(usual, 0, -np.frexp(largest)[1]), 0).astype(np.int64)
+    even: Any
+    if isinstance(X, np.ndarray):
+        even = np.ldexp(X, powers[:-1])
+    else:
+        even = X.copy()
+        even.data = np.ldexp(X.data, powers[X.indices])
+    if np.count_nonzero(even if isinstance(even, np.ndarray) else even.data) < np.count_nonzero(
+        X if isinstance(X, np.ndarray) else X.data
+    ):
+        return problem, None
+    return pose(even, problem.signs, problem.fit_intercept), powers
+
+
+def _ldexp(w: Vector, powers: Indices | None) -> Vector:
+    """The weights times powers of two, and all by one more, so that none leaves float64."""
+    if powers is None or not w.any():
+        return w
+    sizes = (np.frexp(w)[1] + powers)[w != 0.0]
+    return np.ldexp(w, powers + int(min(1000 - sizes.max(), max(0, -960 - sizes.min()))))
+
+
+def _enlarged(w: Vector, radius: float) -> Vector:
+    """The weights times a power of two: as large as products within float64 allow."""
+    highest = math.frexp(float(np.abs(w).max()))[1] + math.frexp(min(max(radius, 1.0), 1e308))[1]
+    return np.ldexp(w, max(0, 1000 - highest))
 
 
 def renamed(claim: Dependence, names: Indices) -> Dependence:

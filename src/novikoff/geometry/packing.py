@@ -183,7 +183,7 @@ def share_rows(
     known, idle = {claim.among for claim in claims}, 0
     while limits.reached() is None and searches > 0 and idle < _IDLE:
         if claims:
-            prices, shares, bound = _shares(claims, passes.n, costs, best, limits)
+            prices, shares, bound = best_shares(claims, passes.n, costs, best, limits)
             if bound > best:
                 best, kept = bound, [k for k, share in enumerate(shares) if share > 0]
                 yield SharedRows(
@@ -220,7 +220,7 @@ def _proved(
         return Fraction(0)
 
 
-def _shares(
+def best_shares(
     claims: Sequence[Dependence], n: int, costs: Vector | None, best: Fraction, limits: Limits
 ) -> tuple[Vector, list[Fraction], Fraction]:
     """Prices y_i of the rows, shares v_C and what they prove: max Σ v_C with Σ_{C∋i} v_C ≤ c_i.

@@ -13,14 +13,20 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import load_kernel
-from novikoff.core.rows import Vector
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
-from novikoff.geometry.fewest_mistakes import FewestMistakes, best_together, fewest_mistakes
+from novikoff.geometry.fewest_mistakes import (
+    FewestMistakes,
+    best_together,
+    exact_cost,
+    fewest_mistakes,
+)
 from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
@@ -42,24 +48,43 @@ from novikoff.learners.inputs import (
     words,
 )
 
+_BEYOND_FLOATS = (
+    "The scores of some rows are beyond the range or the precision of float64: scale the columns, "
+    "for instance by sklearn.preprocessing.StandardScaler."
+)
+
 
 @dataclass(eq=False, repr=False)
 class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
 
-    If some hyperplane separates the classes, it is found and makes none. If not, the pocket
-    algorithm (Gallant 1990) keeps the best weights that a perceptron at random comes across;
-    with ``refine`` a descent on the number of mistakes itself follows, from there, from logistic
-    regression or from the averaged perceptron, whichever is best. Contradictions then prove how
-    many mistakes every hyperplane must make.
+    The pocket algorithm (Gallant 1990) runs a perceptron on rows drawn at random and keeps the best
+    weights that it meets. By default the search does more: a rule without mistakes is found if
+    there is one, other cheap rules compete with the pocket, and a descent on the number of mistakes
+    starts from the best of all. Contradictions then prove how many mistakes every hyperplane must
+    make.
 
     Parameters
     ----------
-    strategy : "ratchet" or "run_length"
-        Whether weights enter the pocket when they make fewer mistakes on all rows, or as soon as
-        they get more rows right in a row than any before.
+    strategy : "ratchet", "run_length" or "textbook"
+        When weights enter the pocket, and which weights are returned.
+
+        "textbook" is the algorithm as it is printed: take a random row that w misclassifies,
+        correct w by it, and put w into the pocket if it makes fewer mistakes on all rows. Every
+        update is compared, and costs a pass over all rows. The weights returned are the start or a
+        w that the run met, unchanged: from zeros, on rows of integers, they are integers. Rows may
+        lie on their hyperplane.
+
+        "ratchet" compares w on all rows only when it has classified more rows in succession
+        correctly than the pocket, and "run_length" does not compare at all: the longest run wins
+        (both are Gallant's). The weights returned are the best of these and of others: a separating
+        hyperplane if there is one, the constants, the start and, with ``refine``, all that is named
+        there. They are then moved off the rows that lie on their hyperplane. So they need not be
+        weights that the run met, with ``refine=False`` neither.
     refine : bool
-        Whether to try other cheap rules too, and go on with a descent on the number of mistakes.
+        Whether the averaged perceptron, least squares and logistic regression compete with the
+        pocket, and a descent on the number of mistakes goes on from the best. Not used by
+        "textbook".
     lower_bound : bool
         Whether to prove a lower bound: contradictions are searched for, besides identical rows
         with opposite labels, as long as ``max_seconds`` allows; without it for some seconds. Those
@@ -98,24 +123,32 @@ class Pocket(LinearLearner):
     coef_, intercept_, classes_
         The rules and the labels.
     n_errors_ : int or float, or list of them
-        The training rows that the rule gets wrong, or the sum of their weights; one number for
-        each rule with more than two classes. No row lies on the hyperplane, so that `predict` errs
-        on exactly these rows. Without an intercept rows of zeros do; f(x) = 0 is the negative
-        class.
+        The training rows that the rule misclassifies, or the sum of their weights; one number for
+        each rule with more than two classes. `predict` errs on exactly these rows; f(x) = 0 is the
+        negative class.
     errors_lower_bound_ : int or float, or list of them
-        No hyperplane gets fewer wrong, where one that passes through a row other than zeros gets
-        it wrong: proved. Sums of weights are rounded down.
+        No hyperplane gets fewer wrong: proved. With an intercept this holds for `predict` too.
+        Without one, a hyperplane that passes through rows other than zeros gets these wrong here,
+        unless the strategy is "textbook", or the rule that was found passes through rows itself:
+        then they count as `predict` has them. Sums of weights are rounded down.
     optimal_ : bool, or list of them
         Whether the two are equal, without rounding: no hyperplane is better, proved.
     certificate_ : ErrorBound, or list of them
         The proof of the lower bound, to be checked against all of X and y; for one-vs-one it is
         about the rows of the two classes, and rows of others take no part.
     history_ : array of shape (k, 2), or list of them
-        The number of updates before, and the pocket's mistakes since; the rule's at the end.
+        The number of updates, and the mistakes of the pocket after them, where a row on the
+        hyperplane is a mistake: after each update with "textbook", else whenever they changed, and
+        the rule's at the end.
     n_updates_, n_mistakes_ : int
         The updates of the moving weights, all of them on mistakes.
     converged_ : bool
         Whether every rule gets all rows right.
+
+    References
+    ----------
+    Gallant, S. I. (1990). Perceptron-based learning algorithms. *IEEE Transactions on Neural
+    Networks* 1(2), 179-191.
 
     Examples
     --------
@@ -125,9 +158,15 @@ class Pocket(LinearLearner):
     >>> clf.n_errors_, clf.errors_lower_bound_, clf.optimal_
     (1, 1, True)
     >>> nv.verify(clf.certificate_, X, y)
+
+    The algorithm as it is printed: a sum of signed rows (x, 1).
+
+    >>> clf = nv.Pocket("textbook", max_updates=20, random_state=3).fit(X, y)
+    >>> clf.coef_.tolist(), clf.intercept_.tolist(), clf.n_errors_, len(clf.history_)
+    ([[2.0, 2.0]], [-1.0], 1, 21)
     """
 
-    strategy: Literal["ratchet", "run_length"] = "ratchet"
+    strategy: Literal["ratchet", "run_length", "textbook"] = "ratchet"
     _: KW_ONLY
     refine: bool = True
     lower_bound: bool = True
@@ -150,7 +189,7 @@ class Pocket(LinearLearner):
     converged_: bool = field(init=False)
 
     _allowed: ClassVar[Mapping[str, Allowed]] = {
-        "strategy": words("ratchet", "run_length"),
+        "strategy": words("ratchet", "run_length", "textbook"),
         "refine": BOOLEAN,
         "lower_bound": BOOLEAN,
         "fit_intercept": BOOLEAN,
@@ -240,10 +279,46 @@ class Pocket(LinearLearner):
             )
             found.append(best)
             limits.interrupted |= rest.interrupted
-        proofs = [best.proof for best in found]
-        found = best_together(found, model.scheme, codes)
-        self._take_found(model, found, proofs, whole=weights is None)
+        if self.strategy != "textbook":
+            found = best_together(found, model.scheme, codes)
+        model.W[:] = np.column_stack([rule.w for rule in found])
+        errors, proofs = self._count(model, problem, codes, weights, found)
+        histories = [np.array(rule.history, dtype=float) for rule in found]
+        if self.strategy != "textbook":
+            for history, cost in zip(histories, errors, strict=True):
+                history[-1, 1] = cost
+        self._take_found(model, found, errors, proofs, histories)
         return limits
+
+    def _count(
+        self,
+        model: LinearModel,
+        problem: Problem,
+        codes: Indices,
+        weights: Vector | None,
+        found: list[FewestMistakes],
+    ) -> tuple[list[int | Fraction], list[ErrorBound]]:
+        """The rows that `predict` misclassifies by each rule, or their cost; and the rule's proof.
+
+        In a proof, and in the search, a row on the hyperplane is a mistake. For rules that may have
+        such rows, the proof is reduced to what holds where they are negative, as for `predict`.
+        """
+        try:
+            f = model.scores(problem.X)
+        except ValueError:
+            raise ValueError(_BEYOND_FLOATS) from None
+        counts, proofs = list[int | Fraction](), list[ErrorBound]()
+        for best, sides, score in zip(found, model.scheme.sides.T, f.T, strict=True):
+            signs, proof = sides[codes], best.proof
+            cost = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), weights)
+            if self.strategy == "textbook" or cost != best.errors:
+                costs = None if weights is None else [Fraction(value) for value in weights.tolist()]
+                proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, costs)
+            if cost < proof.bound:
+                raise ValueError(_BEYOND_FLOATS)
+            counts.append(int(cost) if weights is None else cost)
+            proofs.append(proof)
+        return counts, proofs
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
         """Fit every rule where the rows are."""
@@ -252,6 +327,8 @@ class Pocket(LinearLearner):
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
             raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
+        if self.strategy == "textbook":
+            raise ValueError("On a cluster strategy is 'ratchet' or 'run_length', not 'textbook'.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
             [sides_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
@@ -263,21 +340,22 @@ class Pocket(LinearLearner):
             lower_bound=self.lower_bound,
         )
         self._take(model, [str(name) for name in rows.names] if rows.named else None)
-        self._take_found(model, found, [best.proof for best in found], whole=True)
+        model.W[:] = np.column_stack([rule.w for rule in found])
+        errors, proofs = [int(best.errors) for best in found], [best.proof for best in found]
+        histories = [np.array(rule.history, dtype=float) for rule in found]
+        self._take_found(model, found, errors, proofs, histories)
 
     def _take_found(
         self,
         model: LinearModel,
         found: list[FewestMistakes],
+        errors: Sequence[int | Fraction],
         proofs: list[ErrorBound],
-        *,
-        whole: bool,
+        histories: list[Vector],
     ) -> None:
-        model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
         self._hold(model)
-        errors = [int(rule.errors) if whole else rule.errors for rule in found]
-        self._describe(errors, proofs, [np.array(rule.history, dtype=float) for rule in found])
+        self._describe(errors, proofs, histories)
 
     def _describe(
         self, errors: Sequence[int | Fraction], proofs: list[ErrorBound], histories: list[Vector]
