@@ -402,7 +402,7 @@ def test_every_number_called_a_bound_is_that_of_this_run(visit: Visit) -> None:
     page.select_option("#rule", "aggressive")
     visit.settle()
     assert "at most" not in visit.verdict + page.inner_text(".budget")
-    assert "no theorem bounds this rule" in page.inner_text(".budget")
+    assert "R²/γ² does not bound this rule" in page.inner_text(".budget")
 
 
 def test_mistakes_are_counted_apart_from_updates(visit: Visit) -> None:
@@ -414,6 +414,31 @@ def test_mistakes_are_counted_apart_from_updates(visit: Visit) -> None:
         page.click("#go-next")
     assert "8 updates, among them 3 mistakes" in page.inner_text(".budget")
     assert "right already, and moves w all the same" in visit.sentence
+
+
+def test_the_pocket_is_stepped(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("pocket")
+    question = ALL["pocket"]["question"]
+    run = study.answer(study.Question.from_json(question))["run"]
+    page.click("#go-first")
+    assert "drawn at random among the mistakes of w" in visit.sentence
+    for t in range(1, 12):
+        page.click("#go-next")
+        now, kept = run["errors"][t], run["pocket"][t]
+        before = run["errors"][run["pocket"][t - 1]]
+        assert f"Update {t}: row {run['index'][t - 1] + 1} " in visit.sentence
+        assert f"It errs on {now}, {'' if kept == t else 'not '}fewer than the {before}" in (
+            visit.sentence
+        )
+        told = f"rows wrong: w {now}, pocket {run['errors'][kept]} (w after update {kept})"
+        assert told in page.inner_text(".budget")
+        assert f"{now} now · pocket {run['errors'][kept]}" in page.inner_text(".panels")
+    assert page.is_disabled("#order")
+    assert page.locator(".line-pocket").count() == 1
+    page.select_option("#data", "two_clouds")
+    visit.settle()
+    assert not page.is_disabled("#order")
 
 
 def test_the_fewest_mistakes_are_a_line_without_a_time(visit: Visit) -> None:

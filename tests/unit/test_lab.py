@@ -23,7 +23,10 @@ jsonschema = pytest.importorskip("jsonschema")
 
 SCHEMA = json.loads((presets.RECORDS.parent.parent / "lab.schema.json").read_text())
 ALL = presets.presets()
-PLAIN = [n for n, p in ALL.items() if p["question"].get("order", "cyclic") == "cyclic"]
+PLAIN = [
+    n for n, p in ALL.items()
+    if p["question"].get("order", "cyclic") == "cyclic" and p["question"].get("rule") != "pocket"
+]  # fmt: skip
 
 
 def valid(part: str, value: object) -> None:
@@ -381,6 +384,62 @@ def test_the_clouds_are_those_of_another_preset(name: str) -> None:
         assert f"the bound grows from {most[0]} to {most[1]:,}" in lesson
 
 
+def check_pocket(question: dict[str, Any], told: dict[str, Any]) -> None:
+    """Recompute the pocket algorithm from the rows that were drawn."""
+    A, run = signed(question), told["run"]
+    w = np.array(question.get("start") or [0.0, 0.0, 0.0]) * (1.0, 1.0, question.get("bias", True))
+    best, fewest = 0, int((~(A @ w > 0)).sum())
+    assert (run["errors"][0], run["pocket"][0]) == (fewest, 0)
+    for t, row in enumerate(run["index"], 1):
+        assert A[row] @ w <= 1e-9 * np.linalg.norm(A[row]) * max(1.0, np.linalg.norm(w))
+        w = w + A[row]
+        np.testing.assert_allclose(run["weights"][t], w, rtol=1e-9, atol=1e-9)
+        wrong = int((~(A @ w > 0)).sum())
+        assert run["errors"][t] == wrong
+        if wrong < fewest:
+            best, fewest = t, wrong
+        assert run["pocket"][t] == best
+    assert run["mistakes"] == list(range(len(run["index"]) + 1))
+    assert run["converged"] == (fewest == 0)
+
+
+POCKETS = ["flipped", "xor", "two_clouds", "on_the_line", "through_origin", "equal_rows"]
+
+
+@pytest.mark.parametrize("name", POCKETS)
+def test_the_pocket_is_stepped_as_it_is_printed(name: str) -> None:
+    for seed, start in ((0, None), (1, None), (2, [1.0, -2.0, 0.5])):
+        question = ALL[name]["question"] | {"rule": "pocket", "seed": seed, "start": start}
+        told = study.answer(Question.from_json(question))
+        valid("answer", json.loads(json.dumps(told)))
+        check_pocket(question, told)
+        drawn = [*told["run"]["pocket"]]
+        for wrong in ([drawn[-1]] * len(drawn), [0] * len(drawn), [*range(len(drawn))]):
+            if wrong != drawn:
+                broken = told | {"run": told["run"] | {"pocket": wrong}}
+                with pytest.raises(AssertionError):
+                    check_pocket(question, broken)
+        table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
+        b = w[2:] if question.get("bias", True) else [0.0]
+        clf = nv.Pocket(
+            "textbook", fit_intercept=question.get("bias", True), max_updates=study.MAX_UPDATES,
+            random_state=seed,
+        )  # fmt: skip
+        clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
+        errors = told["run"]["errors"]
+        assert clf.history_[:, 1].tolist() == [errors[at] for at in told["run"]["pocket"]]
+
+
+def test_the_pocket_preset_ends_as_its_lesson_says() -> None:
+    question = Question.from_json(ALL["pocket"]["question"])
+    run, least = study.answer(question)["run"], study.pocket(question)
+    assert (run["errors"][run["pocket"][-1]], least["bound"]) == (1, 1)
+    assert not run["converged"]
+    assert "ends with 1 mistake. No line makes fewer." in ALL["pocket"]["lesson"]
+    with pytest.raises(ValueError, match="another rule than the pocket"):
+        study.sides(Question.from_json(ALL["pocket"]["question"] | {"sides": "voted"}), BOX)
+
+
 def random_question(turn: int) -> dict[str, Any]:
     """A few points, most of them separable by far, with any δ, w₀, μ, order and bias."""
     rng = np.random.default_rng(turn)
@@ -394,7 +453,7 @@ def random_question(turn: int) -> dict[str, Any]:
         "bias": bias,
         "seed": int(rng.integers(100)),
         "order": str(rng.choice(["cyclic", "permuted", "random", "max_distance", "max_residual"])),
-        "rule": "aggressive" if turn % 10 == 0 else "perceptron",
+        "rule": {0: "aggressive", 5: "pocket"}.get(turn % 10, "perceptron"),
         "step": float(rng.choice([1e-3, 0.1, 0.5, 1.0, 3.0, 100.0])),
         "threshold": float(rng.choice([0.0, 0.1, 1.0, 20.0, 300.0])),
     }

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
-from novikoff.core.pocket import load_kernel
+from novikoff.core.pocket import load_kernel, pocket_steps
 from novikoff.core.problem import Problem, pose, products, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import Plan, Run
@@ -39,7 +40,7 @@ MIN_NUMBER = 1e-60  # or 0: products of smaller numbers vanish, and a run with t
 MAX_NAME, KERNEL_EPOCHS = 40, 200
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
-RULES = ("perceptron", "aggressive")
+RULES = ("perceptron", "aggressive", "pocket")
 SHADES = ("line", "voted", "rbf", "poly", "network")  # whose sides the plane shows
 SIDES = 1, -1  # the labels, as a downloaded file has them
 
@@ -107,6 +108,16 @@ class Question:
         table = np.array(self.points)
         return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
 
+    @property
+    def mu(self) -> float:
+        """The step μ of the rule; the pocket algorithm has none."""
+        return 1.0 if self.rule == "pocket" else self.step
+
+    @property
+    def delta(self) -> float:
+        """The threshold δ of the rule; only the perceptron has one."""
+        return self.threshold if self.rule == "perceptron" else 0.0
+
     def order_seed(self) -> int:
         """The seed of the order that an estimator with ``random_state=seed`` draws."""
         return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
@@ -136,7 +147,7 @@ def answer(question: Question) -> Json:
     problem = question.problem()
     verdict = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
-    _, _, story = _run(question, problem, reference)
+    story = _run(question, problem, reference)
     return {
         "kind": verdict.kind,
         "sentence": _headline(question, problem, verdict, story),
@@ -197,17 +208,16 @@ def certificate(question: Question) -> str:
     return verdict.certificate.to_json()
 
 
-def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[Run, Trace, Json]:
-    """The traced run, and what the page is told of it; lists over t begin with t = 0."""
-    w0, mu, delta = question.vector(question.start), question.step, question.threshold
-    update = aggressive(mu) if question.rule == "aggressive" else perceptron(delta, mu)
-    plan = Plan(
-        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
-        trace=True, reference=None if reference is None else np.array(reference["w"]),
-    )  # fmt: skip
-    ran = run(problem, plan, start=w0)
-    trace, norm = ran.traces[0], math.hypot(*w0.tolist())
-    W = trace.weights()
+def _run(question: Question, problem: Problem, reference: Json | None) -> Json:
+    """What the page is told of the run; lists over t begin with t = 0."""
+    w_star = None if reference is None else np.array(reference["w"])
+    more: Json
+    if question.rule == "pocket":
+        trace, more = _pocket_run(question, problem, w_star)
+    else:
+        ran, trace = _traced(question, problem, w_star)
+        more = {"visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0])}
+    W, norm = trace.weights(), math.hypot(*question.vector(question.start).tolist())
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
     told: Json = {
         "index": trace.index.tolist(),
@@ -219,23 +229,63 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
         "squared_norm": [norm**2, *trace.squared_norm.tolist()],
         "errors": (~(margins > 0.0)).sum(axis=0).tolist(),
         "mistakes": [0, *np.cumsum(~(trace.margin > 0.0)).tolist()],
-        "visited": ran.visited,
-        "converged": ran.converged,
-        "stop": str(ran.stops[0]),
-        **_visits(question, problem, ran, trace, margins),
+        **more,
+        **_visits(question, problem, more["visited"], trace, margins),
     }
     gamma, inner = 0.0, 0.0
-    if reference is not None and trace.inner is not None and trace.cosine is not None:
-        gamma, inner = reference["margin"], float(np.array(reference["w"]) @ w0)
+    if w_star is not None and trace.inner is not None and trace.cosine is not None:
+        gamma, inner = (reference or {})["margin"], float(w_star @ W[0])
         told["inner"] = [inner, *trace.inner.tolist()]
         told["cosine"] = [inner / norm if norm > 0.0 else 0.0, *trace.cosine.tolist()]
     bounds = proof_bounds(
-        np.arange(len(W)), problem.radius, gamma, step=mu, delta=delta, inner=inner, norm=norm
-    )
+        np.arange(len(W)), problem.radius, gamma,
+        step=question.mu, delta=question.delta, inner=inner, norm=norm,
+    )  # fmt: skip
     told["bounds"] = {name: part.tolist() for name, part in bounds._asdict().items()}
     if norm == 0.0:
         told["ceiling"] = [None, *trace.margin_ceilings().tolist()]
-    return ran, trace, told
+    return told
+
+
+def _traced(question: Question, problem: Problem, w_star: Vector | None) -> tuple[Run, Trace]:
+    """The run of the perceptron, or of the aggressive rule."""
+    mu, aggressively = question.mu, question.rule == "aggressive"
+    update = aggressive(mu) if aggressively else perceptron(question.delta, mu)
+    plan = Plan(
+        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
+        trace=True, reference=w_star,
+    )  # fmt: skip
+    ran = run(problem, plan, start=question.vector(question.start))
+    return ran, ran.traces[0]
+
+
+def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> tuple[Trace, Json]:
+    """The pocket algorithm as it is printed, whose updates are the perceptron's on random mistakes.
+
+    ``pocket`` says for each t after how many updates the w was met that is in the pocket.
+    """
+    start = question.vector(question.start)
+    rng = np.random.default_rng(question.order_seed())
+    steps = list(islice(pocket_steps(problem, rng, start=start), MAX_UPDATES + 1))
+    index = np.array([step.row for step in steps[1:]], dtype=np.int64)
+    W = np.array([step.w for step in steps])
+    margin = [float(products(problem, w)[row]) for w, row in zip(W, index, strict=False)]
+    trace = Trace(
+        index=index, step=np.arange(len(index)), margin=np.array(margin), tau=np.ones(len(index)),
+        squared_norm=np.square(W[1:]).sum(axis=1), inner=None if w_star is None else W[1:] @ w_star,
+        cosine=None if w_star is None else _cosines(W[1:], w_star), problem=problem, start=start,
+    )  # fmt: skip
+    kept = np.maximum.accumulate([t if step.kept else 0 for t, step in enumerate(steps)])
+    done = steps[-1].mistakes == 0
+    stop = "no mistake of w" if done else "the limit on updates"
+    told: Json = {"visited": len(index), "converged": done, "stop": stop}
+    told["errors"] = [int(step.mistakes) for step in steps]
+    return trace, told | {"pocket": kept.tolist()}
+
+
+def _cosines(W: Vector, w_star: Vector) -> Vector:
+    norms = np.linalg.norm(W, axis=1)
+    return np.divide(W @ w_star, norms, out=np.zeros(len(W)), where=norms > 0.0)
 
 
 def _score(question: Question, problem: Problem) -> tuple[Score, str]:
@@ -263,7 +313,9 @@ def _network_score() -> tuple[Score, str]:
 
 def _vote_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
     """(votes for + less those for −)/(all) (A9)."""
-    ran, trace, _ = _run(question, problem, None)
+    if question.rule == "pocket":
+        raise ValueError("The vote is of a run in order: choose another rule than the pocket.")
+    ran, trace = _traced(question, problem, None)
     start, X, sides = (
         question.vector(question.start),
         np.asarray(problem.X),
@@ -292,14 +344,19 @@ def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple
     return lambda X: model.scores(X)[:, 0], f"{words}mistakes: {ran.mistakes}, {end}"
 
 
-def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:
-    """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many."""
+def _visits(
+    question: Question, problem: Problem, visited: int, trace: Trace, margins: Vector
+) -> Json:
+    """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many.
+
+    The pocket algorithm looks at all rows before each update.
+    """
     rng = np.random.default_rng(question.order_seed())
-    looks = min(ran.visited, MAX_VISITS + 1)
+    looks = min(visited, MAX_VISITS + 1)
     rows = first_visits(named(question.order), problem, rng, looks)
-    if rows is None or len(rows) != ran.visited or ran.visited > MAX_VISITS:
+    if question.rule == "pocket" or rows is None or len(rows) != visited or visited > MAX_VISITS:
         return {"visits": None}
-    t = np.searchsorted(trace.step, np.arange(ran.visited), side="left")
+    t = np.searchsorted(trace.step, np.arange(visited), side="left")
     return {"visits": rows.tolist(), "visit_margin": margins[rows, t].tolist()}
 
 
@@ -326,14 +383,15 @@ def _bound(question: Question, problem: Problem, margin: float) -> int | None:
     """The most updates that a run of this question can make; None where no theorem bounds them.
 
     The margin is that of some unit vector, rounded down. A step μ is a run with w₀/μ and δ/μ, which
-    are rounded up here. The aggressive rule also updates on rows that are right, so the proof does
-    not apply to it.
+    are rounded up here. The updates of the pocket algorithm are on mistakes, so the bound holds for
+    them. The aggressive rule also updates on rows that are right, so the proof does not apply to
+    it.
     """
-    if margin <= 0.0 or question.rule != "perceptron":
+    if margin <= 0.0 or question.rule == "aggressive":
         return None
-    start, delta = math.hypot(*question.vector(question.start).tolist()), question.threshold
+    start, delta = math.hypot(*question.vector(question.start).tolist()), question.delta
     start, delta = (
-        size / question.step * (1.0 + 2.0**-50) if size else 0.0 for size in (start, delta)
+        size / question.mu * (1.0 + 2.0**-50) if size else 0.0 for size in (start, delta)
     )
     if not (math.isfinite(start) and math.isfinite(delta)):
         return None
@@ -345,8 +403,8 @@ def _bound(question: Question, problem: Problem, margin: float) -> int | None:
 
 def _formula(question: Question) -> str:
     """The bound on the updates in letters, with the terms that are not zero in this run."""
-    over = "" if question.step == 1.0 else "/μ"
-    terms = [f"2δ{over}"] * (question.threshold > 0.0)
+    over = "" if question.mu == 1.0 else "/μ"
+    terms = [f"2δ{over}"] * (question.delta > 0.0)
     terms += [f"2γ‖w₀‖{over}"] * bool(question.vector(question.start).any())
     return f"(R² + {' + '.join(terms)})/γ²" if terms else "R²/γ²"
 
@@ -401,7 +459,7 @@ def _most(question: Question, bound: int | None) -> str:
         return ". R²/γ² does not bound this rule: it updates on rows that are right, too."
     if bound is None:
         return "."
-    counted = "update" if question.threshold else "mistake"
+    counted = "update" if question.delta else "mistake"
     size = f"= {bound:,}" if bound < 10**15 else f"< 10^{len(str(bound))}"
     return f": at most {_formula(question)} {size} {counted}{'' if bound == 1 else 's'}."
 
@@ -410,7 +468,7 @@ def _made(question: Question, run: Json) -> str:
     """The updates of the run, and the mistakes among them where these are fewer."""
     updates, mistakes = len(run["index"]), run["mistakes"][-1]
     made = f"It made {updates}" if run["converged"] else f"Stopped after {updates} updates"
-    apart = question.threshold > 0.0 or question.rule == "aggressive"
+    apart = question.delta > 0.0 or question.rule == "aggressive"
     return f"{made}, {mistakes} of them mistakes." if apart else f"{made}."
 
 

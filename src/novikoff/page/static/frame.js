@@ -55,7 +55,7 @@ export class Frame {
     this.present = button("present", "Present", () => this.togglePresent(), { shown: true, id: "present" });
     const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
     this.order = select("order", ORDERS, (order) => set({ order }));
-    this.rule = select("rule", ["perceptron", "aggressive"], (rule) => set({ rule }));
+    this.rule = select("rule", ["perceptron", "aggressive", "pocket"], (rule) => set({ rule }));
     this.sides = select("sides", [...SHADES.keys()], (sides) => { Object.assign(lab.question, { sides }); lab.shades.forget(); lab.sides = null; lab.draw(); lab.rest(); });
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step", (step) => set({ step }));
@@ -154,7 +154,10 @@ export class Frame {
     if (!lab.lesson) this.data.value = "";
     Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
     root.classList.toggle("veiled", predict !== null);
-    root.classList.toggle("seedless", UNSEEDED.includes(question.order));
+    root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
+    root.dataset.rule = question.rule;
+    this.order.disabled = this.mu.disabled = question.rule === "pocket"; // it draws rows at random
+    this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
     this.lesson.textContent = lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";

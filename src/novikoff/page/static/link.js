@@ -9,6 +9,11 @@ const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });
 
+/** The numbers that the rule uses: only the perceptron has a threshold δ, and the pocket has no step μ.
+ * @param {Question} question @returns {Question} */
+export const used = (question) => ({ ...question,
+  threshold: question.rule === "perceptron" ? question.threshold : 0, step: question.rule === "pocket" ? 1 : question.step });
+
 /** Only what differs from the usual. @param {Question} question */
 export function brief(question) {
   const usual = /** @type {Record<string, unknown>} */ (PLAIN);

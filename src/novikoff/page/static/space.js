@@ -2,6 +2,7 @@
  * line exists, why. */
 
 import { canvas, h, refill, s, say, sayVector } from "./dom.js";
+import { used } from "./link.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting, path } from "./shapes.js";
 
@@ -46,7 +47,7 @@ export class Space {
 
   /** The picture in two lines. @param {Full} full */
   explain({ reference }) {
-    const { bias, rule, start, threshold } = this.lab.question;
+    const { bias, rule, start, threshold } = used(this.lab.question);
     const bound = reference?.bound ?? null;
     const shape = `The third inequality is the violet ${bias ? "ring" : "wedge"}: wₜ cannot leave it.`;
     const closes = bound === null ? "" : start || threshold ? ` It is closed after t = ${say(bound)} updates at the latest, ${reference?.formula}: there cannot be more.` :

@@ -31,6 +31,7 @@ interface Run {
   ceiling?: (number | null)[];
   errors: number[];
   mistakes: number[];
+  pocket?: number[];
   bounds: { inner: number[]; squared_norm: number[]; cosine: number[] };
   visits: number[] | null;
   visit_margin?: number[];
