@@ -391,7 +391,7 @@ def check_pocket(question: dict[str, Any], told: dict[str, Any]) -> None:
     best, fewest = 0, int((~(A @ w > 0)).sum())
     assert (run["errors"][0], run["pocket"][0]) == (fewest, 0)
     for t, row in enumerate(run["index"], 1):
-        assert A[row] @ w <= 1e-9 * np.linalg.norm(A[row]) * max(1.0, np.linalg.norm(w))
+        assert A[row] @ w <= 1e-9 * np.linalg.norm(A[row]) * max(1.0, float(np.linalg.norm(w)))
         w = w + A[row]
         np.testing.assert_allclose(run["weights"][t], w, rtol=1e-9, atol=1e-9)
         wrong = int((~(A @ w > 0)).sum())
@@ -427,7 +427,9 @@ def test_the_pocket_is_stepped_as_it_is_printed(name: str) -> None:
         )  # fmt: skip
         clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
         errors = told["run"]["errors"]
-        assert clf.history_[:, 1].tolist() == [errors[at] for at in told["run"]["pocket"]]
+        assert np.asarray(clf.history_)[:, 1].tolist() == [
+            errors[at] for at in told["run"]["pocket"]
+        ]
 
 
 def test_the_pocket_preset_ends_as_its_lesson_says() -> None:

@@ -82,7 +82,7 @@ export class Frame {
       ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
-      h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
+      h("label", { class: "field order" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
       button("dice", "Another seed", () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
       h("label", { class: "field check" }, this.bias, " bias"),
       h("fieldset", { class: "field" }, h("legend", {}, "w*"), this.best.node, this.mine.node),
@@ -156,7 +156,7 @@ export class Frame {
     root.classList.toggle("veiled", predict !== null);
     root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
     root.dataset.rule = question.rule;
-    this.order.disabled = this.mu.disabled = question.rule === "pocket"; // it draws rows at random
+    this.mu.disabled = question.rule === "pocket";
     this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
