@@ -497,6 +497,25 @@ def test_predictions_are_veiled_until_they_are_made(visit: Visit) -> None:
     assert "Separable" in visit.verdict
 
 
+@pytest.mark.parametrize(("name", "made"), [("or", "9"), ("xor", "at least 300")])
+def test_a_predicted_count_is_answered(visit: Visit, name: str, made: str) -> None:
+    page = visit.open().page
+    visit.choose(name)
+    page.click("#predict")
+    page.fill(".guess", "5")
+    page.keyboard.press("Enter")
+    page.evaluate(
+        """async (selector) => {
+          while (document.querySelector(selector).textContent.includes("Which row errs"))
+            document.querySelector("#go-next").click();
+        }""",
+        ".prompt b",
+    )
+    assert f"it made {made}, you said 5." in page.inner_text(".prompt")
+    page.click(".prompt button")
+    assert "Predict" not in visit.verdict
+
+
 def test_presenting_shows_the_plane_and_the_proof(visit: Visit) -> None:
     page = visit.open().page
     page.click("#present")

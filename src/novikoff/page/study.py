@@ -169,8 +169,11 @@ def pocket(question: Question) -> Json:
         rng=np.random.default_rng(question.order_seed()), sides=SIDES,
     )  # fmt: skip
     errors, bound = int(found.errors), math.ceil(found.bound)
-    sentence = f"Every line errs on at least {_rows(bound)}, proved. The dashed violet one errs on "
-    sentence += f"{errors}: no line is better." if found.optimal else f"{errors}, the fewest found."
+    line = _line(question)
+    sentence = f"Every {line} errs on at least {_rows(bound)}, proved. The dashed violet one errs "
+    sentence += (
+        f"on {errors}: no {line} is better." if found.optimal else f"on {errors}, the fewest found."
+    )
     return {
         "w": found.w.tolist(),
         "errors": errors,
@@ -435,7 +438,7 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
 
 def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json) -> str:
     """The verdict in a sentence, and for separable data the bound on this run."""
-    line = "line" if question.bias else "line through the origin"
+    line = _line(question)
     if len(set(problem.signs.tolist())) == 1 and question.bias:
         return "All points are of one class. Double-click a point, or press F, to flip its label."
     if verdict.kind == "separable":
@@ -451,6 +454,10 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json)
         return f"No {line} separates them strictly, proved; {weakly}"
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {lo:.3g} and {hi:.3g}."
+
+
+def _line(question: Question) -> str:
+    return "line" if question.bias else "line through the origin"
 
 
 def _most(question: Question, bound: int | None) -> str:

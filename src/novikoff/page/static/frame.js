@@ -1,7 +1,7 @@
 /** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
 
 import { button, h, icon, refill } from "./dom.js";
-import { ORDERS, brief, fromNumbers } from "./link.js";
+import { ORDERS, brief, fromNumbers, used } from "./link.js";
 import { lastMoment, momentOf, tell } from "./moments.js";
 import { save, savePicture } from "./save.js";
 
@@ -190,9 +190,10 @@ export class Frame {
   drawPrompt(predict) {
     this.prompt.hidden = !predict;
     const counting = predict?.asked === "count";
-    const text = counting ? "How many mistakes will it make until it is done?" : `${predict?.said} Click a point, or reveal it.`;
+    const { rule, threshold } = used(this.lab.question);
+    const text = counting ? `How many ${threshold || rule === "aggressive" ? "updates" : "mistakes"} will it make until it is done?` : `${predict?.said}${predict?.asked === "row" ? " Click a point, or reveal it." : ""}`;
     if (this.prompt.firstChild?.textContent === text) return;
-    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
+    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : predict?.asked === "row" ? "Reveal" : "Show all"));
   }
 
   /** @param {string} form @param {string} name */

@@ -36,7 +36,7 @@ function cardsFor(lab, full) {
   /** @type {Card} */
   const wrongRows = {
     formula: "rows wrong",
-    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line errs on at least ${pocket.bound}, proved.` : ""}` :
+    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line${question.bias ? "" : " through the origin"} errs on at least ${pocket.bound}, proved.` : ""}` :
       pocket ? pocket.sentence : "The line with the fewest mistakes is being searched for …",
     values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
     more: { ...(kept ? { pocket: stairs(kept) } : pocket ? { pocket: flat(pocket.errors) } : {}), ...(pocket ? { least: flat(pocket.bound) } : {}) },

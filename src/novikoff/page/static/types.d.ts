@@ -111,7 +111,7 @@ interface Moment {
   margin: number;
 }
 
-type PredictState = null | { asked: "count" | "row"; said: string };
+type PredictState = null | { asked: "count" | "row" | "done"; said: string; count?: string };
 
 /** What the panels may read and ask of the page. */
 interface Lab {
