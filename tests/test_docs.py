@@ -149,6 +149,18 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [link for link in targets if not (page.parent / link).exists()] == []
 
 
+def test_the_steps_of_methods_are_those_of_now() -> None:
+    """The first column of the table; `make pictures` writes all six, which takes minutes."""
+    page = script("systems_methods")
+    lines = page.PAGE.read_text("utf-8").splitlines()
+    told = {line.split(" | ")[0]: line.split(" | ")[1] for line in lines if line.startswith("| `")}
+    _, A, c = next(page.systems())
+    for label, method in page.contestants():
+        if method != "auto":  # which has no steps
+            now = page.cell(A, c, page.bounded(method))
+            assert now.partition(" · ")[0] == told[f"| {label}"].partition(" · ")[0], label
+
+
 def test_readme_fits_on_three_screens() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
 
