@@ -161,6 +161,17 @@ def test_the_steps_of_methods_are_those_of_now() -> None:
             assert now.partition(" · ")[0] == told[f"| {label}"].partition(" · ")[0], label
 
 
+def test_the_mistakes_of_the_family_are_those_of_now() -> None:
+    """Our learners on the digits; `python docs/family.py` writes the tables, which takes minutes."""
+    pytest.importorskip("river", reason="docs/family.py compares with river")
+    family = script("family")
+    family.LEARNERS = {name: run for name, run in family.LEARNERS.items() if name[0] == "`"}
+    now = family.table(dict(family.digits()), summed=True).splitlines()
+    text = family.PAGE.read_text("utf-8").split("<!-- digits -->")[1]
+    assert [line for line in now if line not in text] == []
+    assert len(now) > 6
+
+
 def test_readme_fits_on_three_screens() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
 
