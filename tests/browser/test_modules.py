@@ -68,6 +68,8 @@ def test_a_frame_in_a_notebook() -> None:
     assert asked == {
         "points": [[1.0, 0.0, 1], [2.0, 3.0, -1]], "names": ["length", "width"], "order": "permuted"
     }  # fmt: skip
+    signs = nv.lab([[0, 1], [1, 2]], ["-", "+"]).question["points"]
+    assert signs == [[0.0, 1.0, -1], [1.0, 2.0, 1]]
     with pytest.raises(ValueError, match="two features and two classes, not 2 and 3"):
         nv.lab([[0, 1], [1, 2], [2, 3]], ["a", "b", "c"])
     with pytest.raises(ValueError, match="no field 'colour'"):

@@ -227,6 +227,14 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
     assert inside("lab", "--export", str(page), "--force").code == 0
 
 
+@pytest.mark.parametrize("minus", ["-", "−"])
+def test_plus_and_minus_in_a_file_keep_their_sides(tmp_path: Path, minus: str) -> None:
+    data, page = tmp_path / "two.csv", tmp_path / "page.html"
+    data.write_text(f"a,b,kind\n0,5,{minus}\n1,6,+\n2,7,+\n", encoding="utf-8")
+    assert inside("lab", str(data), "--export", str(page)).code == 0
+    assert '"points":[[0.0,5.0,-1],[1.0,6.0,1],[2.0,7.0,1]]' in page.read_text(encoding="utf-8")
+
+
 def test_a_file_that_cannot_be_drawn(tmp_path: Path) -> None:
     data, page = tmp_path / "data.csv", tmp_path / "page.html"
     three, two = "a,b,k\n0,1,x\n1,2,y\n2,3,z\n", "a,b,k\n0,1,x\n1,2,y\n"

@@ -8,7 +8,7 @@ theory: the page draws what it is told and computes nothing of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import islice
@@ -134,9 +134,15 @@ def points_of(X: Matrix, labels: Labels, positive: Hashable = None) -> list[Any]
         raise ValueError(
             f"The lab draws two features and two classes, not {X.shape[1]} and {len(kinds)}."
         )
-    signs = signs_of(labels, plain_label(kinds[-1] if positive is None else positive), None)
+    signs = signs_of(labels, plain_label(plus_of(kinds) if positive is None else positive), None)
     rows = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
     return [[x1, x2, sign] for (x1, x2), sign in zip(rows, signs.tolist(), strict=True)]
+
+
+def plus_of(kinds: Sequence[Hashable]) -> Hashable:
+    """The class to draw as +: the last of the sorted labels, and of + and − the +."""
+    signs = len(kinds) == 2 and "+" in kinds and ("-" in kinds or "−" in kinds)
+    return "+" if signs else kinds[-1]
 
 
 def answer(question: Question) -> Json:
