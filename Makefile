@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 NEWEST_PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest pictures docs fuzz clean
+.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest outputs pictures docs fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -59,6 +59,10 @@ test-oldest: $(VENV)-oldest/installed
 test-newest:
 	$(MAKE) types $(VENV)-newest/browser VENV=$(VENV)-newest PYTHON=$(NEWEST_PYTHON)
 	$(VENV)-newest/bin/python -m pytest -n 2 -q
+
+# The outputs that README and docs show, run anew; the tests compare them.
+outputs: $(VENV)/installed-dev
+	$(BIN)/python docs/outputs.py
 
 # The pictures of README and docs, and the tables of methods for systems and of a cluster.
 pictures: $(VENV)/installed-dev

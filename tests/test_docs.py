@@ -4,32 +4,47 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 import warnings
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from tests.outside import asked_by, outside
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCRIPTS = sorted((ROOT / "docs" / "examples").glob("plot_*.py"))
 
 
-def run_page(page: Path) -> dict[str, Any]:
-    """Run all Python blocks of a page, one after the other; the names they leave."""
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    names: dict[str, Any] = {}
+def script(name: str) -> ModuleType:
+    """A script of docs/ as a module."""
+    spec = spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    spec.loader.exec_module(module)
+    return module
+
+
+outputs = script("outputs")
+PAGES: list[Path] = outputs.PAGES
+
+
+def run_page(page: Path) -> Any:
+    """Run a page in the current folder; its outputs, names and stated values."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for block in blocks:
-            exec(compile(block, page.name, "exec"), names)  # noqa: S102
-    return names
+        return outputs.run(page, Path.cwd())
 
 
 @pytest.fixture(autouse=True)
@@ -39,8 +54,85 @@ def _a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page: Path) -> None:
-    run_page(page)
+def test_examples_run_and_print_what_the_page_says(page: Path) -> None:
+    """After a change of an output, `make outputs` writes the pages anew."""
+    done = run_page(page)
+    assert done.wrong == []
+    said, now = (outputs.masked(text).splitlines() for text in (page.read_text("utf-8"), done.text))
+    assert said == now
+
+
+WRONG = [
+    ("README.md", "R²/γ² = 206 mistakes", "R²/γ² = 207 mistakes"),
+    ("README.md", "boss by 0.5, children by 0.5", "boss by 0.5, children by 0.25"),
+    ("README.md", "# True, and never", "# False, and never"),
+    ("learning.md", "permuted            17", "permuted            16"),
+    ("verdicts.md", 'v.kind  # "separable"', 'v.kind  # "inseparable"'),
+    ("inequalities.md", "# Fraction(-1, 1): 0", "# Fraction(-1, 2): 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "right", "wrong"), WRONG)
+def test_a_wrong_number_on_a_page_is_seen(
+    name: str, right: str, wrong: str, tmp_path: Path
+) -> None:
+    (page,) = (page for page in PAGES if page.name == name)
+    text = page.read_text("utf-8")
+    assert right in text
+    (tmp_path / name).write_text(text.replace(right, wrong), encoding="utf-8")
+    done = run_page(tmp_path / name)
+    assert done.wrong or wrong not in done.text
+
+
+def numbers_of_iris() -> tuple[int, int]:
+    """Mistakes and bound of the run on the first pages."""
+    iris = load_iris()
+    rows = iris.target < 2
+    X, y = iris.data[rows][:, [0, 2]], iris.target[rows]
+    made = nv.Perceptron(order="cyclic").fit(X, y).n_mistakes_
+    bound = nv.separate(X, y).mistake_bound
+    assert bound is not None
+    return made, bound
+
+
+def numbers_of_wine() -> tuple[int, int]:
+    """The bound on the features of wine as given, and on standardised ones."""
+    X, y = load_wine(return_X_y=True)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    given, standard = (nv.separate(rows, y == 0).mistake_bound for rows in (X, Z))
+    assert given is not None
+    assert standard is not None
+    return given, standard
+
+
+WORDS = {10: "ten"}
+PROSE: list[tuple[str, str, Callable[[], tuple[int, ...]]]] = [
+    ("README.md", "of iris: {} mistakes, where the theorem allows {}.", numbers_of_iris),
+    ("learning.md", "measurements above it is {}, on standardised\n  ones {},", numbers_of_wine),
+]
+
+
+@pytest.mark.parametrize(("name", "sentence", "numbers"), PROSE, ids=lambda part: str(part)[:20])
+def test_numbers_in_prose(name: str, sentence: str, numbers: Callable[[], tuple[int, ...]]) -> None:
+    (page,) = (page for page in PAGES if page.name == name)
+    told = sentence.format(*(WORDS.get(number, f"{number:,}") for number in numbers()))
+    assert told in re.sub(r"\n(?=species)", " ", page.read_text("utf-8"))
+
+
+def texts(svg: str) -> list[str]:
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+def test_the_picture_is_of_now(tmp_path: Path) -> None:
+    """`make pictures` draws it anew. Its numbers are the README's."""
+    pytest.importorskip("matplotlib")
+    figure = script("pictures").proof()
+    nv.plots.save_figure(figure, tmp_path / "proof.svg")
+    kept, now = (texts(path.read_text("utf-8")) for path in (
+        ROOT / "docs" / "proof.svg", tmp_path / "proof.svg"
+    ))  # fmt: skip
+    assert kept == now
+    assert kept[-1].endswith(f"so t ≤ ⌊R²/γ²⌋ = {numbers_of_iris()[1]}")
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
@@ -57,6 +149,29 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [link for link in targets if not (page.parent / link).exists()] == []
 
 
+def test_the_steps_of_methods_are_those_of_now() -> None:
+    """The first column of the table; `make pictures` writes all six, which takes minutes."""
+    page = script("systems_methods")
+    lines = page.PAGE.read_text("utf-8").splitlines()
+    told = {line.split(" | ")[0]: line.split(" | ")[1] for line in lines if line.startswith("| `")}
+    _, A, c = next(page.systems())
+    for label, method in page.contestants():
+        if method != "auto":  # which has no steps
+            now = page.cell(A, c, page.bounded(method))
+            assert now.partition(" · ")[0] == told[f"| {label}"].partition(" · ")[0], label
+
+
+def test_the_mistakes_of_the_family_are_those_of_now() -> None:
+    """Our learners on the digits; `python docs/family.py` writes the tables, which takes minutes."""
+    pytest.importorskip("river", reason="docs/family.py compares with river")
+    family = script("family")
+    family.LEARNERS = {name: run for name, run in family.LEARNERS.items() if name[0] == "`"}
+    now = family.table(dict(family.digits()), summed=True).splitlines()
+    text = family.PAGE.read_text("utf-8").split("<!-- digits -->")[1]
+    assert [line for line in now if line not in text] == []
+    assert len(now) > 6
+
+
 def test_readme_fits_on_three_screens() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
 
@@ -64,7 +179,7 @@ def test_readme_fits_on_three_screens() -> None:
 def test_the_checker_of_a_stranger_agrees_with_ours() -> None:
     """The checker that a page shows, on small problems of every kind."""
     check, rng, kinds = (
-        run_page(ROOT / "docs" / "certificates.md")["check"],
+        run_page(ROOT / "docs" / "certificates.md").names["check"],
         np.random.default_rng(0),
         set(),
     )

@@ -2,8 +2,9 @@
 The three inequalities of the proof
 ===================================
 
-After every mistake t, w has moved towards w* by at least γ, and ‖w‖² has grown by at most R². So
-the cosine of their angle is at least √t·γ/R. No cosine is above 1: the run must end (B3).
+Every mistake raises ⟨w*, w⟩ by at least γ, and ‖w‖² by at most R². So after t mistakes the cosine
+of their angle is at least √t·γ/R. No cosine is above 1: the run must end (B3). The angle itself may
+grow at a mistake, as it does here three times.
 """
 
 import numpy as np
@@ -25,4 +26,5 @@ display = nv.plots.ProofDisplay.from_estimator(run, X, y)
 assert (display.inner >= display.inner_bound - 1e-9).all()
 assert (display.squared_norm <= display.squared_norm_bound + 1e-9).all()
 assert (display.cosine >= display.cosine_bound - 1e-9).all()
+assert (np.diff(display.cosine) < 0).sum() == 3
 print(f"{run.n_mistakes_} mistakes; the theorem allows {verdict.mistake_bound}")

@@ -2,8 +2,9 @@
 The pocket's history, and the proved minimum
 ============================================
 
-Where no rule is perfect, the pocket keeps the best rule met (A6). Contradictions that share no row
-prove how many mistakes every hyperplane makes (C5). The fewest possible lie between the two lines.
+Where no rule is perfect, ``Pocket`` searches for one with few mistakes (A6). Contradictions, each
+worth a share of a mistake where they have rows in common, prove how many mistakes every hyperplane
+makes at least (C5). The fewest possible lie between the two lines.
 """
 
 import matplotlib.pyplot as plt

@@ -3,10 +3,10 @@ If it works, leave it alone
 ===========================
 
 The perceptron moves on mistakes only. One that moves on every example, right or wrong, errs without
-end on streams that a rule separates (A10). On the left it errs at every power of two, while the
-perceptron is right for ever after its second mistake. In the other two it errs on *every* example,
-so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle, and as
-1/γ does on the right.
+end on streams that a rule separates (A10). On the left it errs at every power of two from 32 on,
+while the perceptron is right for ever after its second mistake. In the other two it errs on *every*
+example, so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle,
+and as 1/γ does on the right.
 """
 
 import matplotlib.pyplot as plt
@@ -19,6 +19,10 @@ titles = ["doubling: R, γ fixed", "unbounded: R grows", "bounded: γ shrinks"]
 for ax, stream, title in zip(axes, ["doubling", "unbounded", "bounded"], titles, strict=True):
     ran = nv.theory.compare_aggressive(stream, 1024)
     t = np.arange(1, 1025)
+    if stream == "doubling":
+        errs = np.flatnonzero(np.diff(ran.aggressive, prepend=0)) + 1
+        assert errs.tolist() == [1, 3, 5, 32, 64, 128, 256, 512, 1024]
+        assert ran.perceptron[-1] == 2
     ax.step(t, ran.aggressive, "-", where="post", label="always updates")
     ax.step(t, ran.perceptron, "--", where="post", label="perceptron")
     ax.axhline(ran.verdict.mistake_bound, color="black", lw=1, ls=":", label="⌊R²/γ²⌋")

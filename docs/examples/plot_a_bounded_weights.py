@@ -32,4 +32,6 @@ path.pre_period, path.period  # in epochs
 
 rows = [[10.0, 0.0], [-10.0, 1.0]]
 run = nv.theory.watch_weights(rows, [1, 1], fit_intercept=False)
+assert run.norms.max().round(1) == 101.5
+assert run.norms.max() <= nv.theory.weight_bound(rows).bound
 run.norms.max().round(1), nv.theory.weight_bound(rows)

@@ -4,7 +4,7 @@ One neuron cannot, a network can
 
 No line separates XOR, so no threshold neuron computes it: the four rows, with equal weights, add up
 to nothing, which is the proof (A12). Two layers do, and a tower of units that each see the answer
-of the unit before learns any training rows at all.
+of the unit before learns any training rows without contradictions.
 """
 
 import matplotlib.pyplot as plt

@@ -339,6 +339,117 @@ def test_a_pasted_table(visit: Visit) -> None:
     assert len(visit.points()) == len(ALL["two_clouds"]["question"]["points"])
 
 
+TABLES = [
+    ("0 1 +\n2 3 -\n", [(0, 1, 1), (2, 3, -1)]),
+    ("0,1,−\n−2,3,+\n", [(0, 1, -1), (-2, 3, 1)]),
+    ("0,1,-1\n2,3,+1\n", [(0, 1, -1), (2, 3, 1)]),
+    ("0;1;no\n2;3;yes\n", [(0, 1, -1), (2, 3, 1)]),
+    ("0,1,-\n", [(0, 1, -1)]),
+    ("0,1,+\n", [(0, 1, 1)]),
+]
+
+
+@pytest.mark.parametrize(("text", "points"), TABLES)
+def test_pasted_labels_keep_their_sides(
+    visit: Visit, text: str, points: list[tuple[float, float, int]]
+) -> None:
+    page = visit.open().page
+    page.click("#paste")
+    page.fill("textarea", text)
+    page.click("#use-table")
+    page.wait_for_selector("dialog", state="hidden")
+    assert visit.points() == points
+
+
+def test_a_table_without_rows_is_a_sentence(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#paste")
+    page.fill("textarea", "a,b")
+    page.click("#use-table")
+    page.wait_for_selector("dialog >> text=The table has no rows")
+    assert len(visit.points()) == len(ALL["two_clouds"]["question"]["points"])
+
+
+def test_a_start_is_taken_or_refused_in_a_sentence(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#more summary")
+    for text, told in (("5 -5 3", "(R² + 2γ‖w₀‖)/γ²"), ("−1;2;3", "(R² + 2γ‖w₀‖)/γ²")):
+        page.fill("#start", text)
+        page.keyboard.press("Tab")
+        visit.settle()
+        assert told in visit.verdict
+    for text in ("1, 2", "1, 2, x", "1, 2, 3, 4"):
+        page.fill("#start", text)
+        page.keyboard.press("Tab")
+        assert f"not “{text}”. The run still begins at -1, 2, 3." in page.inner_text(".trouble")
+        assert page.input_value("#start") == "-1, 2, 3"
+    visit.choose("or")
+    assert page.input_value("#start") == ""
+    assert "at most R²/γ² = 27 mistakes" in visit.verdict
+
+
+def test_every_number_called_a_bound_is_that_of_this_run(visit: Visit) -> None:
+    page = visit.open().page
+    page.click("#more summary")
+    page.fill("#threshold", "20")
+    page.keyboard.press("Tab")
+    visit.settle()
+    stated = re.search(r"at most \(R² \+ 2δ\)/γ² = ([\d,]+) updates. It made 135, ", visit.verdict)
+    assert stated
+    assert f"updates 135 of at most {stated[1]}, " in page.inner_text(".budget")
+    assert f"so t ≤ (R² + 2δ)/γ², that is {stated[1]}." in page.inner_text(".panels")
+    assert f"closed after t = {stated[1]} updates at the latest" in page.inner_text(".explain")
+    page.select_option("#rule", "aggressive")
+    visit.settle()
+    assert "at most" not in visit.verdict + page.inner_text(".budget")
+    assert "R²/γ² does not bound this rule" in page.inner_text(".budget")
+
+
+def test_mistakes_are_counted_apart_from_updates(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("aggressive")
+    assert "300 updates, among them 13 mistakes" in page.inner_text(".budget")
+    page.click("#go-first")
+    for _ in range(8):
+        page.click("#go-next")
+    assert "8 updates, among them 3 mistakes" in page.inner_text(".budget")
+    assert "right already, and moves w all the same" in visit.sentence
+
+
+def test_the_pocket_is_stepped(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("pocket")
+    question = ALL["pocket"]["question"]
+    run = study.answer(study.Question.from_json(question))["run"]
+    page.click("#go-first")
+    assert "drawn at random among the mistakes of w" in visit.sentence
+    for t in range(1, 12):
+        page.click("#go-next")
+        now, kept = run["errors"][t], run["pocket"][t]
+        before = run["errors"][run["pocket"][t - 1]]
+        assert f"Update {t}: row {run['index'][t - 1] + 1} " in visit.sentence
+        assert f"It errs on {now}, {'' if kept == t else 'not '}fewer than the {before}" in (
+            visit.sentence
+        )
+        told = f"rows wrong: w {now}, pocket {run['errors'][kept]} (w after update {kept})"
+        assert told in page.inner_text(".budget")
+        assert f"{now} now · pocket {run['errors'][kept]}" in page.inner_text(".panels")
+    assert not page.is_visible("#order")  # rows are drawn at random
+    assert page.locator(".line-pocket").count() == 1
+    page.select_option("#data", "two_clouds")
+    visit.settle()
+    assert page.is_visible("#order")
+
+
+def test_the_fewest_mistakes_are_a_line_without_a_time(visit: Visit) -> None:
+    """The search is another run: its steps do not belong on the axis of this one."""
+    page = visit.open().page
+    visit.choose("xor")
+    page.wait_for_selector("path.more.pocket", state="attached")
+    heights = set(re.findall(r"[ML][-.\d]+ ([-.\d]+)", page.get_attribute("path.pocket", "d")))
+    assert len(heights) == 1
+
+
 def test_a_rule_of_one_s_own(visit: Visit) -> None:
     page = visit.open().page
     page.check("#reference-mine")
@@ -384,6 +495,25 @@ def test_predictions_are_veiled_until_they_are_made(visit: Visit) -> None:
     assert f"it was row {acts[1] + 1}" in page.inner_text(".prompt")
     page.click("#predict")
     assert "Separable" in visit.verdict
+
+
+@pytest.mark.parametrize(("name", "made"), [("or", "9"), ("xor", "at least 300")])
+def test_a_predicted_count_is_answered(visit: Visit, name: str, made: str) -> None:
+    page = visit.open().page
+    visit.choose(name)
+    page.click("#predict")
+    page.fill(".guess", "5")
+    page.keyboard.press("Enter")
+    page.evaluate(
+        """async (selector) => {
+          while (document.querySelector(selector).textContent.includes("Which row errs"))
+            document.querySelector("#go-next").click();
+        }""",
+        ".prompt b",
+    )
+    assert f"it made {made}, you said 5." in page.inner_text(".prompt")
+    page.click(".prompt button")
+    assert "Predict" not in visit.verdict
 
 
 def test_presenting_shows_the_plane_and_the_proof(visit: Visit) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import signal
+import socket
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +90,90 @@ def test_a_body_without_its_length_is_refused(server: Server) -> None:
     line.close()
 
 
+@contextlib.contextmanager
+def in_a_thread(data: dict[str, Any] | None = None, token: str | None = None) -> Iterator[int]:
+    """A server with the settings of ``novikoff lab`` in this process; its port."""
+    uvicorn = pytest.importorskip("uvicorn", reason="the lab needs uvicorn")
+    from novikoff.page import server
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        running = uvicorn.Server(server.settings(server.build(port, data, token)))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield port
+        finally:
+            running.should_exit = True
+            thread.join()
+
+
+def exchange(port: int, *pieces: bytes) -> bytes:
+    """Send pieces as long as they are taken, and read until the server closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as line:
+        heard = b""
+        try:
+            for piece in pieces:
+                line.sendall(piece)
+            while more := line.recv(1 << 16):
+                heard += more
+        except (ConnectionResetError, BrokenPipeError):
+            pass  # it was closed while more was being sent
+        return heard
+
+
+HEAD = b"POST /api/run HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+
+
+@pytest.mark.parametrize("said", [b"Content-Length: 2\r\n", b""])
+def test_a_chunked_question_does_not_pass_the_limit(said: bytes) -> None:
+    """What a head says of the length is not believed: pieces have no length at all."""
+    with in_a_thread() as port:
+        head = HEAD % port + said + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        heard = exchange(port, head, CHUNK, b"0\r\n\r\n")
+        assert heard.startswith(b"HTTP/1.1 411")
+
+
+def test_the_bytes_of_a_question_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where a request got past the guard."""
+    from novikoff.page import server
+
+    monkeypatch.setattr(server, "_refusal", lambda port, request: None)
+    with in_a_thread() as port:
+        head = HEAD % port + b"Transfer-Encoding: chunked\r\n\r\n"
+        heard = exchange(port, head, CHUNK, CHUNK)  # and no end
+        assert heard.startswith(b"HTTP/1.1 413")
+        assert b"at most 65536 bytes" in heard
+
+
+def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from novikoff.page import server
+
+    monkeypatch.setattr(server, "PATIENCE", 0.2)
+    with in_a_thread() as port:
+        assert exchange(port) == b""
+        assert exchange(port, b"GET / HTTP/1.1\r\nHost: 127") == b""
+        heard = exchange(port, HEAD % port + b"Content-Length: 99\r\n\r\n{")
+        assert heard.startswith(b"HTTP/1.1 408")
+        whole = b"GET /api/ready HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % port
+        assert exchange(port, whole, whole[:9]).count(b"HTTP/1.1 200 OK") == 1
+
+
+@pytest.mark.parametrize("token", ["%C3%A9", "%FF", "", "%00", "secre"])
+def test_a_wrong_token_is_refused(token: str) -> None:
+    with in_a_thread({"title": "mine"}, "secret") as port:
+        line = http.client.HTTPConnection("127.0.0.1", port)
+        line.request("GET", f"/api/data?token={token}")
+        reply = line.getresponse()
+        assert reply.status == 403
+        assert "default-src 'self'" in str(reply.getheader("content-security-policy"))
+        reply.read()
+        line.request("GET", "/api/data?token=secret")
+        assert json.loads(line.getresponse().read()) == {"title": "mine"}
+        line.close()
+
+
 def test_no_file_without_a_file(server: Server) -> None:
     code, told, _ = ask(server, "GET", "/api/data?token=x")
     assert code == 403
@@ -137,6 +225,14 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
     assert "startRecorded" in page.read_text(encoding="utf-8")
     assert "already exists" in inside("lab", "--export", str(page)).err
     assert inside("lab", "--export", str(page), "--force").code == 0
+
+
+@pytest.mark.parametrize("minus", ["-", "−"])
+def test_plus_and_minus_in_a_file_keep_their_sides(tmp_path: Path, minus: str) -> None:
+    data, page = tmp_path / "two.csv", tmp_path / "page.html"
+    data.write_text(f"a,b,kind\n0,5,{minus}\n1,6,+\n2,7,+\n", encoding="utf-8")
+    assert inside("lab", str(data), "--export", str(page)).code == 0
+    assert '"points":[[0.0,5.0,-1],[1.0,6.0,1],[2.0,7.0,1]]' in page.read_text(encoding="utf-8")
 
 
 def test_a_file_that_cannot_be_drawn(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import copy
 import itertools
 import json
 import math
+import re
 import warnings
 from typing import Any
 
@@ -22,7 +23,10 @@ jsonschema = pytest.importorskip("jsonschema")
 
 SCHEMA = json.loads((presets.RECORDS.parent.parent / "lab.schema.json").read_text())
 ALL = presets.presets()
-PLAIN = [n for n, p in ALL.items() if p["question"].get("order", "cyclic") == "cyclic"]
+PLAIN = [
+    n for n, p in ALL.items()
+    if p["question"].get("order", "cyclic") == "cyclic" and p["question"].get("rule") != "pocket"
+]  # fmt: skip
 
 
 def valid(part: str, value: object) -> None:
@@ -225,6 +229,8 @@ BAD: list[tuple[object, str]] = [
     ({"points": [[0, "1", 1]]}, "Point 1"),
     ({"points": [[0, 0, 1], [0, 0, 2]]}, "Point 2"),
     ({"points": [[0, 0]]}, "Point 1"),
+    ({"points": [[0, 1e-200, 1]]}, "Point 1 has a number nearer to 0 than 10⁻⁶⁰"),
+    ({"points": [], "step": 1e-300}, "The step μ has a number nearer to 0"),
     ({"points": [], "order": "chaotic"}, "order is one of"),
     ({"points": [], "rule": "adaline"}, "rule is one of"),
     ({"points": [], "sides": "spiral"}, "sides are of line, voted, rbf, poly, network, not"),
@@ -334,3 +340,201 @@ def test_the_certificate_proves_the_verdict() -> None:
     table = np.array(ALL["flipped"]["question"]["points"])
     proof = study.certificate(Question.from_json(ALL["flipped"]["question"]))
     nv.Certificate.from_json(proof).verify(table[:, :2], table[:, 2].astype(int))
+
+
+def test_the_aggressive_preset_is_the_doubling_stream() -> None:
+    question = ALL["aggressive"]["question"]
+    stream = nv.theory.compare_aggressive("doubling", len(question["points"]))
+    rows = np.column_stack([stream.X, np.ones(len(stream.y))]) * stream.y[:, None]
+    np.testing.assert_array_equal(signed(question)[:, :2], rows)
+    told = study.answer(Question.from_json(question))
+    mistakes = np.array(told["run"]["mistakes"])
+    assert mistakes[1 : len(rows) + 1].tolist() == stream.aggressive.tolist()
+    errs = (np.flatnonzero(np.diff(stream.aggressive, prepend=0)) + 1).tolist()
+    assert errs[-4:] == [32, 64, 128, 256]
+    assert "at 32, 64, 128, 256, and at every later power of 2" in ALL["aggressive"]["lesson"]
+    later = nv.theory.compare_aggressive("doubling", 4096).aggressive
+    assert (np.flatnonzero(np.diff(later, prepend=0)) + 1).tolist() == [
+        *errs, 512, 1024, 2048, 4096
+    ]  # fmt: skip
+    plain = study.answer(Question.from_json(question | {"rule": "perceptron"}))
+    assert (len(plain["run"]["index"]), stream.perceptron[-1]) == (2, 2)
+    assert "the perceptron errs twice" in ALL["aggressive"]["lesson"]
+    assert "Stopped after 300 updates, 13 of them mistakes." in told["sentence"]
+
+
+MOVED = {"feature_x100": ([100.0, 1.0], [0.0, 0.0]), "far_away": ([1.0, 1.0], [3.0, 2.0])}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_the_clouds_are_those_of_another_preset(name: str) -> None:
+    (factor, shift), lesson = MOVED[name], ALL[name]["lesson"]
+    clouds, moved = (np.array(ALL[key]["question"]["points"]) for key in ("two_clouds", name))
+    np.testing.assert_allclose(moved[:, :2], clouds[:, :2] * factor + shift, rtol=1e-12)
+    assert (moved[:, 2] == clouds[:, 2]).all()
+    made, most = [], []
+    for table in (clouds, moved):
+        X, y = table[:, :2], table[:, 2].astype(int)
+        made.append(nv.Perceptron(order="cyclic", max_epochs=10_000).fit(X, y).n_mistakes_)
+        most.append(nv.separate(X, y).mistake_bound)
+    if name == "far_away":
+        assert f"makes {made[1]} mistakes instead of {made[0]}" in lesson
+    else:
+        assert f"from {made[0]} mistakes to {made[1]:,}, of which {study.MAX_UPDATES}" in lesson
+        assert f"the bound grows from {most[0]} to {most[1]:,}" in lesson
+
+
+def check_pocket(question: dict[str, Any], told: dict[str, Any]) -> None:
+    """Recompute the pocket algorithm from the rows that were drawn."""
+    A, run = signed(question), told["run"]
+    w = np.array(question.get("start") or [0.0, 0.0, 0.0]) * (1.0, 1.0, question.get("bias", True))
+    best, fewest = 0, int((~(A @ w > 0)).sum())
+    assert (run["errors"][0], run["pocket"][0]) == (fewest, 0)
+    for t, row in enumerate(run["index"], 1):
+        assert A[row] @ w <= 1e-9 * np.linalg.norm(A[row]) * max(1.0, float(np.linalg.norm(w)))
+        w = w + A[row]
+        np.testing.assert_allclose(run["weights"][t], w, rtol=1e-9, atol=1e-9)
+        wrong = int((~(A @ w > 0)).sum())
+        assert run["errors"][t] == wrong
+        if wrong < fewest:
+            best, fewest = t, wrong
+        assert run["pocket"][t] == best
+    assert run["mistakes"] == list(range(len(run["index"]) + 1))
+    assert run["converged"] == (fewest == 0)
+
+
+POCKETS = ["flipped", "xor", "two_clouds", "on_the_line", "through_origin", "equal_rows"]
+
+
+@pytest.mark.parametrize("name", POCKETS)
+def test_the_pocket_is_stepped_as_it_is_printed(name: str) -> None:
+    for seed, start in ((0, None), (1, None), (2, [1.0, -2.0, 0.5])):
+        question = ALL[name]["question"] | {"rule": "pocket", "seed": seed, "start": start}
+        told = study.answer(Question.from_json(question))
+        valid("answer", json.loads(json.dumps(told)))
+        check_pocket(question, told)
+        drawn = [*told["run"]["pocket"]]
+        for wrong in ([drawn[-1]] * len(drawn), [0] * len(drawn), [*range(len(drawn))]):
+            if wrong != drawn:
+                broken = told | {"run": told["run"] | {"pocket": wrong}}
+                with pytest.raises(AssertionError):
+                    check_pocket(question, broken)
+        table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
+        b = w[2:] if question.get("bias", True) else [0.0]
+        clf = nv.Pocket(
+            "textbook", fit_intercept=question.get("bias", True), max_updates=study.MAX_UPDATES,
+            random_state=seed,
+        )  # fmt: skip
+        clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
+        errors = told["run"]["errors"]
+        assert np.asarray(clf.history_)[:, 1].tolist() == [
+            errors[at] for at in told["run"]["pocket"]
+        ]
+
+
+def test_the_pocket_preset_ends_as_its_lesson_says() -> None:
+    question = Question.from_json(ALL["pocket"]["question"])
+    run, least = study.answer(question)["run"], study.pocket(question)
+    assert (run["errors"][run["pocket"][-1]], least["bound"]) == (1, 1)
+    assert not run["converged"]
+    assert "ends with 1 mistake. No line makes fewer." in ALL["pocket"]["lesson"]
+    with pytest.raises(ValueError, match="another rule than the pocket"):
+        study.sides(Question.from_json(ALL["pocket"]["question"] | {"sides": "voted"}), BOX)
+
+
+def random_question(turn: int) -> dict[str, Any]:
+    """A few points, most of them separable by far, with any δ, w₀, μ, order and bias."""
+    rng = np.random.default_rng(turn)
+    n, bias = int(rng.integers(2, 12)), bool(rng.integers(2))
+    X = rng.normal(size=(n, 2)).round(int(rng.integers(0, 3)))
+    u = rng.normal(size=3) * (1.0, 1.0, bias)
+    side = np.where(X @ u[:2] + u[2] > 0, 1, -1)
+    X += side[:, None] * u[:2] * rng.choice([0.0, 0.5, 3.0])
+    question: dict[str, Any] = {
+        "points": [[x1, x2, int(label)] for (x1, x2), label in zip(X.tolist(), side, strict=True)],
+        "bias": bias,
+        "seed": int(rng.integers(100)),
+        "order": str(rng.choice(["cyclic", "permuted", "random", "max_distance", "max_residual"])),
+        "rule": {0: "aggressive", 5: "pocket"}.get(turn % 10, "perceptron"),
+        "step": float(rng.choice([1e-3, 0.1, 0.5, 1.0, 3.0, 100.0])),
+        "threshold": float(rng.choice([0.0, 0.1, 1.0, 20.0, 300.0])),
+    }
+    if turn % 3 > 0:
+        question["start"] = (rng.normal(size=3) * 10.0 ** rng.integers(-2, 4)).tolist()
+    if turn % 4 == 0:
+        question["mine"] = (u + 0.1 * rng.normal(size=3)).round(6).tolist()
+    return question
+
+
+def check_bounds(question: dict[str, Any], told: dict[str, Any]) -> int:
+    """Compare every number that is called a bound with the updates; how many were stated."""
+    run, reference = told["run"], told["reference"]
+    updates, stated = len(run["index"]), re.findall(r"at most [^=]* = ([\d,]+) ", told["sentence"])
+    bounds = [int(number.replace(",", "")) for number in stated]
+    if reference is not None and reference["bound"] is not None:
+        bounds.append(reference["bound"])
+    if question["rule"] == "aggressive":
+        assert bounds == []
+        return 0
+    assert all(updates <= bound for bound in bounds), (updates, bounds)
+    t = np.arange(updates + 1)
+    if reference is not None and reference["margin"] > 0:
+        for key, sign in (("inner", 1.0), ("squared_norm", -1.0), ("cosine", 1.0)):
+            value, limit = np.array(run[key]), np.array(run["bounds"][key])
+            held = sign * (value - limit) >= -1e-9 * np.maximum(1.0, np.abs(limit))
+            assert (held | ((key == "cosine") & (np.array(run["squared_norm"]) == 0))).all(), key
+    assert len(run["mistakes"]) == len(t)
+    return len(bounds)
+
+
+def test_no_run_makes_more_updates_than_the_page_says() -> None:
+    stated = close = 0
+    for turn in range(300):
+        question = random_question(turn)
+        told = study.answer(Question.from_json(question))
+        valid("answer", json.loads(json.dumps(told)))
+        stated += check_bounds(question, told)
+        if told["kind"] == "separable" and question["rule"] == "perceptron":
+            close += len(told["run"]["index"]) > (told["reference"]["bound"] or math.inf) / 2
+    assert stated > 250
+    assert close > 10  # the test would notice a bound that is half of the true one
+
+
+@pytest.mark.parametrize("step", [1e-60, 1.0, 1e6])
+@pytest.mark.parametrize("size", [study.MIN_NUMBER, 1e-30, 1.0, study.MAX_NUMBER])
+@pytest.mark.parametrize("start", [None, [1.0, -1e6, 1.0]])
+def test_numbers_at_the_limits_keep_the_bound(
+    step: float, size: float, start: list[float] | None
+) -> None:
+    """Smaller numbers than are taken would vanish in products: each look would be a mistake."""
+    points = [[size, size, 1], [-size, size, -1], [size, 0.0, 1]]
+    question = {"points": points, "bias": False, "step": step, "start": start, "rule": "perceptron"}
+    told = study.answer(Question.from_json(question))
+    assert told["kind"] == "separable"
+    check_bounds(question, told)
+    assert len(told["sentence"]) < 200
+
+
+GENERAL = [
+    ({}, "at most R²/γ² = 84 mistakes. It made 8."),
+    ({"threshold": 20.0}, "at most (R² + 2δ)/γ² = "),
+    ({"threshold": 20.0}, " updates. It made 135, "),
+    ({"start": [-300.0, -400.0, 300.0]}, "at most (R² + 2γ‖w₀‖)/γ² = "),
+    ({"start": [-3.0, 4.0, 3.0], "threshold": 1.0, "step": 0.5}, "(R² + 2δ/μ + 2γ‖w₀‖/μ)/γ² = "),
+    ({"rule": "aggressive"}, "R²/γ² does not bound this rule: it updates on rows that are right"),
+]
+
+
+@pytest.mark.parametrize(("more", "words"), GENERAL)
+def test_the_headline_has_the_bound_of_this_run(more: dict[str, Any], words: str) -> None:
+    question = ALL["two_clouds"]["question"] | more
+    told = study.answer(Question.from_json(question))
+    assert words in told["sentence"]
+    if "start" in more or "threshold" in more:
+        A, w0 = signed(question), np.array(more.get("start", [0, 0, 0]))
+        gamma, R = told["reference"]["margin"], np.linalg.norm(A, axis=1).max()
+        mu, delta = more.get("step", 1.0), more.get("threshold", 0.0)
+        most = (R**2 + 2 * delta / mu + 2 * gamma * np.linalg.norm(w0) / mu) / gamma**2
+        assert f" = {math.floor(most * (1 + 1e-9)):,} " in told["sentence"]
+    margins = np.array(told["run"]["margin"])
+    assert told["run"]["mistakes"][-1] == (margins <= 0).sum()

@@ -69,7 +69,7 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     from novikoff.cli.fit import positive_label
     from novikoff.core.validation import distinct_labels
     from novikoff.data import DataError, ReadOptions, read
-    from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, points_of
+    from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = tuple(name for name in (asked.across, asked.up) if name is not None)
     check((len(features) == 1, "--x and --y: give both, or neither."))
@@ -93,7 +93,7 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
         ),
     )
     names = features or tuple(found.names[:2])
-    plus = kinds[-1] if asked.positive is None else positive_label(kinds, asked.positive, data)
+    plus = plus_of(kinds) if asked.positive is None else positive_label(kinds, asked.positive, data)
     X = found.X[:, [list(found.names).index(name) for name in names]]
     question = {
         "points": points_of(X, found.labels, plus),

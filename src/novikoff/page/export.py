@@ -78,6 +78,22 @@ def script(question: Question) -> str:
     margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
     w1, w2, b = question.vector(question.start).tolist()
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
+    shown = f"""clf = nv.Perceptron(
+    order={question.order!r}, fit_intercept={question.bias}, step={question.mu!r},
+    margin={margin!r}, random_state={question.seed}, max_epochs={study.MAX_EPOCHS},
+    max_updates={study.MAX_UPDATES}, trace=True,
+)
+clf.fit(X, y{start})
+print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
+print("rows, from 0:", clf.trace_.index.tolist())"""
+    if question.rule == "pocket":
+        shown = f"""clf = nv.Pocket(
+    "textbook", fit_intercept={question.bias}, random_state={question.seed},
+    max_updates={study.MAX_UPDATES},
+)
+clf.fit(X, y{start})
+print(clf.n_updates_, "updates; mistakes in the pocket after each:")
+print(clf.history_[:, 1].astype(int).tolist())"""
     return f'''"""What the lab showed, by the library."""
 
 import numpy as np
@@ -91,14 +107,7 @@ verdict = nv.separate(X, y, fit_intercept={question.bias})
 print(verdict)
 nv.verify(verdict.certificate, X, y)
 
-clf = nv.Perceptron(
-    order={question.order!r}, fit_intercept={question.bias}, step={question.step!r},
-    margin={margin!r}, random_state={question.seed}, max_epochs={study.MAX_EPOCHS},
-    max_updates={study.MAX_UPDATES}, trace=True,
-)
-clf.fit(X, y{start})
-print(clf.n_updates_, "updates; a clean cycle:", clf.converged_)
-print("rows, from 0:", clf.trace_.index.tolist())
+{shown}
 if verdict.kind != "separable":
     best = nv.Pocket(fit_intercept={question.bias}, random_state={question.seed}).fit(X, y)
     print(best.n_errors_, "mistakes; no line makes fewer than", best.errors_lower_bound_)

@@ -1,12 +1,13 @@
 """The lab's server: the page at once, answers by the library, for this machine alone.
 
-It listens on 127.0.0.1, refuses other hosts and origins, takes JSON of at most 64 kB and sends a
-policy under which the page can load nothing from elsewhere. Kernels are compiled beside it, so
-that the first page need not wait for them.
+It listens on 127.0.0.1, refuses other hosts and origins, reads at most 64 kB of JSON, closes
+connections that send half a request, and sends a policy under which the page can load nothing from
+elsewhere. Kernels are compiled beside it, so that the first page need not wait for them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import secrets
@@ -24,6 +25,7 @@ from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from novikoff.page.presets import STATIC
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MAX_BODY = 1 << 16
+PATIENCE = 10.0  # seconds in which a request has to arrive, its head first and then its body
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' blob: data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
@@ -39,6 +42,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
+_TOO_LONG = f"A question has at most {MAX_BODY} bytes."
 # What has to be loaded or compiled at first, as the page names it, and a question that needs it.
 STAGES = {"verdict and the run": "run", "pocket": "pocket"}
 
@@ -57,12 +61,46 @@ def serve(port: int, data: dict[str, Any] | None, opened: Callable[[str], None])
     chosen = listener.getsockname()[1]
     token = None if data is None else secrets.token_urlsafe(18)
     address = f"http://127.0.0.1:{chosen}/" + ("" if token is None else f"?token={token}")
-    config = uvicorn.Config(
-        build(chosen, data, token), log_level="warning", access_log=False, lifespan="off", ws="none"
-    )
+    config = settings(build(chosen, data, token))
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
         opened(address)  # connections wait in the listener's queue
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def settings(app: Starlette) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
+        app, http=Connection, log_level="warning", access_log=False, lifespan="off", ws="none"
+    )
+
+
+class Connection(H11Protocol):
+    """A connection that is closed when no whole head of a request arrives in time.
+
+    Without this a browser, or anyone on this machine, could keep connections open for ever by
+    sending half a request. `_reply` does the same for the body.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self.waiting.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self.waiting = self.loop.call_later(PATIENCE, self._look, self.cycle)
+
+    def _look(self, before: object) -> None:
+        """Close the connection if no request has begun since, and none is being answered."""
+        cycle = self.cycle
+        if cycle is before and (cycle is None or cycle.response_complete):
+            self.transport.close()
+        else:
+            self._wait()
 
 
 def build(port: int, data: dict[str, Any] | None, token: str | None) -> Starlette:
@@ -79,8 +117,8 @@ def build(port: int, data: dict[str, Any] | None, token: str | None) -> Starlett
         return FileResponse(STATIC / "index.html")
 
     async def own_data(request: Request) -> Response:
-        given = request.query_params.get("token", "")
-        if data is None or token is None or not secrets.compare_digest(given, token):
+        given = request.query_params.get("token", "").encode()
+        if data is None or token is None or not secrets.compare_digest(given, token.encode()):
             raise HTTPException(403, "This needs the address that novikoff lab printed.")
         return JSONResponse(data)
 
@@ -112,9 +150,9 @@ def _refusal(port: int, request: Request) -> tuple[str, int] | None:
          "Another page may not use this server."),
         (not posted or given.get("content-type", "").split(";")[0] == "application/json", 415,
          "Questions are JSON."),
-        (not posted or length.isdecimal(), 411, "A question says how long it is."),
-        (int(length if length.isdecimal() else 0) <= MAX_BODY, 413,
-         f"A question has at most {MAX_BODY} bytes."),
+        (not posted or (length.isdecimal() and "transfer-encoding" not in given), 411,
+         "A question says how long it is, and comes in one piece."),
+        (int(length if length.isdecimal() else 0) <= MAX_BODY, 413, _TOO_LONG),
     ):  # fmt: skip
         if not good:
             return sentence, code
@@ -122,9 +160,9 @@ def _refusal(port: int, request: Request) -> tuple[str, int] | None:
 
 
 async def _reply(request: Request) -> Response:
-    """The library's answer to a question; the guard has seen its length."""
+    """The library's answer to a question."""
     try:
-        body = json.loads(await request.body())
+        body = json.loads(await _body(request))
     except (ValueError, RecursionError):
         raise HTTPException(400, "The question is not JSON.") from None
     if not isinstance(body, dict):
@@ -133,6 +171,21 @@ async def _reply(request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(_answer, request.path_params["what"], body))
     except ValueError as error:  # a sentence for the user
         raise HTTPException(422, str(error)) from None
+
+
+async def _body(request: Request) -> bytes:
+    """The bytes of a question, which are counted as they arrive, whatever its head says."""
+    read = bytearray()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for piece in request.stream():
+                read += piece
+                if len(read) > MAX_BODY:
+                    raise HTTPException(413, _TOO_LONG, {"connection": "close"})
+    except TimeoutError:
+        late = f"The question did not arrive within {PATIENCE:g} seconds."
+        raise HTTPException(408, late, {"connection": "close"}) from None
+    return bytes(read)
 
 
 def _answer(what: str, body: dict[str, Any]) -> object:

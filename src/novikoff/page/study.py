@@ -8,9 +8,10 @@ theory: the page draws what it is told and computes nothing of its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
-from novikoff.core.pocket import load_kernel
+from novikoff.core.pocket import load_kernel, pocket_steps
 from novikoff.core.problem import Problem, pose, products, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import Plan, Run
@@ -27,6 +28,7 @@ from novikoff.core.sweep import run
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
+from novikoff.geometry.checker import mistake_bound
 from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, decide
@@ -34,10 +36,11 @@ from novikoff.neurons.network import Network
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
+MIN_NUMBER = 1e-60  # or 0: products of smaller numbers vanish, and a run with them proves nothing
 MAX_NAME, KERNEL_EPOCHS = 40, 200
 MAX_EPOCHS = 2000  # of a random order, most of whose epochs may be without a mistake
 SECONDS = 5.0  # after which a verdict is undecided, and the pocket done
-RULES = ("perceptron", "aggressive")
+RULES = ("perceptron", "aggressive", "pocket")
 SHADES = ("line", "voted", "rbf", "poly", "network")  # whose sides the plane shows
 SIDES = 1, -1  # the labels, as a downloaded file has them
 
@@ -105,6 +108,16 @@ class Question:
         table = np.array(self.points)
         return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
 
+    @property
+    def mu(self) -> float:
+        """The step μ of the rule; the pocket algorithm has none."""
+        return 1.0 if self.rule == "pocket" else self.step
+
+    @property
+    def delta(self) -> float:
+        """The threshold δ of the rule; only the perceptron has one."""
+        return self.threshold if self.rule == "perceptron" else 0.0
+
     def order_seed(self) -> int:
         """The seed of the order that an estimator with ``random_state=seed`` draws."""
         return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
@@ -121,9 +134,15 @@ def points_of(X: Matrix, labels: Labels, positive: Hashable = None) -> list[Any]
         raise ValueError(
             f"The lab draws two features and two classes, not {X.shape[1]} and {len(kinds)}."
         )
-    signs = signs_of(labels, plain_label(kinds[-1] if positive is None else positive), None)
+    signs = signs_of(labels, plain_label(plus_of(kinds) if positive is None else positive), None)
     rows = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
     return [[x1, x2, sign] for (x1, x2), sign in zip(rows, signs.tolist(), strict=True)]
+
+
+def plus_of(kinds: Sequence[Hashable]) -> Hashable:
+    """The class to draw as +: the last of the sorted labels, and of + and − the +."""
+    signs = len(kinds) == 2 and "+" in kinds and ("-" in kinds or "−" in kinds)
+    return "+" if signs else kinds[-1]
 
 
 def answer(question: Question) -> Json:
@@ -134,10 +153,10 @@ def answer(question: Question) -> Json:
     problem = question.problem()
     verdict = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
-    ran, _, story = _run(question, problem, reference)
+    story = _run(question, problem, reference)
     return {
         "kind": verdict.kind,
-        "sentence": _headline(question, problem, verdict, ran),
+        "sentence": _headline(question, problem, verdict, story),
         "w_star": _unit(verdict),
         "support": verdict.support.tolist(),
         "separated": verdict.separated_rows.tolist(),
@@ -156,8 +175,11 @@ def pocket(question: Question) -> Json:
         rng=np.random.default_rng(question.order_seed()), sides=SIDES,
     )  # fmt: skip
     errors, bound = int(found.errors), math.ceil(found.bound)
-    sentence = f"Every line errs on at least {_rows(bound)}, proved. The dashed violet one errs on "
-    sentence += f"{errors}: no line is better." if found.optimal else f"{errors}, the fewest found."
+    line = _line(question)
+    sentence = f"Every {line} errs on at least {_rows(bound)}, proved. The dashed violet one errs "
+    sentence += (
+        f"on {errors}: no {line} is better." if found.optimal else f"on {errors}, the fewest found."
+    )
     return {
         "w": found.w.tolist(),
         "errors": errors,
@@ -195,17 +217,16 @@ def certificate(question: Question) -> str:
     return verdict.certificate.to_json()
 
 
-def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[Run, Trace, Json]:
-    """The traced run, and what the page is told of it; lists over t begin with t = 0."""
-    w0, mu, delta = question.vector(question.start), question.step, question.threshold
-    update = aggressive(mu) if question.rule == "aggressive" else perceptron(delta, mu)
-    plan = Plan(
-        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
-        trace=True, reference=None if reference is None else np.array(reference["w"]),
-    )  # fmt: skip
-    ran = run(problem, plan, start=w0)
-    trace, norm = ran.traces[0], math.hypot(*w0.tolist())
-    W = trace.weights()
+def _run(question: Question, problem: Problem, reference: Json | None) -> Json:
+    """What the page is told of the run; lists over t begin with t = 0."""
+    w_star = None if reference is None else np.array(reference["w"])
+    more: Json
+    if question.rule == "pocket":
+        trace, more = _pocket_run(question, problem, w_star)
+    else:
+        ran, trace = _traced(question, problem, w_star)
+        more = {"visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0])}
+    W, norm = trace.weights(), math.hypot(*question.vector(question.start).tolist())
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
     told: Json = {
         "index": trace.index.tolist(),
@@ -216,23 +237,64 @@ def _run(question: Question, problem: Problem, reference: Json | None) -> tuple[
         "averages": trace.average().tolist(),
         "squared_norm": [norm**2, *trace.squared_norm.tolist()],
         "errors": (~(margins > 0.0)).sum(axis=0).tolist(),
-        "visited": ran.visited,
-        "converged": ran.converged,
-        "stop": str(ran.stops[0]),
-        **_visits(question, problem, ran, trace, margins),
+        "mistakes": [0, *np.cumsum(~(trace.margin > 0.0)).tolist()],
+        **more,
+        **_visits(question, problem, more["visited"], trace, margins),
     }
     gamma, inner = 0.0, 0.0
-    if reference is not None and trace.inner is not None and trace.cosine is not None:
-        gamma, inner = reference["margin"], float(np.array(reference["w"]) @ w0)
+    if w_star is not None and trace.inner is not None and trace.cosine is not None:
+        gamma, inner = (reference or {})["margin"], float(w_star @ W[0])
         told["inner"] = [inner, *trace.inner.tolist()]
         told["cosine"] = [inner / norm if norm > 0.0 else 0.0, *trace.cosine.tolist()]
     bounds = proof_bounds(
-        np.arange(len(W)), problem.radius, gamma, step=mu, delta=delta, inner=inner, norm=norm
-    )
+        np.arange(len(W)), problem.radius, gamma,
+        step=question.mu, delta=question.delta, inner=inner, norm=norm,
+    )  # fmt: skip
     told["bounds"] = {name: part.tolist() for name, part in bounds._asdict().items()}
     if norm == 0.0:
         told["ceiling"] = [None, *trace.margin_ceilings().tolist()]
-    return ran, trace, told
+    return told
+
+
+def _traced(question: Question, problem: Problem, w_star: Vector | None) -> tuple[Run, Trace]:
+    """The run of the perceptron, or of the aggressive rule."""
+    mu, aggressively = question.mu, question.rule == "aggressive"
+    update = aggressive(mu) if aggressively else perceptron(question.delta, mu)
+    plan = Plan(
+        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
+        trace=True, reference=w_star,
+    )  # fmt: skip
+    ran = run(problem, plan, start=question.vector(question.start))
+    return ran, ran.traces[0]
+
+
+def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> tuple[Trace, Json]:
+    """The pocket algorithm as it is printed, whose updates are the perceptron's on random mistakes.
+
+    ``pocket`` says for each t after how many updates the w was met that is in the pocket.
+    """
+    start = question.vector(question.start)
+    rng = np.random.default_rng(question.order_seed())
+    steps = list(islice(pocket_steps(problem, rng, start=start), MAX_UPDATES + 1))
+    index = np.array([step.row for step in steps[1:]], dtype=np.int64)
+    W = np.array([step.w for step in steps])
+    margin = [float(products(problem, w)[row]) for w, row in zip(W, index, strict=False)]
+    trace = Trace(
+        index=index, step=np.arange(len(index)), margin=np.array(margin), tau=np.ones(len(index)),
+        squared_norm=np.square(W[1:]).sum(axis=1), inner=None if w_star is None else W[1:] @ w_star,
+        cosine=None if w_star is None else _cosines(W[1:], w_star), problem=problem, start=start,
+    )  # fmt: skip
+    kept = np.maximum.accumulate([t if step.kept else 0 for t, step in enumerate(steps)])
+    done = steps[-1].mistakes == 0
+    stop = "no mistake of w" if done else "the limit on updates"
+    told: Json = {"visited": len(index), "converged": done, "stop": stop}
+    told["errors"] = [int(step.mistakes) for step in steps]
+    return trace, told | {"pocket": kept.tolist()}
+
+
+def _cosines(W: Vector, w_star: Vector) -> Vector:
+    norms = np.linalg.norm(W, axis=1)
+    return np.divide(W @ w_star, norms, out=np.zeros(len(W)), where=norms > 0.0)
 
 
 def _score(question: Question, problem: Problem) -> tuple[Score, str]:
@@ -260,7 +322,9 @@ def _network_score() -> tuple[Score, str]:
 
 def _vote_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
     """(votes for + less those for −)/(all) (A9)."""
-    ran, trace, _ = _run(question, problem, None)
+    if question.rule == "pocket":
+        raise ValueError("The vote is of a run in order: choose another rule than the pocket.")
+    ran, trace = _traced(question, problem, None)
     start, X, sides = (
         question.vector(question.start),
         np.asarray(problem.X),
@@ -289,14 +353,19 @@ def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple
     return lambda X: model.scores(X)[:, 0], f"{words}mistakes: {ran.mistakes}, {end}"
 
 
-def _visits(question: Question, problem: Problem, ran: Run, trace: Trace, margins: Vector) -> Json:
-    """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many."""
+def _visits(
+    question: Question, problem: Problem, visited: int, trace: Trace, margins: Vector
+) -> Json:
+    """Which rows were looked at, and ⟨a_i, w⟩ of each at that moment; None if there are many.
+
+    The pocket algorithm looks at all rows before each update.
+    """
     rng = np.random.default_rng(question.order_seed())
-    looks = min(ran.visited, MAX_VISITS + 1)
+    looks = min(visited, MAX_VISITS + 1)
     rows = first_visits(named(question.order), problem, rng, looks)
-    if rows is None or len(rows) != ran.visited or ran.visited > MAX_VISITS:
+    if question.rule == "pocket" or rows is None or len(rows) != visited or visited > MAX_VISITS:
         return {"visits": None}
-    t = np.searchsorted(trace.step, np.arange(ran.visited), side="left")
+    t = np.searchsorted(trace.step, np.arange(visited), side="left")
     return {"visits": rows.tolist(), "visit_margin": margins[rows, t].tolist()}
 
 
@@ -309,17 +378,44 @@ def _reference(question: Question, problem: Problem, verdict: Verdict) -> Json |
         w, margin = np.array(best), verdict.margin.lo
     else:
         return None
-    w0, delta, mu = question.vector(question.start), question.threshold, question.step
-    if margin <= 0.0 or question.rule != "perceptron":
-        bound = None
-    elif not (mine.any() or w0.any() or delta):
-        bound = verdict.mistake_bound  # proved to the last bit
-    else:
-        most = general_bound(problem.radius, margin, w, w0 / mu, delta / mu)
-        bound = math.floor(most) if math.isfinite(most) else None
-    wrong = np.flatnonzero(~(products(problem, w) > 0.0)).tolist()
-    own = bool(mine.any())
-    return {"w": w.tolist(), "margin": margin, "bound": bound, "mine": own, "wrong": wrong}
+    return {
+        "w": w.tolist(),
+        "margin": margin,
+        "bound": _bound(question, problem, margin),
+        "formula": _formula(question),
+        "mine": bool(mine.any()),
+        "wrong": np.flatnonzero(~(products(problem, w) > 0.0)).tolist(),
+    }
+
+
+def _bound(question: Question, problem: Problem, margin: float) -> int | None:
+    """The most updates that a run of this question can make; None where no theorem bounds them.
+
+    The margin is that of some unit vector, rounded down. A step μ is a run with w₀/μ and δ/μ, which
+    are rounded up here. The updates of the pocket algorithm are on mistakes, so the bound holds for
+    them. The aggressive rule also updates on rows that are right, so the proof does not apply to
+    it.
+    """
+    if margin <= 0.0 or question.rule == "aggressive":
+        return None
+    start, delta = math.hypot(*question.vector(question.start).tolist()), question.delta
+    start, delta = (
+        size / question.mu * (1.0 + 2.0**-50) if size else 0.0 for size in (start, delta)
+    )
+    if not (math.isfinite(start) and math.isfinite(delta)):
+        return None
+    if start == delta == 0.0:
+        return mistake_bound(problem.radius, margin)
+    most = general_bound(problem.radius, margin, [1.0], [start], delta)
+    return math.floor(most) if math.isfinite(most) else None
+
+
+def _formula(question: Question) -> str:
+    """The bound on the updates in letters, with the terms that are not zero in this run."""
+    over = "" if question.mu == 1.0 else "/μ"
+    terms = [f"2δ{over}"] * (question.delta > 0.0)
+    terms += [f"2γ‖w₀‖{over}"] * bool(question.vector(question.start).any())
+    return f"(R² + {' + '.join(terms)})/γ²" if terms else "R²/γ²"
 
 
 def _contradiction(problem: Problem, verdict: Verdict) -> Json:
@@ -346,17 +442,15 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
     return told
 
 
-def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) -> str:
-    """The verdict in a sentence."""
-    line = "line" if question.bias else "line through the origin"
-    made = f"It made {ran.updates}." if ran.converged else f"Stopped after {ran.updates} updates."
+def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json) -> str:
+    """The verdict in a sentence, and for separable data the bound on this run."""
+    line = _line(question)
     if len(set(problem.signs.tolist())) == 1 and question.bias:
         return "All points are of one class. Double-click a point, or press F, to flip its label."
     if verdict.kind == "separable":
-        bound = verdict.mistake_bound
-        most = "" if bound is None else f": at most R²/γ² = {bound:,} mistakes"
         gamma, radius = verdict.margin.lo, problem.radius
-        return f"Separable, proved: γ = {gamma:.4g}, R = {radius:.4g}{most}. {made}"
+        most = _most(question, _bound(question, problem, gamma))
+        return f"Separable, proved: γ = {gamma:.4g}, R = {radius:.4g}{most} {_made(question, run)}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
         return f"No {line} separates them, proved: rows {rows} contradict every {line}."
@@ -366,6 +460,29 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, ran: Run) 
         return f"No {line} separates them strictly, proved; {weakly}"
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {lo:.3g} and {hi:.3g}."
+
+
+def _line(question: Question) -> str:
+    return "line" if question.bias else "line through the origin"
+
+
+def _most(question: Question, bound: int | None) -> str:
+    """The bound on this run, or why there is none; it ends the sentence about γ and R."""
+    if question.rule == "aggressive":
+        return ". R²/γ² does not bound this rule: it updates on rows that are right, too."
+    if bound is None:
+        return "."
+    counted = "update" if question.delta else "mistake"
+    size = f"= {bound:,}" if bound < 10**15 else f"< 10^{len(str(bound))}"
+    return f": at most {_formula(question)} {size} {counted}{'' if bound == 1 else 's'}."
+
+
+def _made(question: Question, run: Json) -> str:
+    """The updates of the run, and the mistakes among them where these are fewer."""
+    updates, mistakes = len(run["index"]), run["mistakes"][-1]
+    made = f"It made {updates}" if run["converged"] else f"Stopped after {updates} updates"
+    apart = question.delta > 0.0 or question.rule == "aggressive"
+    return f"{made}, {mistakes} of them mistakes." if apart else f"{made}."
 
 
 def _unit(verdict: Verdict) -> list[float] | None:
@@ -383,9 +500,14 @@ def _rows(count: int) -> str:
 def _numbers(what: str, given: object, count: int = 3) -> tuple[float, ...]:
     values = given if isinstance(given, list) else []
     kinds = [isinstance(value, int | float) and not isinstance(value, bool) for value in values]
+    wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
     if kinds != [True] * count or not all(abs(value) <= MAX_NUMBER for value in values):
-        wanted, shown = ("a number", values[0]) if count == 1 else (f"{count} numbers", given)
         raise ValueError(f"{what} is {wanted} between −10⁶ and 10⁶, not {str(shown)[:40]}.")
+    if any(0.0 < abs(value) < MIN_NUMBER for value in values):
+        raise ValueError(
+            f"{what} has a number nearer to 0 than 10⁻⁶⁰, whose products float64 cannot hold: "
+            f"{str(shown)[:60]}. Give it as 0, or in other units."
+        )
     return tuple(map(float, values))
 
 

@@ -40,7 +40,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     X : array-like of shape (n, 2), optional
         At most 300 rows; without them the page begins with two clouds.
     y : array-like of shape (n,), optional
-        Labels of two kinds; the larger is positive.
+        Labels of two kinds; the larger is positive, and of "+" and "-" the "+".
     **options
         ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``, ``start``, ``mine``,
         ``sides`` ("line", "voted", "rbf", "poly" or "network").

@@ -201,14 +201,16 @@ export class LabPage {
     if (!full || !predict) return;
     const { index } = full.run;
     if (predict.asked === "count") {
-      this.predict = { asked: "row", said: `${guess ? `You say ${guess}. We shall see: ` : ""}Which row errs first?` };
+      this.predict = { asked: "row", count: guess, said: `${guess ? `You say ${guess}. ` : ""}Which row errs first?` };
       return this.draw();
     }
     const { t } = momentOf(full.run, this.moment);
     const row = index[t] + 1;
     const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
-    const more = t + 1 < index.length ? "Which row errs next?" : "Does another err? Press next.";
-    this.predict = t < index.length ? { asked: "row", said: `${heard} was row ${row}. ${more}` } : null;
+    const made = `${full.run.converged ? "" : "at least "}${index.length}`;
+    const end = `That was the last${full.run.converged ? "" : " that is shown"}: it made ${made}${predict.count ? `, you said ${predict.count}` : ""}.`;
+    const more = t + 1 < index.length;
+    this.predict = t < index.length ? { ...predict, asked: more ? "row" : "done", said: `${heard} was row ${row}. ${more ? "Which row errs next?" : end}` } : null;
     this.goTo(nextMistake(full.run, this.moment));
   }
 

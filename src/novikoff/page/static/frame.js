@@ -1,7 +1,7 @@
 /** The frame around the panels: verdict, tools, timeline, dialogs, keys. */
 
 import { button, h, icon, refill } from "./dom.js";
-import { ORDERS, brief } from "./link.js";
+import { ORDERS, brief, fromNumbers, used } from "./link.js";
 import { lastMoment, momentOf, tell } from "./moments.js";
 import { save, savePicture } from "./save.js";
 
@@ -55,11 +55,12 @@ export class Frame {
     this.present = button("present", "Present", () => this.togglePresent(), { shown: true, id: "present" });
     const set = (/** @type {Partial<Question>} */ part) => lab.change((question) => Object.assign(question, part));
     this.order = select("order", ORDERS, (order) => set({ order }));
-    this.rule = select("rule", ["perceptron", "aggressive"], (rule) => set({ rule }));
+    this.rule = select("rule", ["perceptron", "aggressive", "pocket"], (rule) => set({ rule }));
     this.sides = select("sides", [...SHADES.keys()], (sides) => { Object.assign(lab.question, { sides }); lab.shades.forget(); lab.sides = null; lab.draw(); lab.rest(); });
     this.seed = number("seed", (seed) => set({ seed }));
     this.mu = number("step", (step) => set({ step }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
+    this.start = h("input", { id: "start", type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => this.takeStart() });
     this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => set({ bias: this.bias.checked }) });
     this.best = choice("reference", "best", () => set({ mine: null }));
     this.mine = choice("reference", "mine", () => this.takeMine());
@@ -81,7 +82,7 @@ export class Frame {
       ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
-      h("label", { class: "field" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
+      h("label", { class: "field order" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
       button("dice", "Another seed", () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
       h("label", { class: "field check" }, this.bias, " bias"),
       h("fieldset", { class: "field" }, h("legend", {}, "w*"), this.best.node, this.mine.node),
@@ -111,10 +112,6 @@ export class Frame {
 
   more() {
     const { lab } = this;
-    const start = h("input", { type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => {
-      const [a, b, c, ...rest] = start.value.split(",").map(Number);
-      lab.change((question) => { question.start = rest.length === 0 && Number.isFinite(a + b + c) ? [a, b, c] : null; });
-    } });
     const average = h("input", { type: "checkbox", onchange: () => { lab.averaged = average.checked; lab.draw(); } });
     const moves = /** @type {[string, string, number, number, number][]} */ ([["", "× 2", 2, 0, 0], ["", "÷ 2", 0.5, 0, 0],
       ["left", "Move all left by 1", 1, -1, 0], ["right", "Move all right by 1", 1, 1, 0], ["up", "Move all up by 1", 1, 0, 1], ["down", "Move all down by 1", 1, 0, -1]]);
@@ -125,11 +122,20 @@ export class Frame {
       lab.draw();
     };
     return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
-      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 (B6)")),
+      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 with δ = 0")),
       h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
-      h("label", {}, "start w₀ ", start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
+      h("label", {}, "start w₀ ", this.start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
       h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
         h("small", {}, "scale and translation change R and γ: watch the bound")));
+  }
+
+  /** Begin the run at the w₀ that was typed, or say what is wrong with it. */
+  takeStart() {
+    const { lab } = this;
+    const start = fromNumbers(this.start.value);
+    if (start) return lab.change((question) => { question.start = start.some(Boolean) ? start : null; });
+    lab.trouble = `w₀ is three numbers, for example 0, 1, -2.5; not “${this.start.value}”. The run still begins at ${lab.question.start?.join(", ") ?? "0, 0, 0"}.`;
+    lab.draw();
   }
 
   /** Begin the learner's own line where the best is, or the last w. */
@@ -148,7 +154,10 @@ export class Frame {
     if (!lab.lesson) this.data.value = "";
     Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
     root.classList.toggle("veiled", predict !== null);
-    root.classList.toggle("seedless", UNSEEDED.includes(question.order));
+    root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
+    root.dataset.rule = question.rule;
+    this.mu.disabled = question.rule === "pocket";
+    this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
     this.lesson.textContent = lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";
@@ -168,7 +177,7 @@ export class Frame {
     this.predict.setAttribute("aria-pressed", String(predict !== null));
     this.drawPrompt(predict);
     for (const name of /** @type {const} */ (["order", "rule", "sides"])) this[name].value = question[name];
-    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold]])) {
+    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold], [this.start, question.start?.join(", ") ?? ""]])) {
       if (document.activeElement !== input) input.value = String(value);
     }
     this.bias.checked = question.bias;
@@ -181,9 +190,10 @@ export class Frame {
   drawPrompt(predict) {
     this.prompt.hidden = !predict;
     const counting = predict?.asked === "count";
-    const text = counting ? "How many mistakes will it make until it is done?" : `${predict?.said} Click a point, or reveal it.`;
+    const { rule, threshold } = used(this.lab.question);
+    const text = counting ? `How many ${threshold || rule === "aggressive" ? "updates" : "mistakes"} will it make until it is done?` : `${predict?.said}${predict?.asked === "row" ? " Click a point, or reveal it." : ""}`;
     if (this.prompt.firstChild?.textContent === text) return;
-    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : "Reveal"));
+    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : predict?.asked === "row" ? "Reveal" : "Show all"));
   }
 
   /** @param {string} form @param {string} name */
@@ -212,7 +222,7 @@ export class Frame {
 
   help() {
     refill(this.dialog, h("h2", {}, "How to use it"),
-      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts mistakes."),
+      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts these updates."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
       h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
       button("", "Close", () => this.dialog.close(), { shown: true }));

@@ -9,6 +9,11 @@ const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });
 
+/** The numbers that the rule uses: only the perceptron has a threshold δ, and the pocket has no step μ.
+ * @param {Question} question @returns {Question} */
+export const used = (question) => ({ ...question,
+  threshold: question.rule === "perceptron" ? question.threshold : 0, step: question.rule === "pocket" ? 1 : question.step });
+
 /** Only what differs from the usual. @param {Question} question */
 export function brief(question) {
   const usual = /** @type {Record<string, unknown>} */ (PLAIN);
@@ -41,24 +46,40 @@ function parsed(text) {
   }
 }
 
+/** Three numbers that were typed, with commas, semicolons or blanks between them; nothing is zero.
+ * @param {string} text @returns {Vec3 | null} */
+export function fromNumbers(text) {
+  const cells = text.trim() ? ascii(text).split(SEPARATOR) : ["0", "0", "0"];
+  return cells.length === 3 && cells.every(isNumber) ? /** @type {Vec3} */ (cells.map(Number)) : null;
+}
+
 /** Points of a pasted table: two numbers and a label in each line, and names above, if there are any.
- * The larger of two labels is positive; one that is alone is, unless it is negative or 0.
+ * The larger of two labels is positive, where + is 1 and − is −1; words are compared as text. A label
+ * that is alone is positive, unless it is negative or 0.
  * @param {string} text @returns {Pick<Question, "points" | "names">} */
 export function fromTable(text) {
-  const lines = text.trim().split(/\r?\n/).map((line) => line.trim().split(/\s*[,;\t]\s*|\s+/).map((cell) => cell.replace(/^"|"$/g, "")));
+  const lines = ascii(text).split(/\r?\n/).map((line) => line.trim().split(SEPARATOR).map((cell) => cell.replace(/^"|"$/g, "")));
   const [first, second] = lines[0];
   const head = [first, second].every(isNumber) ? 0 : 1;
   const rows = lines.slice(head);
+  if (rows.length === 0) throw new Error("The table has no rows: each is x₁, x₂, label.");
   const labels = [...new Set(rows.map((cells) => cells[2]))];
   if (labels.length > 2) throw new Error(`The third column has ${labels.length} different labels; the lab takes two.`);
-  labels.sort((a, b) => (labels.every(isNumber) ? Number(a) - Number(b) : a < b ? -1 : 1));
-  const only = labels.length === 1 && /^(-|−|0$)/.test(labels[0]);
+  const sign = (/** @type {string} */ label) => (label === "+" || label === "-" ? `${label}1` : label);
+  const counted = labels.map(sign).every(isNumber);
+  labels.sort((a, b) => (counted ? Number(sign(a)) - Number(sign(b)) : a < b ? -1 : 1));
+  const only = labels.length === 1 && /^(-|0$)/.test(labels[0]);
   const points = rows.map((cells, k) => {
     if (cells.length !== 3 || !cells.slice(0, 2).every(isNumber)) throw new Error(`Line ${head + k + 1} of the table is not x₁, x₂, label.`);
     return /** @type {Point} */ ([Number(cells[0]), Number(cells[1]), cells[2] === labels.at(-1) && !only ? 1 : -1]);
   });
   return { points, names: head && second ? [first, second] : PLAIN.names };
 }
+
+const SEPARATOR = /\s*[,;\t]\s*|\s+/;
+
+/** With the minus of a keyboard in the place of the printed one. @param {string} text */
+const ascii = (text) => text.trim().replace(/−/g, "-");
 
 /** @param {string | undefined} text */
 const isNumber = (text) => Boolean(text) && Number.isFinite(Number(text));

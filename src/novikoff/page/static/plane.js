@@ -156,7 +156,8 @@ export class Plane {
       }
       parts.push(this.line(w, "line-star"));
     }
-    if (lab.pocket && full.kind !== "separable") parts.push(this.line(lab.pocket.w, "line-pocket"));
+    if (run.pocket) parts.push(this.line(run.weights[run.pocket[t]], "line-pocket"));
+    else if (lab.pocket && full.kind !== "separable") parts.push(this.line(lab.pocket.w, "line-pocket"));
     if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));

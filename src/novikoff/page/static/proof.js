@@ -2,12 +2,13 @@
 
 import { brieflySay, canvas, h, refill, s, say } from "./dom.js";
 import { afterUpdate, momentOf } from "./moments.js";
+import { used } from "./link.js";
 import { path, ticks } from "./shapes.js";
 
 const SLACK = 1e-9;
 const [LEFT, RIGHT, ABOVE, BELOW] = [52, 12, 12, 22]; // around a chart, in pixels
 const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake brings w forward …"], ["‖wₜ‖² ≤ t·R²", "… but makes it only so much longer …"],
-  ["cos ≥ √t·γ/R", "… so the angle closes, and mistakes end."]];
+  ["cos ≥ √t·γ/R", "… so the room for the angle closes, and mistakes end."]];
 
 /** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
 function compared({ values, bound, forbidden }, t) {
@@ -16,48 +17,57 @@ function compared({ values, bound, forbidden }, t) {
 }
 
 /** The cards for a run; bounds are told by the library. @param {Lab} lab @param {Full} full @returns {Card[]} */
-function cardsFor({ pocket, question }, full) {
+function cardsFor(lab, full) {
   const { reference, run } = full;
+  const [pocket, question] = [lab.pocket, used(lab.question)];
   const { bounds, ceiling, cosine, errors, inner, squared_norm: squares } = run;
   const plain = question.threshold === 0 && question.start === null && question.step === 1;
   /** @type {Card} */
   const norm = {
     formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
-    caption: question.rule === "aggressive" ? "It needs mistakes: rows already right make w longer by more." :
+    caption: question.rule === "aggressive" ? "It needs mistakes. Updates on rows that are right make w longer by more." :
       `A mistake has ⟨a, w⟩ ≤ ${plain ? "0: it adds at most R²" : "δ: it adds at most μ²R² + 2μδ"}, R = max ‖a‖${reference ? "." : ". It needs no line."}`,
     values: squares, bound: bounds.squared_norm, forbidden: "above",
   };
+  const last = errors.length - 1;
+  /** A line at a number that does not depend on t. @param {number} level @returns {Spot[]} */
+  const flat = (level) => [[0, level], [last, level]];
+  const kept = run.pocket?.map((at) => errors[at]);
+  /** @type {Card} */
+  const wrongRows = {
+    formula: "rows wrong",
+    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line${question.bias ? "" : " through the origin"} errs on at least ${pocket.bound}, proved.` : ""}` :
+      pocket ? pocket.sentence : "The line with the fewest mistakes is being searched for …",
+    values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
+    more: { ...(kept ? { pocket: stairs(kept) } : pocket ? { pocket: flat(pocket.errors) } : {}), ...(pocket ? { least: flat(pocket.bound) } : {}) },
+    read: (t) => [`${errors[t]} now${kept ? ` · pocket ${kept[t]}` : pocket ? ` · fewest found ${pocket.errors}` : ""}${pocket ? ` · at least ${pocket.bound}` : ""}`, null],
+  };
   if (full.kind === "separable" && reference && inner && cosine) {
-    const { bound, margin, mine, wrong } = reference;
+    const { bound, formula, margin, mine, wrong } = reference;
     return [{
       formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
-      caption: margin > 0 ? `A mistake moves w along ${mine ? `your w* by its γ = ${say(margin)}` : "w* by the margin γ"} or more.` : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
+      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? `your w* by its γ = ${say(margin)}` : "w* by the margin γ"}${question.step === 1 ? "" : " times μ"} or more.` : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
       values: inner, bound: bounds.inner, forbidden: "below",
-    }, norm, {
+    }, norm, kept ? wrongRows : {
       formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
-      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${plain ? "R²/γ² = " : ""}${say(bound)}`}.` : "A rule with γ ≤ 0 says nothing about the angle.",
+      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${formula}, that is ${say(bound)}`}.` : "A rule with γ ≤ 0 says nothing about the angle.",
       values: cosine, bound: bounds.cosine, forbidden: "below", more: { one: [[0, 1], [cosine.length - 1, 1]] },
       read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] : null),
     }];
   }
-  const last = errors.length - 1;
-  /** @type {Spot[]} */
-  const stairs = pocket ? pocket.history.flatMap(([t, cost], k, all) => [[Math.min(t, last), all[Math.max(0, k - 1)][1]], [Math.min(t, last), cost]]) : [];
+  const sinks = question.rule === "aggressive" ? " This rule updates on right rows too, so ‖wₜ‖/t need not sink to 0." : " Here it sinks to 0: there is no margin.";
   /** @type {Card} */
   const ceilings = {
-    formula: "γ ≤ ‖wₜ‖ / t",
-    caption: `Every run bounds the margin from above.${full.kind === "undecided" ? "" : " Here it sinks to 0: there is no margin."}`,
+    formula: question.step === 1 ? "γ ≤ ‖wₜ‖ / t" : "γ ≤ ‖wₜ‖ / (μ·t)",
+    caption: `Every run bounds the margin from above.${full.kind === "undecided" ? "" : sinks}`,
     values: ceiling ?? [], bound: errors.map(() => 0), forbidden: "below",
-    read: (t) => [t === 0 ? "no mistake yet" : `γ ≤ ${say(ceiling?.[t] ?? 0)}`, null],
+    read: (t) => [t === 0 ? "no update yet" : `γ ≤ ${say(ceiling?.[t] ?? 0)}`, null],
   };
-  return [norm, ...(ceiling ? [ceilings] : []), {
-    formula: "rows wrong",
-    caption: pocket ? pocket.sentence : "The pocket, the best rule of a run at random, is being computed …",
-    values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
-    more: pocket ? { pocket: stairs, least: [[0, pocket.bound], [last, pocket.bound]] } : {},
-    read: (t) => [`${errors[t]} now${pocket ? ` · pocket ${pocket.errors} · at least ${pocket.bound}` : ""}`, null],
-  }];
+  return [norm, ...(ceiling ? [ceilings] : []), wrongRows];
 }
+
+/** Numbers that change at single t, as steps. @param {number[]} levels @returns {Spot[]} */
+const stairs = (levels) => levels.flatMap((level, t) => /** @type {Spot[]} */ (t && level !== levels[t - 1] ? [[t, levels[t - 1]], [t, level]] : [[t, level]]));
 
 export class Proof {
   /** @param {Lab} lab */

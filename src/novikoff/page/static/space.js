@@ -2,6 +2,7 @@
  * line exists, why. */
 
 import { canvas, h, refill, s, say, sayVector } from "./dom.js";
+import { used } from "./link.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting, path } from "./shapes.js";
 
@@ -46,15 +47,17 @@ export class Space {
 
   /** The picture in two lines. @param {Full} full */
   explain({ reference }) {
-    const { bias, rule } = this.lab.question;
+    const { bias, rule, start, threshold } = used(this.lab.question);
     const bound = reference?.bound ?? null;
-    const closes = bound === null ? "" : `, and closes at t = R²/γ² = ${say(bound)}: there cannot be more`;
+    const shape = `The third inequality is the violet ${bias ? "ring" : "wedge"}: wₜ cannot leave it.`;
+    const closes = bound === null ? "" : start || threshold ? ` It is closed after t = ${say(bound)} updates at the latest, ${reference?.formula}: there cannot be more.` :
+      ` It shrinks with every mistake, and closes at t = R²/γ²: there cannot be more than ${say(bound)}.`;
     return [
       bias ? "A dot is a direction of (w, b), w* in the middle, the rim 90° away. Each row forbids one side of its arc; what is left is the shaded cell of solutions." :
         "Each row forbids half of the plane; what is left is the shaded cone of solutions.",
       rule === "aggressive" ? "This rule is not bound by a ring: it moves without a mistake." :
         reference && reference.margin <= 0 ? "Your own rule errs, so it proves nothing: there is no ring." :
-        `The third inequality is the violet ${bias ? "ring" : "wedge"}: wₜ cannot leave it. It shrinks with every mistake${closes}.`,
+        `${shape}${closes}`,
     ];
   }
 

@@ -1,6 +1,7 @@
 /** This step in numbers: the sum w + a, component by component and as arrows; mistakes of the bound. */
 
 import { canvas, h, refill, s, say } from "./dom.js";
+import { used } from "./link.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting } from "./shapes.js";
 
@@ -48,14 +49,23 @@ export class Step {
 
   /** Mistakes made, of those that the theorem allows. @param {number} t */
   drawBudget(t) {
-    const { full, question } = this.lab;
-    const bound = full?.reference?.bound ?? null;
-    if (!full || question.rule === "aggressive") return refill(this.bar, h("p", {}, `${t} updates; no bound holds for this rule.`));
-    if (bound === null) return refill(this.bar, h("p", {}, `${t} mistake${t === 1 ? "" : "s"} so far; without a margin there is no bound.`));
+    const { full } = this.lab;
+    const question = used(this.lab.question);
+    if (!full) return refill(this.bar);
+    const [bound, made] = [full.reference?.bound ?? null, full.run.mistakes[t]];
+    const mistakes = `${say(made)} mistake${made === 1 ? "" : "s"}`;
+    const among = `${say(t)} update${t === 1 ? "" : "s"}, among them ${mistakes}`;
+    if (question.rule === "aggressive") return refill(this.bar, h("p", {}, `${among}; R²/γ² does not bound this rule.`));
+    const counted = question.threshold ? among : mistakes;
+    const because = full.kind === "separable" && full.reference?.mine ? "your w* has no margin, so it gives no bound" : "without a margin there is no bound";
+    const { errors, pocket } = full.run;
+    const both = pocket && h("p", { class: "both" }, `rows wrong: w ${errors[t]}, pocket ${errors[pocket[t]]} (w after update ${pocket[t]})`);
+    if (bound === null) return refill(this.bar, h("p", {}, `${counted} so far; ${because}.`), both);
     const share = Math.min(1, bound ? t / bound : 1);
     const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
-    refill(this.bar, h("p", {}, "mistakes ", h("b", {}, say(t)), ` of at most ${say(bound)}`), bar);
+    const told = question.threshold ? ["updates", `, ${mistakes} among them`] : ["mistakes", ""];
+    refill(this.bar, h("p", {}, `${told[0]} `, h("b", {}, say(t)), ` of at most ${say(bound)}${told[1]}`), bar, both);
   }
 
   /** @param {number[]} before @param {number[]} after @param {boolean} acted */

@@ -30,6 +30,8 @@ interface Run {
   cosine?: number[];
   ceiling?: (number | null)[];
   errors: number[];
+  mistakes: number[];
+  pocket?: number[];
   bounds: { inner: number[]; squared_norm: number[]; cosine: number[] };
   visits: number[] | null;
   visit_margin?: number[];
@@ -42,6 +44,7 @@ interface Reference {
   w: Vec3;
   margin: number;
   bound: number | null;
+  formula: string;
   mine: boolean;
   wrong: number[];
 }
@@ -108,7 +111,7 @@ interface Moment {
   margin: number;
 }
 
-type PredictState = null | { asked: "count" | "row"; said: string };
+type PredictState = null | { asked: "count" | "row" | "done"; said: string; count?: string };
 
 /** What the panels may read and ask of the page. */
 interface Lab {

@@ -337,7 +337,7 @@ class ProofDisplay(style.Display):
         notes = (
             f"(dashed), γ = {style.format_number(self.margin)}",
             f"(dashed), R = {style.format_number(self.radius)}",
-            f"(dashed; it is 1 at t = R²/γ² = {last})" if self.plain else "(dashed)",
+            f"(dashed), so t ≤ ⌊R²/γ²⌋ = {last}" if self.plain else "(dashed)",
         )
         for ax, panel, note in zip(axes, self.panels, notes, strict=True):
             panel.draw(ax)

@@ -1,0 +1,180 @@
+"""Write the outputs that README and docs show: ``make outputs``.
+
+Three kinds of text are results, and the tests compare all of them with a fresh run:
+
+- A console block in which a command is followed by lines is a session. ``$ cat FILE`` shows what is
+  put into the file, and the lines below ``$ novikoff …`` are its output. Other console blocks only
+  say how a command is called.
+- A block without a language just below a Python block is what that prints.
+- A comment behind an expression may begin with its value: ``v.kind  # "separable"``, or for
+  several, ``a, b  # 1, 2``. Words may follow after a comma, a colon or a semicolon.
+
+Sessions run in a folder with the files of ``novikoff.demo``. Timings are masked in comparisons.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tokenize
+import warnings
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_TIME = re.compile(r"(?<![\w.])[\d.,]+ (?:ms|s|min)\b")
+_NAMES = {"Fraction": Fraction}  # that a stated value may use
+
+
+class Page(NamedTuple):
+    """A page that was run."""
+
+    text: str  # with the outputs of now
+    names: dict[str, Any]  # what its Python blocks left
+    stated: int  # values in comments that were compared
+    wrong: list[str]  # those that are not so
+
+
+def run(page: Path, folder: Path) -> Page:
+    """Run the Python blocks and the sessions of a page in a folder, which is the current one."""
+    text, names, stated, wrong = page.read_text("utf-8"), dict[str, Any](), 0, list[str]()
+    parts, end, printed = list[str](), 0, None
+    for found in _BLOCK.finditer(text):
+        between, (language, block) = text[end : found.start()], found.groups()
+        end, new = found.end(), block
+        if language == "" and printed is not None and not between.strip():
+            new = _kept(block, printed)
+        printed = None
+        if language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                for line, value, comment in _statements(block, page.name, names):
+                    for said, is_so in _claims(value, comment):
+                        stated += 1
+                        wrong += [] if is_so else [f"{page.name}: {line}: {said}"]
+            printed = out.getvalue()
+        elif language == "console":
+            new = _session(block, folder)
+        parts += [between, f"```{language}\n{new}```"]
+    return Page("".join([*parts, text[end:]]), names, stated, wrong)
+
+
+def masked(text: str) -> str:
+    """The text without its timings."""
+    return _TIME.sub("… s", text)
+
+
+def _kept(old: str, new: str) -> str:
+    """The new output, unless it differs from the old one in timings alone."""
+    return old if masked(old) == masked(new) else new
+
+
+def _statements(block: str, name: str, names: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Run a block statement by statement; the values of those that have a comment."""
+    tokens = tokenize.generate_tokens(io.StringIO(block).readline)
+    comments = {
+        token.start[0]: token.string[1:].strip()
+        for token in tokens
+        if token.type == tokenize.COMMENT
+    }
+    for node in ast.parse(block).body:
+        if not isinstance(node, ast.Expr):
+            exec(compile(ast.Module([node], []), name, "exec"), names)  # noqa: S102
+            continue
+        value = eval(compile(ast.Expression(node.value), name, "eval"), names)  # noqa: S307
+        if node.end_lineno in comments:
+            shown = value if isinstance(node.value, ast.Tuple) else (value,)
+            yield block.splitlines()[node.end_lineno - 1], shown, comments[node.end_lineno]
+
+
+def _claims(values: tuple[Any, ...], comment: str) -> Iterator[tuple[str, bool]]:
+    """The values that a comment states, in turn, and whether each is so."""
+    for value in values:
+        said = next((text for text in _prefixes(comment) if _literal(text) is not None), None)
+        if said is not None:
+            (stated,) = _literal(said) or ()
+            yield said, _plain(value) == stated
+        comment = comment[len(said) :].lstrip(", ") if said else comment.partition(", ")[2]
+
+
+def _prefixes(comment: str) -> Iterator[str]:
+    """The comment, then what is before each of its commas, colons and semicolons."""
+    ends = [found.start() for found in re.finditer(r"[,:;](?= |$)", comment)]
+    return (comment[:end] for end in [len(comment), *reversed(ends)])
+
+
+def _literal(text: str) -> tuple[Any] | None:
+    """The value that a text is, in a tuple; None if it is none."""
+    if not re.match(r"[-+\d\"'\[({]|(?:True|False|None)$|Fraction\(", text):
+        return None
+    try:
+        tree = ast.parse(text, mode="eval")
+        if isinstance(tree.body, ast.Tuple) and not text.startswith("("):
+            return None  # several values
+        return (eval(compile(tree, "comment", "eval"), {"__builtins__": {}}, _NAMES),)  # noqa: S307
+    except (SyntaxError, NameError, TypeError):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _session(block: str, folder: Path) -> str:
+    """A session with the outputs of now; a block of commands alone as it is."""
+    steps = re.findall(r"^(\$ .*\n)((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+    if "".join(command + output for command, output in steps) != block:
+        raise ValueError(f"A console block begins with a command: {block[:60]}")
+    if not any(output for _, output in steps):
+        return block
+    return "".join(command + _output(command, output, folder) for command, output in steps)
+
+
+def _output(command: str, old: str, folder: Path) -> str:
+    program, *words = shlex.split(command.removeprefix("$ "), comments=True)
+    if program == "cat":
+        (folder / words[0]).write_text(old, encoding="utf-8")
+        return old
+    if program != "novikoff":
+        raise ValueError(f"A session has cat and novikoff, not {program}.")
+    if "demo" in command and not (folder / "demo").is_dir():
+        from novikoff.demo import write_data
+
+        (folder / "demo").mkdir()
+        write_data(folder / "demo")
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "novikoff", *words], cwd=folder, check=False, capture_output=True
+    )
+    return _kept(old, done.stdout.decode("utf-8"))
+
+
+def main() -> None:
+    """Rewrite the outputs of all pages, and name the values in comments that are not so."""
+    os.environ["MPLBACKEND"] = "Agg"
+    warnings.simplefilter("ignore")
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            done = run(page, Path(folder))
+        if done.text != page.read_text("utf-8"):
+            page.write_text(done.text, encoding="utf-8")
+            print(f"{page.name}: written anew")
+        for line in done.wrong:
+            print(f"{line}: this is not so; change it by hand")
+
+
+if __name__ == "__main__":
+    main()
