@@ -37,7 +37,7 @@ class SecondOrderModel(Model):
     root: Vector
     growth: Vector  # ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩ of each rule
 
-    shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "Ks"}
+    shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "K2"}
     signed: ClassVar = ("w",)
     wanted: ClassVar = {"a": 5e-324, "matrix": ("full",)}
 
@@ -72,7 +72,7 @@ class DiagonalModel(Model):
     A: Vector
     growth: Vector  # as in `SecondOrderModel`
 
-    shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "Ks"}
+    shapes: ClassVar = {"v": "Kp", "A": "Kp", "growth": "K2"}
     signed: ClassVar = ("v",)
     wanted: ClassVar = {"a": 5e-324, "matrix": ("diagonal",)}
 
