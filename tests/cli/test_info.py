@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 import novikoff as nv
 from tests.cli.conftest import Files, inside, write_csv
@@ -53,3 +57,48 @@ def test_the_largest_weights_or_all(tmp_path: Path) -> None:
     assert sorted(words[0] for words in weights) == sorted(names)
     sizes = [abs(float(words[1])) for words in weights]
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "belongs"),
+    [
+        (lambda folder: None, "holds the proofs of this model", True),
+        (
+            lambda folder: (folder / "xor.cert.json").write_bytes(
+                (folder / "line.cert.json").read_bytes()
+            ),
+            "does not belong to this model",
+            False,
+        ),
+        (
+            lambda folder: (folder / "xor.cert.json").write_text("{}"),
+            "cannot be read as a certificate",
+            None,
+        ),
+        (
+            lambda folder: nv.save(nv.load(folder / "xor.novikoff"), folder / "xor.novikoff"),
+            "was not compared: this model holds no proofs",
+            None,
+        ),
+    ],
+)
+def test_the_certificate_beside_a_model(
+    change: Callable[[Path], object], said: str, belongs: bool | None, fitted: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
+    change(tmp_path)
+    path = tmp_path / "xor.novikoff"
+    assert inside("info", path).line("certificate") == (f"{tmp_path / 'xor.cert.json'} {said}") + (
+        ": it is of another study" if belongs is False else ""
+    )
+    body = inside("info", path, "--format", "json").json
+    assert body["certificate"] == {"file": str(tmp_path / "xor.cert.json"), "belongs": belongs}
+
+
+def test_a_model_alone(fitted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "alone.novikoff"
+    shutil.copy(fitted / "xor.novikoff", path)
+    done = inside("info", path)
+    assert done.code == 0
+    assert "certificate" not in done.out
+    assert inside("info", path, "--format", "json").json["certificate"] is None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+
+import pytest
 
 import novikoff as nv
 from tests.cli.conftest import Files, inside, refused
@@ -126,3 +129,23 @@ def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:
     assert inside("predict", tmp_path / "gaps.novikoff", data).code == 2
     left = inside("predict", tmp_path / "gaps.novikoff", data, "--missing", "drop")
     assert left.out == "row,prediction\n1,a\n3,a\n4,b\n5,b\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("xor", "holds the same proofs; its predictions were not checked"),
+        ("line", "does not belong to this certificate: it is of another study"),
+        (None, "cannot be read as a model: it was not compared"),
+    ],
+)
+def test_the_model_beside_a_certificate(
+    model: str | None, said: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    proof, beside = tmp_path / "xor.cert.json", tmp_path / "xor.novikoff"
+    shutil.copy(fitted / "xor.cert.json", proof)
+    assert "novikoff" not in inside("verify", proof, files.xor).out
+    beside.write_bytes(b"" if model is None else (fitted / f"{model}.novikoff").read_bytes())
+    done = inside("verify", proof, files.xor)
+    assert (done.code, done.err) == (0, "")
+    assert done.line("model") == f"{beside} {said}"

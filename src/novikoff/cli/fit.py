@@ -169,14 +169,15 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
+    from novikoff.report.certificate_file import CERTIFICATE_ENDING, MODEL_ENDING
     from novikoff.report.files import base_name, check_apart, check_folder, check_writable
 
     if asked.no_files:
         return {}
     name, folder = base_name(data), Path(asked.out)
     targets = {
-        "model": folder / f"{name}.novikoff",
-        "certificate": folder / f"{name}.cert.json",
+        "model": folder / f"{name}{MODEL_ENDING}",
+        "certificate": folder / f"{name}{CERTIFICATE_ENDING}",
     }
     if asked.form == "html" and sys.stdout.isatty():
         targets["report"] = folder / f"{name}.html"

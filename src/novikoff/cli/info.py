@@ -28,10 +28,13 @@ def command(model: str, everything: bool, form: str) -> None:
     from novikoff.report import model_file
 
     saved = model_file.read(model)
+    certificate, note = _certificate(model, saved)
     if form == "json":
-        print_text(json.dumps(_facts(saved), indent=1, ensure_ascii=False) + "\n")
+        facts = {**_facts(saved), "certificate": certificate}
+        print_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
         return
-    print_lines([*_about(model, saved), *_weights(saved, None if everything else _SHOWN)])
+    lines = [*_about(model, saved), *([("certificate", note)] if note else [])]
+    print_lines([*lines, *_weights(saved, None if everything else _SHOWN)])
 
 
 def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
@@ -46,6 +49,25 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
         yield "data", f"{data.get('source')}{count}"
         if data.get("sha256"):
             yield "sha256", str(data["sha256"])
+
+
+def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
+    """The certificate file beside a model, and whether the two are of one study."""
+    from novikoff.report import certificate_file as proofs
+
+    file = proofs.beside(path, proofs.MODEL_ENDING, proofs.CERTIFICATE_ENDING)
+    if file is None:
+        return None, ""
+    try:
+        same = proofs.belongs(proofs.read(file), saved)
+    except ValueError:
+        return {"file": file, "belongs": None}, f"{file} cannot be read as a certificate"
+    words = {
+        True: "holds the proofs of this model",
+        False: "does not belong to this model: it is of another study",
+        None: "was not compared: this model holds no proofs",
+    }
+    return {"file": file, "belongs": same}, f"{file} {words[same]}"
 
 
 def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:

@@ -56,7 +56,8 @@ def command(certificate: str, data: str, **values: object) -> None:
             print_lines(_check_systems(systems, data, proofs))
             return
         if asked.cluster:
-            print_lines(_check_on_cluster(others, data, proofs, asked))
+            lines = _check_on_cluster(others, data, proofs, asked)
+            print_lines([*lines, *_model(certificate, proofs)])
             return
         with shown() as show:
             dataset = _read(data, proofs, asked, show)
@@ -72,8 +73,29 @@ def command(certificate: str, data: str, **values: object) -> None:
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, proofs)),
             *(("holds", _claim(proof)) for proof in others),
+            *_model(certificate, proofs),
         ]
     )
+
+
+def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
+    """Whether the model beside a certificate file is of the same study."""
+    from novikoff.report import certificate_file, model_file
+
+    endings = certificate_file.CERTIFICATE_ENDING, certificate_file.MODEL_ENDING
+    file = certificate_file.beside(certificate, *endings)
+    if file is None:
+        return []
+    try:
+        same = certificate_file.belongs(proofs, model_file.read(file))
+    except (ValueError, OSError):
+        return [("model", f"{file} cannot be read as a model: it was not compared")]
+    words = {
+        True: "holds the same proofs; its predictions were not checked",
+        False: "does not belong to this certificate: it is of another study",
+        None: "was not compared: it holds no proofs",
+    }
+    return [("model", f"{file} {words[same]}")]
 
 
 def _check_systems(
@@ -112,7 +134,8 @@ def _check_on_cluster(
             hear(f"checking {proof.positive}", None)
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
-    return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in others)]
+    claims = [("holds", _claim(proof)) for proof in others]
+    return [("data", f"{data} · {size}"), *claims]
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
