@@ -15,7 +15,7 @@ from novikoff.cli.progress import print_lines, shown
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
-    from novikoff.data import Dataset
+    from novikoff.data import Dataset, Recipe
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.system_certificate import SystemCertificate
@@ -71,7 +71,7 @@ def command(certificate: str, data: str, **values: object) -> None:
     print_lines(
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
-            *(("", note) for note in _notes(dataset, proofs)),
+            *(("", note) for note in _notes(dataset, _recipe(proofs, asked))),
             *(("holds", _claim(proof)) for proof in others),
             *_model(certificate, proofs),
         ]
@@ -122,13 +122,12 @@ def _check_on_cluster(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
 ) -> list[tuple[str, str]]:
     """Check certificates where the rows are."""
-    from novikoff.data import Recipe
     from novikoff.data.errors import counted
 
     cluster.check_options(asked)
-    recipe = None
-    if proofs.preprocessing is not None and not _says_how(asked):
-        recipe = Recipe.from_json(proofs.preprocessing)
+    recipe = _recipe(proofs, asked)
+    missing = recipe is not None and recipe.missing != "refuse"
+    check((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
     with shown() as show, cluster.opened(data, asked, show, recipe) as (rows, hear):
         for proof in others:
             hear(f"checking {proof.positive}", None)
@@ -140,31 +139,73 @@ def _check_on_cluster(
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
     """As the certificate says, or as the options say alone, if there are any."""
-    from novikoff.data import ReadOptions, Recipe
+    from novikoff.data import ReadOptions
 
-    if proofs.preprocessing is None or _says_how(asked):
+    recipe = _recipe(proofs, asked)
+    if recipe is None:
         return read_data(data, read_options(asked), asked, show)
-    recipe = Recipe.from_json(proofs.preprocessing)
     return read_data(data, ReadOptions(missing=recipe.missing), asked, show, recipe)
 
 
-def _says_how(asked: SimpleNamespace) -> bool:
-    """Whether options say how the data is to be read."""
-    return any(getattr(asked, name) is not None for name in READING)
+def _recipe(proofs: Proofs, asked: SimpleNamespace) -> Recipe | None:
+    """How the certificate says that the data was read; None if options say how to read it."""
+    from novikoff.data import Recipe
+
+    says_how = any(getattr(asked, name) is not None for name in READING)
+    if proofs.preprocessing is None or says_how:
+        return None
+    return Recipe.from_json(proofs.preprocessing)
 
 
-def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:
-    """How the data was read: the certificate says so, and its reader should know."""
-    notes, recipe = list(dataset.notes), dataset.recipe
-    if proofs.preprocessing is not None:
-        if recipe.header is not None:
-            notes.append(f"the first line is {'a header' if recipe.header else 'a row'}")
-        others = [column.name for column in recipe.columns if column.levels is not None]
-        if others:
-            notes.append(f"columns of text turned into 0 and 1: {', '.join(others[:10])}")
-        if recipe.missing == "mean":
-            notes.append("missing values are replaced by means that the certificate gives")
+def _notes(dataset: Dataset, stated: Recipe | None) -> list[str]:
+    """How the data was read: whoever reads a claim must know what it is about."""
+    return [*dataset.notes, *_stated(stated), *_own_means(dataset)]
+
+
+def _stated(recipe: Recipe | None) -> list[str]:
+    """What the certificate says about reading, beyond the columns that are used."""
+    from novikoff.data.errors import counted, every, quoted
+
+    if recipe is None:
+        return []
+    notes = ["columns, labels and missing values are read as the certificate says"]
+    if recipe.header is not None:
+        notes.append(f"the first line is {'a header' if recipe.header else 'a row'}")
+    if recipe.delimiter is not None:
+        notes.append(f"fields are separated by {quoted(recipe.delimiter)}")
+    if recipe.decimal is not None:
+        notes.append(f"the decimal point is {quoted(recipe.decimal)}")
+    for column in recipe.columns:
+        if column.levels is not None:
+            became = f"{counted(len(column.levels), 'column')} of 0 and 1"
+            values = every(column.levels)
+            notes.append(f"column {quoted(column.name)} becomes {became}, for {values}")
+    if recipe.family == "matrix":
+        notes.append(f"columns count from {recipe.first}")
+    if recipe.bits is not None:
+        notes.append(f"features are names, hashed to {1 << recipe.bits:,} columns")
+    if recipe.drop:
+        notes.append(f"keys that are ignored: {every(recipe.drop)}")
     return notes
+
+
+def _own_means(dataset: Dataset) -> list[str]:
+    """The means of the values that are there, in columns where others stand for missing ones."""
+    import math
+
+    import numpy as np
+
+    from novikoff.data.errors import quoted
+
+    if dataset.imputed is None:
+        return []
+    rows, columns = dataset.imputed
+    found = []
+    for j in np.unique(columns).tolist():
+        values = np.delete(dataset.X[:, j], rows[columns == j]).astype(np.float64).tolist()
+        mean = repr(math.fsum(x / len(values) for x in values)) if values else "not there"
+        found.append(f"{mean} in column {quoted(dataset.names[j])}")
+    return [f"the mean of the values that are there is {', '.join(found)}"]
 
 
 def _claim(proof: Certificate | ErrorBound) -> str:
