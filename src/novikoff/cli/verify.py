@@ -134,7 +134,26 @@ def _check_on_cluster(
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
     claims = [("holds", _claim(proof)) for proof in others]
-    return [("data", f"{data} · {size}"), *claims]
+    notes = [("", note) for note in [*_ignored(data, recipe), *_stated(recipe)]]
+    label = f" · label {rows.source.recipe.label}" if rows.source.recipe else ""
+    return [("data", f"{data} · {size}{label}"), *notes, *claims]
+
+
+def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
+    """The columns that the certificate leaves out, in any file of a folder."""
+    from pyarrow.parquet import ParquetFile
+
+    from novikoff.data.errors import every
+    from novikoff.data.on_disk import parquet_files
+
+    if recipe is None:
+        return []
+    used = {recipe.label, *(column.name for column in recipe.columns)}
+    names = [
+        name for path in parquet_files(folder) for name in ParquetFile(path).schema_arrow.names
+    ]
+    left = [name for name in dict.fromkeys(names) if name not in used]
+    return [f"columns that are ignored: {every(left)}"] if left else []
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
