@@ -30,6 +30,7 @@ def contents(report: Report) -> dict[str, Content]:
         "features": len(data.names),
         "sha256": found.sha256,
         "rule": found.rule,
+        "seed": found.options.seed,
         "rest": REST if found.options.positive is not None and REST in found.classes else None,
     }
     numbered = isinstance(data.names, NumberedNames)  # very many names that say no more
@@ -48,12 +49,15 @@ def contents(report: Report) -> dict[str, Content]:
 
 
 def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
-    """The model of a study, for a file: an estimator's name, its parameters and what it found."""
+    """The model of a study, for a file: an estimator's name, its parameters and what it found.
+
+    The seed of a study is not an estimator's ``random_state``: the two draw other orders. It is
+    kept with the description of the data.
+    """
     options, model, run = found.options, found.model, found.run
     parameters: dict[str, object] = {
         "fit_intercept": options.fit_intercept,
         "multi_class": model.multi_class,
-        "random_state": options.seed,
     }
     if found.rule == "fewest mistakes":
         fitted, arrays = pocket_state(
