@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import novikoff as nv
 from tests.cli.conftest import Files, inside, write_csv
+from tests.model_cases import FITTED, PROBE
 
 
 def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
@@ -114,3 +116,24 @@ def test_the_seed_of_a_fit_is_not_called_a_random_state(
     assert "random_state" not in body["parameters"]
     assert body["data"]["seed"] == 5
     assert nv.load(tmp_path / f"{name}.novikoff").random_state is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "name",
+    ["two", "noisy", "averaged", "voted", "voted sparse", "p norm", "second order", "diagonal",
+     "kernel", "kernel voted", "forgetron", "pocket", "margin", "tower"],
+)  # fmt: skip
+def test_where_the_sum_is_positive_the_model_predicts_the_class(name: str, tmp_path: Path) -> None:
+    """What is said of two classes and their weights holds for predictions of every estimator."""
+    path = tmp_path / "model"
+    model = FITTED[name]()
+    nv.save(model, path)
+    body: Any = inside("info", path, "--format", "json").json
+    text = inside("info", path)
+    assert text.code == 0
+    assert ("none: " in text.out) == (body["rules"] == [])
+    for rule in body["rules"] if len(body["classes"]) == 2 else ():
+        assert rule["title"] == f"{body['classes'][1]} where the sum is positive"
+        positive = PROBE @ [*rule["weights"].values()] + rule["intercept"] > 0.0
+        assert (model.predict(PROBE) == np.array(body["classes"])[positive.astype(int)]).all()

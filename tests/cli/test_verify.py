@@ -149,3 +149,56 @@ def test_the_model_beside_a_certificate(
     done = inside("verify", proof, files.xor)
     assert (done.code, done.err) == (0, "")
     assert done.line("model") == f"{beside} {said}"
+
+
+# The file, the exit code, and what is said; the certificate is that of line.csv.
+OTHER_DATA = {
+    "the same": ("x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n", 0, "5 rows"),
+    "columns in another order": (
+        "class,z,x\nlow,5,0\nlow,3,1\nhigh,4,2\nhigh,5,3\nhigh,3,4\n", 0, "2 features"
+    ),
+    "a column more": (
+        "x,z,w,class\n0,5,1,low\n1,3,1,low\n2,4,1,high\n3,5,1,high\n4,3,1,high\n",
+        0,
+        '1 column is ignored: "w"',
+    ),
+    "numbers written in another way": (
+        "x,z,class\n0e0,+5,low\n1.0,3,low\n2,4,high\n3,5,high\n4,3,high\n", 0, "5 rows"
+    ),
+    "rows in another order": (
+        "x,z,class\n1,3,low\n0,5,low\n2,4,high\n3,5,high\n4,3,high\n", 1, "other data"
+    ),
+    "a row more": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n4,3,high\n", 1, "6 × 2"
+    ),
+    "labels swapped": (
+        "x,z,class\n0,5,high\n1,3,high\n2,4,low\n3,5,low\n4,3,low\n", 1, "other data"
+    ),
+    "another label": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,middle\n", 1, "middle"
+    ),
+    "a missing value": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,,high\n4,3,high\n", 2, "row 4"
+    ),
+    "a missing label": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,\n4,3,high\n", 2, "the label is missing"
+    ),
+    "no such column": ("x,class\n0,low\n1,low\n2,high\n3,high\n4,high\n", 2, 'no column "z"'),
+    "columns swapped": (
+        "z,x,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n", 1, "other data"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_DATA)
+def test_a_claim_is_printed_for_its_own_data_only(name: str, fitted: Path, tmp_path: Path) -> None:
+    text, code, said = OTHER_DATA[name]
+    path = tmp_path / "data.csv"
+    path.write_text(text, encoding="utf-8")
+    done = inside("verify", fitted / "line.cert.json", path)
+    if code == 0:
+        assert (done.code, done.err) == (0, "")
+        assert "Separable" in done.line("holds")
+        assert said in done.out
+    else:
+        refused(done, said, code=code)
