@@ -143,7 +143,7 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], lis
     """What signals leave, one before each step on the disk of a fit that replaces another."""
     folder = tmp_path_factory.mktemp("replaced")
     data, out = folder / "data.csv", folder / "out"
-    found = {}
+    found: dict[tuple[str, int], list[Stop]] = {}
     for asked, numbers in (("verdict", SIGNALS), ("no-verdict", SIGNALS[:1])):
         data.write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n", encoding="utf-8")
         shutil.rmtree(out, ignore_errors=True)
@@ -152,8 +152,8 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], lis
         for name in ("data.html", "plot.svg"):
             (out / name).write_bytes(b"of the first fit")
         data.write_text("a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n", encoding="utf-8")
-        words = ["fit", data, "--out", out, "--force", "--rows", out / "rows.csv"]
-        words += ["--plot", out / "plot.svg", "--format", "html"]
+        words: list[str | Path] = ["fit", data, "--out", out, "--force", "--format", "html"]
+        words += ["--rows", out / "rows.csv", "--plot", out / "plot.svg"]
         words += [] if asked == "verdict" else ["--no-verdict"]
         start = [sys.executable, "-c", STOPPED, json.dumps(numbers), str(out)]
         done = script(*words, start=start)
@@ -173,7 +173,7 @@ def test_a_signal_at_every_step_of_writing_leaves_files_of_one_fit(
     expected = ALL_FILES - (set() if asked == "verdict" else {"data.cert.json"})
     assert len(found) > 20
     assert found[0][1] == dict.fromkeys(ALL_FILES, "old")
-    assert found[-1][:2] == [0, dict.fromkeys(expected, "new")]
+    assert (found[-1][0], found[-1][1]) == (0, dict.fromkeys(expected, "new"))
     for step, (code, state, parts, parts_later) in enumerate(found[:-1]):
         assert len({*state.values()} & {"old", "new"}) == len({*state.values()}) == 1, (step, state)
         assert "data.novikoff" in state

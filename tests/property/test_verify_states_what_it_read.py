@@ -244,7 +244,8 @@ def test_json_lines(folder: Path, features: list[str], drop: list[str]) -> None:
             if key != "class" and not left_out & {key, name}:
                 found.setdefault(name, [0.0] * len(rows))[k] = float(number)
     assert isinstance(data, nv.data.Dataset)
-    columns = np.asarray(data.X.todense() if data.sparse else data.X).T.tolist()
+    rows_of_features = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
+    columns = rows_of_features.T.tolist()
     zero = [0.0] * len(rows)
     assert sorted(found.values()) == sorted(x for x in columns if x != zero)
     assert f"{len(rows)} rows · {len(columns)} feature" in done.out

@@ -390,9 +390,9 @@ def _holding_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in held:
+        for waiting in held:
             try:
-                signal.raise_signal(number)
+                signal.raise_signal(waiting)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_WRITTEN if done else "") from None
 
