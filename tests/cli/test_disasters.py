@@ -339,3 +339,63 @@ def test_predictions_do_not_replace_what_they_are_made_from(fitted: Path, tmp_pa
         before = path.read_bytes()
         refused(inside("predict", model, data, "-o", path, "--force"), "is a file to read")
         assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["fit", "solve", "predict"])
+def test_a_signal_while_files_get_their_names_does_not_say_that_nothing_was_written(
+    command: str,
+    number: signal.Signals,
+    files: Files,
+    fitted: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = tmp_path / "system.csv"
+    system.write_text("x,is,to\n1,<=,3\n", encoding="utf-8")
+    out = tmp_path / "out"
+    words: dict[str, list[str | Path]] = {
+        "fit": ["fit", files.line, "--out", out],
+        "solve": ["solve", system, "--out", out / "report", "--certificate", out / "proof"],
+        "predict": ["predict", fitted / "line.novikoff", files.line, "--out", out / "said.csv"],
+    }
+    out.mkdir()
+    link = os.link
+
+    def interrupted(*names: Path) -> None:
+        link(*names)
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(os, "link", interrupted)
+    done = inside(*words[command])
+    assert (done.code, done.out) == (128 + number, "")
+    said = "novikoff: interrupted; all files are written." if number == signal.SIGINT else ""
+    assert done.err.strip() == said
+    assert len(list(out.iterdir())) == {"fit": 2, "solve": 2, "predict": 1}[command]
+
+
+KILLED = """
+import os, signal, sys
+from novikoff.cli.main import run
+left = int(sys.argv.pop(1))
+sync = os.fsync
+def killed(handle):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    sync(handle)
+os.fsync = killed
+run()
+"""
+
+
+def test_the_next_save_of_a_stream_removes_what_a_kill_left(files: Files, tmp_path: Path) -> None:
+    words = ["stream", str(files.iris), "--save", str(tmp_path / "iris.novikoff")]
+    words += ["--save-every", "20", "--resume"]
+    for saves in (0, 4):
+        done = script(*words, start=[sys.executable, "-c", KILLED, str(saves)])
+        assert done.code == -signal.SIGKILL
+        assert len(list(tmp_path.glob(".*.part"))) == 1
+    assert inside(*words).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["iris.novikoff"]

@@ -59,7 +59,8 @@ def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None
 
     All contents are on the disk before any file gets its name, so that a full disk changes nothing.
     Then the old files are removed, except the first one, the first one is replaced, and the others
-    get their names. What is promised, whenever the process is killed:
+    get their names. What is promised, whenever the process is killed, as long as no other process
+    writes the same files at the same time:
 
     - a file under its name is whole;
     - files of two runs never stand together under these names;
