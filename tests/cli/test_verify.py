@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -202,3 +204,17 @@ def test_a_claim_is_printed_for_its_own_data_only(name: str, fitted: Path, tmp_p
         assert said in done.out
     else:
         refused(done, said, code=code)
+
+
+@pytest.mark.parametrize("scale", ["1", "1.1", "1e-9", "1e9"])
+def test_the_bound_on_mistakes_is_not_below_the_truth(scale: str, tmp_path: Path) -> None:
+    """γ of the points −s and s through a bias is s; R² = s² + 1: R²/γ² is no whole number."""
+    data = tmp_path / "two.csv"
+    data.write_text(f"x,class\n-{scale},a\n{scale},b\n", encoding="utf-8")
+    assert inside("fit", data, "--out", tmp_path).code == 0
+    claim = inside("verify", tmp_path / "two.cert.json", data).line("holds")
+    found = re.search(r"γ is in \[(\S+), (\S+)\], ⌊R²/γ²⌋ is at most ([\d,]+)\.", claim)
+    assert found is not None
+    s = Fraction(float(scale))
+    assert Fraction(float(found[1])) <= s <= Fraction(float(found[2]))
+    assert (s**2 + 1) // s**2 <= int(found[3].replace(",", "")) <= (s**2 + 1) / s**2 * 2

@@ -230,12 +230,11 @@ def _own_means(dataset: Dataset) -> list[str]:
 def _claim(proof: Certificate | ErrorBound) -> str:
     """The claim with its hypotheses, and the numbers that are proved with it."""
     from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.verdict_text import large
 
     claim = proof.claim()
     if not isinstance(proof, Certificate) or proof.margin is None:
         return claim
     text = f"{claim} γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
     if proof.mistake_bound is not None:
-        text += f", R²/γ² is at most {large(proof.mistake_bound)}"
+        text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
     return f"{text}."
