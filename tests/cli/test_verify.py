@@ -218,3 +218,14 @@ def test_the_bound_on_mistakes_is_not_below_the_truth(scale: str, tmp_path: Path
     s = Fraction(float(scale))
     assert Fraction(float(found[1])) <= s <= Fraction(float(found[2]))
     assert (s**2 + 1) // s**2 <= int(found[3].replace(",", "")) <= (s**2 + 1) / s**2 * 2
+
+
+def test_options_for_examples_are_not_passed_over_for_inequalities(tmp_path: Path) -> None:
+    data, proof = tmp_path / "system.csv", tmp_path / "proof"
+    data.write_text("x,is,to\n1,<=,3\n", encoding="utf-8")
+    assert inside("solve", data, "--certificate", proof).code == 0
+    assert inside("verify", proof, data).line("system") == f"{data} · read as csv · 1 variable"
+    for words in (["--label", "to"], ["--missing", "drop"], ["--from", "tsv"], ["--cache", "a"]):
+        done = inside("verify", proof, data, *words)
+        assert (done.code, done.out) == (2, "")
+        assert f"{words[0]} is for rows of examples, not for inequalities." in done.err

@@ -10,7 +10,15 @@ import click
 
 from novikoff.cli import cluster
 from novikoff.cli.main import Unmet
-from novikoff.cli.options import READING, check, memory, read_data, read_options, reading
+from novikoff.cli.options import (
+    OPTION_NAMES,
+    READING,
+    check,
+    memory,
+    read_data,
+    read_options,
+    reading,
+)
 from novikoff.cli.progress import print_lines, shown
 
 if TYPE_CHECKING:
@@ -52,7 +60,10 @@ def command(certificate: str, data: str, **values: object) -> None:
         raise ValueError(f"{certificate}: The file has proofs about a system and about examples.")
     try:
         if systems:
-            check((asked.cluster, "--cluster is for rows of examples, not for inequalities."))
+            for name in (*READING, "cluster", "max_memory", "cache"):
+                flag = OPTION_NAMES.get(name, name).replace("_", "-")
+                given = getattr(asked, name) is not None
+                check((given, f"--{flag} is for rows of examples, not for inequalities."))
             print_lines(_check_systems(systems, data, proofs))
             return
         if asked.cluster:
@@ -115,7 +126,7 @@ def _check_systems(
     size = counted(systems[0].d, "variable")
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]
-    return [("system", f"{data} · {size}"), *notes, *claims]
+    return [("system", f"{data} · read as {file.format} · {size}"), *notes, *claims]
 
 
 def _check_on_cluster(
