@@ -6,8 +6,10 @@ A file under its final name is always whole: the old one or the new one.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,44 +60,137 @@ def test_a_signal_in_the_middle_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-KILLED = """
-import os, signal, sys
+STOPPED = """
+import json, os, signal, sys, threading
+from pathlib import Path
 from novikoff.cli.main import run
-left = int(sys.argv.pop(1))
-sync = os.fsync
-def killed(handle):
-    global left
-    left -= 1
-    if left < 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-    sync(handle)
-os.fsync = killed
+from novikoff.report import files
+
+numbers, folder, *words = sys.argv[1:]
+folder, write = Path(folder), files.write_files
+sys.stdout.isatty = lambda: True  # the page becomes a file
+
+def listed():
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".part"}
+
+def stop_after(steps, number):  # in this process: a signal before the next step on the disk
+    def counted(name):
+        own = getattr(os, name)
+        def step(*arguments, **more):
+            nonlocal steps
+            steps -= 1
+            if steps < 0:
+                steps = 10**9
+                other = threading.Thread(target=os.kill, args=(os.getpid(), number))
+                other.start()
+                other.join()
+            return own(*arguments, **more)
+        setattr(os, name, step)
+    for name in ("replace", "link", "unlink", "fsync"):
+        counted(name)
+
+def stopped(contents, old, steps, number):  # exit code, what is where, parts, parts later
+    for path in folder.iterdir():
+        path.unlink()
+    for name, content in old.items():
+        (folder / name).write_bytes(content)
+    child = os.fork()
+    if child == 0:
+        stop_after(steps, number)
+        code = 99
+        try:
+            write(contents, force=True)
+            code = 0
+        except KeyboardInterrupt as error:
+            code = 51 if "all files are written" in str(error) else 50
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    new = {path.name: content for path, content in contents.items()}
+    state = {name: "old" if content == old.get(name) else "new" if content == new.get(name)
+             else "torn" for name, content in listed().items()}
+    parts = len(list(folder.glob(".*.part")))
+    write({folder / "next": b""}, force=True)
+    return [code, state, parts, len(list(folder.glob(".*.part")))]
+
+def at_every_step(contents, *, force):
+    old, found = listed(), {}
+    contents = {path: part if part is None or isinstance(part, bytes) else b"".join(part)
+                for path, part in contents.items()}
+    for number in json.loads(numbers):
+        found[number] = [stopped(contents, old, 0, number)]
+        while found[number][-1][0] != 0:
+            found[number].append(stopped(contents, old, len(found[number]), number))
+    sys.__stdout__.write(json.dumps(found))
+    sys.__stdout__.flush()
+    os._exit(0)
+
+files.write_files = at_every_step
+sys.argv = ["novikoff", *words]
 run()
 """
+
+
+# Exit code, the files that are there and of which fit, the hidden parts left, and those left later.
+Stop = tuple[int, dict[str, str], int, int]
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+ALL_FILES = {"data.novikoff", "data.cert.json", "data.html", "rows.csv", "plot.svg"}
+
+
+@pytest.fixture(scope="module")
+def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[Stop]]:
+    """What signals leave, one before each step on the disk of a fit that replaces another."""
+    folder = tmp_path_factory.mktemp("replaced")
+    data, out = folder / "data.csv", folder / "out"
+    found: dict[tuple[str, int], list[Stop]] = {}
+    for asked, numbers in (("verdict", SIGNALS), ("no-verdict", SIGNALS[:1])):
+        data.write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n", encoding="utf-8")
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        assert inside("fit", data, "--out", out, "--rows", out / "rows.csv").code == 0
+        for name in ("data.html", "plot.svg"):
+            (out / name).write_bytes(b"of the first fit")
+        data.write_text("a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n", encoding="utf-8")
+        words: list[str | Path] = ["fit", data, "--out", out, "--force", "--format", "html"]
+        words += ["--rows", out / "rows.csv", "--plot", out / "plot.svg"]
+        words += [] if asked == "verdict" else ["--no-verdict"]
+        start = [sys.executable, "-c", STOPPED, json.dumps(numbers), str(out)]
+        done = script(*words, start=start)
+        assert done.code == 0, done.said
+        found |= {(asked, int(number)): stop for number, stop in json.loads(done.out).items()}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"), [*(("verdict", n) for n in SIGNALS), ("no-verdict", signal.SIGKILL)]
+)
+def test_a_signal_at_every_step_of_writing_leaves_files_of_one_fit(
+    asked: str, number: signal.Signals, stops: dict[tuple[str, int], list[Stop]]
+) -> None:
+    """The model, the certificate, the rows, the picture and the page: never of two fits."""
+    found = stops[asked, int(number)]
+    expected = ALL_FILES - (set() if asked == "verdict" else {"data.cert.json"})
+    assert len(found) > 20
+    assert found[0][1] == dict.fromkeys(ALL_FILES, "old")
+    assert (found[-1][0], found[-1][1]) == (0, dict.fromkeys(expected, "new"))
+    for step, (code, state, parts, parts_later) in enumerate(found[:-1]):
+        assert len({*state.values()} & {"old", "new"}) == len({*state.values()}) == 1, (step, state)
+        assert "data.novikoff" in state
+        assert parts_later == 0
+        if number == signal.SIGKILL:
+            assert code == -number
+            continue
+        whole = "new" in state.values()
+        assert parts == 0
+        assert set(state) == (expected if whole else ALL_FILES)
+        assert code == 50 + whole  # whether the sentence says that all files are written
 
 
 def is_whole(folder: Path, stem: str, data: Path) -> bool:
     """Whether the files under final names can be read, each by itself."""
     verified = inside("verify", folder / f"{stem}.cert.json", data).code == 0
     return verified and inside("info", folder / f"{stem}.novikoff").code == 0
-
-
-@pytest.mark.parametrize("after", [1, 2])
-def test_a_kill_while_writing_leaves_whole_files(
-    after: int, files: Files, fitted: Path, tmp_path: Path
-) -> None:
-    """Killed when the second file is written, and between the two renames."""
-    old = {}
-    for name in ("xor.novikoff", "xor.cert.json"):
-        old[name] = (fitted / name).read_bytes()
-        (tmp_path / name).write_bytes(old[name])
-    start = [sys.executable, "-c", KILLED, str(after)]
-    words = ("fit", files.xor, "--seed", "5", "--out", tmp_path, "--force")
-    assert script(*words, start=start).code == -signal.SIGKILL
-    new = {name: (tmp_path / name).read_bytes() for name in old}
-    assert (new == old) == (after < 2)
-    assert is_whole(tmp_path, "xor", files.xor)
-    assert any(path.suffix == ".part" for path in tmp_path.iterdir())  # no one is left to tidy up
 
 
 @contextlib.contextmanager
@@ -204,3 +299,103 @@ def test_standard_streams_that_fail(files: Files, fitted: Path, tmp_path: Path) 
     assert in_shell("<&-", "fit", "-") == (2, said)
     assert in_shell(">&- 2>&-", "fit", files.line, "--out", tmp_path) == (0, "")
     assert is_whole(tmp_path, "line", files.line)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--rows", "same.csv", "--plot", "same.csv.svg"], ""),
+        (["--rows", "OUT/line.novikoff"], "two outputs"),
+        (["--rows", "OUT/../out/line.cert.json"], "two outputs"),
+        (["--rows", "rows.svg", "--plot", "rows.svg"], "two outputs"),
+        (["--rows", "DATA"], "line.csv is a file to read"),
+    ],
+)
+def test_outputs_are_files_of_their_own(
+    words: list[str], reason: str, files: Files, tmp_path: Path
+) -> None:
+    """No output replaces another, or the data."""
+    data, out = tmp_path / "line.csv", tmp_path / "out"
+    shutil.copy(files.line, data)
+    out.mkdir()
+    places = {"OUT": str(out), "DATA": str(data)}
+    for short, long in places.items():
+        words = [word.replace(short, long) for word in words]
+    words = [str(tmp_path / w) if w[0] not in "-/" else w for w in words]
+    done = inside("fit", data, "--out", out, "--force", *words)
+    if reason:
+        refused(done, reason)
+        assert list(out.iterdir()) == []
+    else:
+        assert done.code == 0
+    assert data.read_bytes() == files.line.read_bytes()
+
+
+def test_predictions_do_not_replace_what_they_are_made_from(fitted: Path, tmp_path: Path) -> None:
+    model, data = tmp_path / "line.novikoff", tmp_path / "new.csv"
+    shutil.copy(fitted / "line.novikoff", model)
+    data.write_text("x,z\n1,2\n", encoding="utf-8")
+    for path in (model, data):
+        before = path.read_bytes()
+        refused(inside("predict", model, data, "-o", path, "--force"), "is a file to read")
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["fit", "solve", "predict"])
+def test_a_signal_while_files_get_their_names_does_not_say_that_nothing_was_written(
+    command: str,
+    number: signal.Signals,
+    files: Files,
+    fitted: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = tmp_path / "system.csv"
+    system.write_text("x,is,to\n1,<=,3\n", encoding="utf-8")
+    out = tmp_path / "out"
+    words: dict[str, list[str | Path]] = {
+        "fit": ["fit", files.line, "--out", out],
+        "solve": ["solve", system, "--out", out / "report", "--certificate", out / "proof"],
+        "predict": ["predict", fitted / "line.novikoff", files.line, "--out", out / "said.csv"],
+    }
+    out.mkdir()
+    link = os.link
+
+    def interrupted(*names: Path) -> None:
+        link(*names)
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(os, "link", interrupted)
+    done = inside(*words[command])
+    assert (done.code, done.out) == (128 + number, "")
+    said = "novikoff: interrupted; all files are written." if number == signal.SIGINT else ""
+    assert done.err.strip() == said
+    assert len(list(out.iterdir())) == {"fit": 2, "solve": 2, "predict": 1}[command]
+
+
+KILLED = """
+import os, signal, sys
+from novikoff.cli.main import run
+left = int(sys.argv.pop(1))
+sync = os.fsync
+def killed(handle):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    sync(handle)
+os.fsync = killed
+run()
+"""
+
+
+def test_the_next_save_of_a_stream_removes_what_a_kill_left(files: Files, tmp_path: Path) -> None:
+    words = ["stream", str(files.iris), "--save", str(tmp_path / "iris.novikoff")]
+    words += ["--save-every", "20", "--resume"]
+    for saves in (0, 4):
+        done = script(*words, start=[sys.executable, "-c", KILLED, str(saves)])
+        assert done.code == -signal.SIGKILL
+        assert len(list(tmp_path.glob(".*.part"))) == 1
+    assert inside(*words).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["iris.novikoff"]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+
 import novikoff as nv
 from tests.cli.conftest import Files, inside, write_csv
+from tests.model_cases import FITTED, PROBE
 
 
 def test_a_model_of_two_classes(files: Files, fitted: Path) -> None:
@@ -53,3 +59,81 @@ def test_the_largest_weights_or_all(tmp_path: Path) -> None:
     assert sorted(words[0] for words in weights) == sorted(names)
     sizes = [abs(float(words[1])) for words in weights]
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "belongs"),
+    [
+        (lambda folder: None, "holds the proofs of this model", True),
+        (
+            lambda folder: (folder / "xor.cert.json").write_bytes(
+                (folder / "line.cert.json").read_bytes()
+            ),
+            "does not belong to this model",
+            False,
+        ),
+        (
+            lambda folder: (folder / "xor.cert.json").write_text("{}"),
+            "cannot be read as a certificate",
+            None,
+        ),
+        (
+            lambda folder: nv.save(nv.load(folder / "xor.novikoff"), folder / "xor.novikoff"),
+            "was not compared: this model holds no proofs",
+            None,
+        ),
+    ],
+)
+def test_the_certificate_beside_a_model(
+    change: Callable[[Path], object], said: str, belongs: bool | None, fitted: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(fitted, tmp_path, dirs_exist_ok=True)
+    change(tmp_path)
+    path = tmp_path / "xor.novikoff"
+    assert inside("info", path).line("certificate") == (f"{tmp_path / 'xor.cert.json'} {said}") + (
+        ": it is of another study" if belongs is False else ""
+    )
+    body = inside("info", path, "--format", "json").json
+    assert body["certificate"] == {"file": str(tmp_path / "xor.cert.json"), "belongs": belongs}
+
+
+def test_a_model_alone(fitted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "alone.novikoff"
+    shutil.copy(fitted / "xor.novikoff", path)
+    done = inside("info", path)
+    assert done.code == 0
+    assert "certificate" not in done.out
+    assert inside("info", path, "--format", "json").json["certificate"] is None
+
+
+@pytest.mark.parametrize("name", ["line", "xor"])
+def test_the_seed_of_a_fit_is_not_called_a_random_state(
+    name: str, files: Files, tmp_path: Path
+) -> None:
+    """An estimator with random_state=5 makes a run of its own; a file claims nothing of it."""
+    assert inside("fit", getattr(files, name), "--seed", "5", "--out", tmp_path).code == 0
+    body: Any = inside("info", tmp_path / f"{name}.novikoff", "--format", "json").json
+    assert "random_state" not in body["parameters"]
+    assert body["data"]["seed"] == 5
+    assert nv.load(tmp_path / f"{name}.novikoff").random_state is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "name",
+    ["two", "noisy", "averaged", "voted", "voted sparse", "p norm", "second order", "diagonal",
+     "kernel", "kernel voted", "forgetron", "pocket", "margin", "tower"],
+)  # fmt: skip
+def test_where_the_sum_is_positive_the_model_predicts_the_class(name: str, tmp_path: Path) -> None:
+    """What is said of two classes and their weights holds for predictions of every estimator."""
+    path = tmp_path / "model"
+    model = FITTED[name]()
+    nv.save(model, path)
+    body: Any = inside("info", path, "--format", "json").json
+    text = inside("info", path)
+    assert text.code == 0
+    assert ("none: " in text.out) == (body["rules"] == [])
+    for rule in body["rules"] if len(body["classes"]) == 2 else ():
+        assert rule["title"] == f"{body['classes'][1]} where the sum is positive"
+        positive = PROBE @ [*rule["weights"].values()] + rule["intercept"] > 0.0
+        assert (model.predict(PROBE) == np.array(body["classes"])[positive.astype(int)]).all()

@@ -203,7 +203,7 @@ def test_labels_are_anything(tmp_path: Path) -> None:
     assert done.err == "novikoff: 1 of 3 labels differ.\n"
     done = inside("predict", model, put(tmp_path, "1 a:1\n? b:1\n-1\n"))
     assert said(done)[:2] == ["1", "-1"]
-    assert "in 1 of 3 rows: they are not used" in done.err
+    assert "in 1 of 3 rows: these rows are not compared" in done.err
 
 
 @pytest.mark.parametrize(

@@ -286,9 +286,12 @@ def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     rows = [[*map(str, row), ">=", "1"] for row in rng.integers(-99, 99, (300, 40)).tolist()]
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([[*(f"x{j}" for j in range(40)), "is", "to"], *rows])
-    done = inside("solve", path, "--budget", "1e-9")
+    proof = tmp_path / "proof"
+    proof.write_bytes(b"of another system")
+    done = inside("solve", path, "--budget", "1e-9", "--certificate", proof, "--force")
     assert done.code == 3
     assert done.line("verdict").startswith("undecided")
+    assert not proof.exists()  # it would be taken for a proof about this system
 
 
 def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> None:

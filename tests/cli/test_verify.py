@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+from fractions import Fraction
 from pathlib import Path
+
+import pytest
 
 import novikoff as nv
 from tests.cli.conftest import Files, inside, refused
@@ -126,3 +131,101 @@ def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:
     assert inside("predict", tmp_path / "gaps.novikoff", data).code == 2
     left = inside("predict", tmp_path / "gaps.novikoff", data, "--missing", "drop")
     assert left.out == "row,prediction\n1,a\n3,a\n4,b\n5,b\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("xor", "holds the same proofs; its predictions were not checked"),
+        ("line", "does not belong to this certificate: it is of another study"),
+        (None, "cannot be read as a model: it was not compared"),
+    ],
+)
+def test_the_model_beside_a_certificate(
+    model: str | None, said: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    proof, beside = tmp_path / "xor.cert.json", tmp_path / "xor.novikoff"
+    shutil.copy(fitted / "xor.cert.json", proof)
+    assert "novikoff" not in inside("verify", proof, files.xor).out
+    beside.write_bytes(b"" if model is None else (fitted / f"{model}.novikoff").read_bytes())
+    done = inside("verify", proof, files.xor)
+    assert (done.code, done.err) == (0, "")
+    assert done.line("model") == f"{beside} {said}"
+
+
+# The file, the exit code, and what is said; the certificate is that of line.csv.
+OTHER_DATA = {
+    "the same": ("x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n", 0, "5 rows"),
+    "columns in another order": (
+        "class,z,x\nlow,5,0\nlow,3,1\nhigh,4,2\nhigh,5,3\nhigh,3,4\n", 0, "2 features"
+    ),
+    "a column more": (
+        "x,z,w,class\n0,5,1,low\n1,3,1,low\n2,4,1,high\n3,5,1,high\n4,3,1,high\n",
+        0,
+        '1 column is ignored: "w"',
+    ),
+    "numbers written in another way": (
+        "x,z,class\n0e0,+5,low\n1.0,3,low\n2,4,high\n3,5,high\n4,3,high\n", 0, "5 rows"
+    ),
+    "rows in another order": (
+        "x,z,class\n1,3,low\n0,5,low\n2,4,high\n3,5,high\n4,3,high\n", 1, "other data"
+    ),
+    "a row more": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n4,3,high\n", 1, "6 × 2"
+    ),
+    "labels swapped": (
+        "x,z,class\n0,5,high\n1,3,high\n2,4,low\n3,5,low\n4,3,low\n", 1, "other data"
+    ),
+    "another label": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,middle\n", 1, "middle"
+    ),
+    "a missing value": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,,high\n4,3,high\n", 2, "row 4"
+    ),
+    "a missing label": (
+        "x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,\n4,3,high\n", 2, "the label is missing"
+    ),
+    "no such column": ("x,class\n0,low\n1,low\n2,high\n3,high\n4,high\n", 2, 'no column "z"'),
+    "columns swapped": (
+        "z,x,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n", 1, "other data"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_DATA)
+def test_a_claim_is_printed_for_its_own_data_only(name: str, fitted: Path, tmp_path: Path) -> None:
+    text, code, said = OTHER_DATA[name]
+    path = tmp_path / "data.csv"
+    path.write_text(text, encoding="utf-8")
+    done = inside("verify", fitted / "line.cert.json", path)
+    if code == 0:
+        assert (done.code, done.err) == (0, "")
+        assert "Separable" in done.line("holds")
+        assert said in done.out
+    else:
+        refused(done, said, code=code)
+
+
+@pytest.mark.parametrize("scale", ["1", "1.1", "1e-9", "1e9"])
+def test_the_bound_on_mistakes_is_not_below_the_truth(scale: str, tmp_path: Path) -> None:
+    """γ of the points −s and s through a bias is s; R² = s² + 1: R²/γ² is no whole number."""
+    data = tmp_path / "two.csv"
+    data.write_text(f"x,class\n-{scale},a\n{scale},b\n", encoding="utf-8")
+    assert inside("fit", data, "--out", tmp_path).code == 0
+    claim = inside("verify", tmp_path / "two.cert.json", data).line("holds")
+    found = re.search(r"γ is in \[(\S+), (\S+)\], ⌊R²/γ²⌋ is at most ([\d,]+)\.", claim)
+    assert found is not None
+    s = Fraction(float(scale))
+    assert Fraction(float(found[1])) <= s <= Fraction(float(found[2]))
+    assert (s**2 + 1) // s**2 <= int(found[3].replace(",", "")) <= (s**2 + 1) / s**2 * 2
+
+
+def test_options_for_examples_are_not_passed_over_for_inequalities(tmp_path: Path) -> None:
+    data, proof = tmp_path / "system.csv", tmp_path / "proof"
+    data.write_text("x,is,to\n1,<=,3\n", encoding="utf-8")
+    assert inside("solve", data, "--certificate", proof).code == 0
+    assert inside("verify", proof, data).line("system") == f"{data} · read as csv · 1 variable"
+    for words in (["--label", "to"], ["--missing", "drop"], ["--from", "tsv"], ["--cache", "a"]):
+        done = inside("verify", proof, data, *words)
+        assert (done.code, done.out) == (2, "")
+        assert f"{words[0]} is for rows of examples, not for inequalities." in done.err

@@ -109,6 +109,26 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
     assert "Every hyperplane with a bias makes at least 2 mistakes" in checked.out
 
 
+def test_verify_on_a_cluster_says_what_it_read(client: Client, tmp_path: Path) -> None:
+    X, y = data("separable")
+    folder = write_folder(tmp_path / "rows", X, y, 2)
+    where = "--cluster", client.scheduler.address
+    done_well("fit", folder, "--label", "kind", "--drop", "x2", *where, "--out", tmp_path)
+    proof = tmp_path / "rows.cert.json"
+    for options in (where, ()):
+        done = done_well("verify", proof, folder, *options)
+        assert "2 features · label kind\n" in done.out
+        assert 'ignored: "x2"' in done.out
+        assert "read as the certificate says" in done.out
+    body = json.loads(proof.read_text(encoding="utf-8"))
+    body["preprocessing"]["missing"] = "mean"
+    body["preprocessing"]["columns"][0]["mean"] = 1e6
+    proof.write_text(json.dumps(body), encoding="utf-8")
+    refused = inside("verify", proof, folder, *where)
+    assert refused.code == 2
+    assert "--cluster cannot drop or replace missing values" in refused.err
+
+
 def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path: Path) -> None:
     X = np.arange(30.0)[:, None]
     folder = write_folder(tmp_path / "line", X, np.repeat(["a", "b", "c"], 10), 2)

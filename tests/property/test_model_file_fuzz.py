@@ -26,8 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:X does not have valid feature names"),
 ]
 
-NAMES = ["two", "voted sparse", "ovo averaged", "dicts", "pocket ovr", "margin"]
-NAMES += ["p norm", "kernel voted", "kernel given", "forgetron dicts"]
+NAMES = list(FITTED)
 CONTENTS: dict[str, bytes] = {}
 
 
@@ -75,6 +74,9 @@ def check_soundness(model: Model | None) -> None:
     if model.n_features_in_ > 0:
         assert set(model.predict(np.zeros((2, model.n_features_in_)))) <= set(labels)
     assert model.predict_one({}) in labels
+    for name in dir(model):  # every public attribute has a value, or does not apply to the model
+        if name.endswith("_") and not name.startswith("_"):
+            hasattr(model, name)
     assert len(dump(model)) > 0
 
 
@@ -135,6 +137,21 @@ def test_changed_tensors(folder: Path, name: str, random: Random) -> None:
         if random.random() < 0.1:
             del parts.tensors[one]
     check_soundness(loaded(join(parts), folder))
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_tensors_of_other_shapes(folder: Path, name: str) -> None:
+    """Every tensor with every axis shortened, lengthened, emptied, added or removed."""
+    for tensor, array in parts_of(content_of(name)).tensors.items():
+        shape = array.shape
+        shapes = {(), (0,), (1,), (*shape, 1), (*shape, 0), (0,) * len(shape), shape[1:]}
+        for axis, length in enumerate(shape):
+            for other in {0, 1, 2, length - 1, length + 1} - {-1}:
+                shapes.add((*shape[:axis], other, *shape[axis + 1 :]))
+        for wrong in shapes - {shape}:
+            parts = parts_of(content_of(name))
+            parts.tensors[tensor] = np.resize(array, wrong).astype(array.dtype)
+            check_soundness(loaded(join(parts), folder))
 
 
 VALUES: list[object] = [

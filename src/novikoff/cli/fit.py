@@ -102,25 +102,30 @@ def command(data: str, **values: object) -> None:
     _check(asked)
     targets = _targets(data, asked)
     began = time.perf_counter()
-    with shown() as show:
-        if asked.cluster:
-            report, picture, missing = _fit_on_cluster(data, asked, show), b"", ""
-        else:
-            dataset = read_data(data, read_options(asked), asked, show)
-            report = _fit(dataset, asked, show)
-            show("writing", None)
-            picture, missing = _picture(asked, report.found, dataset, targets)
-        named = {name: str(targets[name]) if name in targets else None for name in _LISTED}
-        if not report.found.proofs:
-            named["certificate"] = None
-        seconds = max(0.0, time.perf_counter() - began - report.found.loading)
-        report = replace(report, files=named, seconds=seconds)
-        page = _page(report) if asked.form == "html" else ""
-        _save(report, targets, page, picture, force=asked.force)
+    saved = False
     try:
+        with shown() as show:
+            if asked.cluster:
+                report, picture, missing = _fit_on_cluster(data, asked, show), None, ""
+            else:
+                dataset = read_data(data, read_options(asked), asked, show)
+                report = _fit(dataset, asked, show)
+                show("writing", None)
+                picture, missing = _picture(asked, report.found, dataset, targets)
+            named = {name: str(targets[name]) if name in targets else None for name in _LISTED}
+            if not report.found.proofs:
+                named["certificate"] = None
+            if picture is None:
+                named["plot"] = None
+            seconds = max(0.0, time.perf_counter() - began - report.found.loading)
+            report = replace(report, files=named, seconds=seconds)
+            page = _page(report) if asked.form == "html" else ""
+            saved = _save(report, targets, page, picture, force=asked.force)
         _print(report, page, asked.form, targets.get("report"))
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; the model and the certificate are written.") from None
+        if not saved:
+            raise
+        raise Interrupted("interrupted; all files are written.") from None
     if missing:
         raise ValueError(f"{missing} All else is written.")
     sys.exit(_code(report.kind, asked.require))
@@ -164,14 +169,15 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
-    from novikoff.report.files import base_name, check_folder, check_writable
+    from novikoff.report.certificate_file import CERTIFICATE_ENDING, MODEL_ENDING
+    from novikoff.report.files import base_name, check_apart, check_folder, check_writable
 
     if asked.no_files:
         return {}
     name, folder = base_name(data), Path(asked.out)
     targets = {
-        "model": folder / f"{name}.novikoff",
-        "certificate": folder / f"{name}.cert.json",
+        "model": folder / f"{name}{MODEL_ENDING}",
+        "certificate": folder / f"{name}{CERTIFICATE_ENDING}",
     }
     if asked.form == "html" and sys.stdout.isatty():
         targets["report"] = folder / f"{name}.html"
@@ -182,6 +188,7 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
         if getattr(asked, name) is not None:
             targets[name] = Path(getattr(asked, name))
             check_writable(targets[name], force=asked.force)
+    check_apart(targets.values(), [data])
     return targets
 
 
@@ -276,10 +283,10 @@ def _page(report: Report) -> str:
 
 def _picture(
     asked: SimpleNamespace, found: Study, data: Dataset, targets: dict[str, Path]
-) -> tuple[bytes, str]:
+) -> tuple[bytes | None, str]:
     """The picture that was asked for; or why there is none, which is no reason to lose the rest."""
     if "plot" not in targets:
-        return b"", ""
+        return None, ""
     from novikoff.report.pictures import draw
     from novikoff.report.plots import render_figure
 
@@ -287,25 +294,29 @@ def _picture(
         plane = names(asked.plane) or None
         figure = draw(found, data.X, data.names, asked.plot_kind, plane=plane)
     except ValueError as error:
-        del targets["plot"]
-        return b"", str(error)
+        return None, str(error)
     return render_figure(figure, targets["plot"].suffix), ""
 
 
 def _save(
-    report: Report, targets: Mapping[str, Path], page: str, picture: bytes, *, force: bool
-) -> None:
-    """Write the model, the certificate, the picture and the page: all of them, or none."""
+    report: Report, targets: Mapping[str, Path], page: str, picture: bytes | None, *, force: bool
+) -> bool:
+    """Write the model, the certificate, the rows, the picture and the page; True if there are any.
+
+    Where this fit has no certificate or picture, that of an earlier fit is removed, with ``force``:
+    it would stand beside a model to which it does not belong. `write_files` says what is promised.
+    """
     from novikoff.report.files import output_errors, write_files
     from novikoff.report.outputs import contents
 
     if not targets:
-        return
-    made = contents(report) | {"plot": picture, "report": page.encode()}
+        return False
+    made = {**contents(report), "plot": picture, "report": page.encode()}
     folder = targets["model"].parent
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_files({path: made[name] for name, path in targets.items() if name in made}, force=force)
+    write_files({path: made.get(name) for name, path in targets.items()}, force=force)
+    return True
 
 
 def _print(report: Report, page: str, form: str, saved: Path | None) -> None:

@@ -28,10 +28,13 @@ def command(model: str, everything: bool, form: str) -> None:
     from novikoff.report import model_file
 
     saved = model_file.read(model)
+    certificate, note = _certificate(model, saved)
     if form == "json":
-        print_text(json.dumps(_facts(saved), indent=1, ensure_ascii=False) + "\n")
+        facts = {**_facts(saved), "certificate": certificate}
+        print_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
         return
-    print_lines([*_about(model, saved), *_weights(saved, None if everything else _SHOWN)])
+    lines = [*_about(model, saved), *([("certificate", note)] if note else [])]
+    print_lines([*lines, *_weights(saved, None if everything else _SHOWN)])
 
 
 def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
@@ -48,12 +51,33 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
             yield "sha256", str(data["sha256"])
 
 
+def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
+    """The certificate file beside a model, and whether the two are of one study."""
+    from novikoff.report import certificate_file as proofs
+
+    file = proofs.beside(path, proofs.MODEL_ENDING, proofs.CERTIFICATE_ENDING)
+    if file is None:
+        return None, ""
+    try:
+        same = proofs.belongs(proofs.read(file), saved)
+    except ValueError:
+        return {"file": file, "belongs": None}, f"{file} cannot be read as a certificate"
+    words = {
+        True: "holds the proofs of this model",
+        False: "does not belong to this model: it is of another study",
+        None: "was not compared: this model holds no proofs",
+    }
+    return {"file": file, "belongs": same}, f"{file} {words[same]}"
+
+
 def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
     names = saved.column_names
     width = min(40, max(map(len, [*names, "(intercept)"])))
     rules = list(_rules(saved))
     if not rules:
-        yield "weights", "none: the rules are not linear in the features"
+        voted = "the votes of all weights that a run has met predict"
+        curved = "the rules are not linear in the features"
+        yield "weights", f"none: {voted if saved.model.votes else curved}"
     for title, w, bias in rules:
         yield "weights", title
         order = sorted(range(len(w)), key=lambda j: -abs(w[j]))[:most]
@@ -84,6 +108,8 @@ def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     from novikoff.core.schemes import sides_of
 
     model = saved.model
+    if model.votes:  # the last weights are kept to go on learning, and predict nothing
+        return
     try:
         classes, weights = model.classes.tolist(), model.decisive()
     except AttributeError:  # a kernel's rules are sums over support points

@@ -52,11 +52,12 @@ def command(
     """
     from novikoff.data import ReadOptions, Recipe, read_pieces
     from novikoff.report import model_file
-    from novikoff.report.files import AtomicFile, check_writable
+    from novikoff.report.files import AtomicFile, check_apart, check_writable
     from novikoff.report.predictions import Predictions
 
     if out != "-":
         check_writable(Path(out), force=force)
+        check_apart([Path(out)], [model, data])
     record = model_file.read(model)
     if record.preprocessing is None:
         raise ValueError(

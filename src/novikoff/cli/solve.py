@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.main import UNDECIDED
+from novikoff.cli.main import UNDECIDED, Interrupted
 from novikoff.cli.options import adding, check
 from novikoff.cli.progress import Show, plain_text, print_lines, print_text, shown
 
@@ -92,18 +92,25 @@ def command(file: str, **values: object) -> None:
     with shown() as show:
         report = _study(file, asked, show)
         show("writing", None)
-        contents = {}
+        contents: dict[Path, bytes | None] = {}
         if certificate and report.proofs:
             contents[certificate] = _proofs(report)
             report = replace(report, files={"certificate": str(certificate)})
+        elif certificate:
+            contents[certificate] = None  # that of an earlier run would prove another answer
         text = report.to_json() if asked.form == "json" else ""
         if out:
             contents[out] = (text or plain_text(lines(report))).encode()
         write_files(contents, force=asked.force)
-    if text and not out:
-        print_text(text)
-    elif not out:
-        print_lines(lines(report))
+    try:
+        if text and not out:
+            print_text(text)
+        elif not out:
+            print_lines(lines(report))
+    except KeyboardInterrupt:
+        if contents:
+            raise Interrupted("interrupted; all files are written.") from None
+        raise
     sys.exit(UNDECIDED if report.kind == "undecided" else 0)
 
 

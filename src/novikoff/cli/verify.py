@@ -10,12 +10,20 @@ import click
 
 from novikoff.cli import cluster
 from novikoff.cli.main import Unmet
-from novikoff.cli.options import READING, check, memory, read_data, read_options, reading
+from novikoff.cli.options import (
+    OPTION_NAMES,
+    READING,
+    check,
+    memory,
+    read_data,
+    read_options,
+    reading,
+)
 from novikoff.cli.progress import print_lines, shown
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
-    from novikoff.data import Dataset
+    from novikoff.data import Dataset, Recipe
     from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.error_bound import ErrorBound
     from novikoff.geometry.system_certificate import SystemCertificate
@@ -52,11 +60,15 @@ def command(certificate: str, data: str, **values: object) -> None:
         raise ValueError(f"{certificate}: The file has proofs about a system and about examples.")
     try:
         if systems:
-            check((asked.cluster, "--cluster is for rows of examples, not for inequalities."))
+            for name in (*READING, "cluster", "max_memory", "cache"):
+                flag = OPTION_NAMES.get(name, name).replace("_", "-")
+                given = getattr(asked, name) is not None
+                check((given, f"--{flag} is for rows of examples, not for inequalities."))
             print_lines(_check_systems(systems, data, proofs))
             return
         if asked.cluster:
-            print_lines(_check_on_cluster(others, data, proofs, asked))
+            lines = _check_on_cluster(others, data, proofs, asked)
+            print_lines([*lines, *_model(certificate, proofs)])
             return
         with shown() as show:
             dataset = _read(data, proofs, asked, show)
@@ -70,10 +82,31 @@ def command(certificate: str, data: str, **values: object) -> None:
     print_lines(
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
-            *(("", note) for note in _notes(dataset, proofs)),
+            *(("", note) for note in _notes(dataset, _recipe(proofs, asked))),
             *(("holds", _claim(proof)) for proof in others),
+            *_model(certificate, proofs),
         ]
     )
+
+
+def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
+    """Whether the model beside a certificate file is of the same study."""
+    from novikoff.report import certificate_file, model_file
+
+    endings = certificate_file.CERTIFICATE_ENDING, certificate_file.MODEL_ENDING
+    file = certificate_file.beside(certificate, *endings)
+    if file is None:
+        return []
+    try:
+        same = certificate_file.belongs(proofs, model_file.read(file))
+    except (ValueError, OSError):
+        return [("model", f"{file} cannot be read as a model: it was not compared")]
+    words = {
+        True: "holds the same proofs; its predictions were not checked",
+        False: "does not belong to this certificate: it is of another study",
+        None: "was not compared: it holds no proofs",
+    }
+    return [("model", f"{file} {words[same]}")]
 
 
 def _check_systems(
@@ -93,66 +126,126 @@ def _check_systems(
     size = counted(systems[0].d, "variable")
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]
-    return [("system", f"{data} · {size}"), *notes, *claims]
+    return [("system", f"{data} · read as {file.format} · {size}"), *notes, *claims]
 
 
 def _check_on_cluster(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
 ) -> list[tuple[str, str]]:
     """Check certificates where the rows are."""
-    from novikoff.data import Recipe
     from novikoff.data.errors import counted
 
     cluster.check_options(asked)
-    recipe = None
-    if proofs.preprocessing is not None and not _says_how(asked):
-        recipe = Recipe.from_json(proofs.preprocessing)
+    recipe = _recipe(proofs, asked)
+    missing = recipe is not None and recipe.missing != "refuse"
+    check((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
     with shown() as show, cluster.opened(data, asked, show, recipe) as (rows, hear):
         for proof in others:
             hear(f"checking {proof.positive}", None)
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
-    return [("data", f"{data} · {size}"), *(("holds", _claim(proof)) for proof in others)]
+    claims = [("holds", _claim(proof)) for proof in others]
+    notes = [("", note) for note in [*_ignored(data, recipe), *_stated(recipe)]]
+    label = f" · label {rows.source.recipe.label}" if rows.source.recipe else ""
+    return [("data", f"{data} · {size}{label}"), *notes, *claims]
+
+
+def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
+    """The columns that the certificate leaves out, in any file of a folder."""
+    from pyarrow.parquet import ParquetFile
+
+    from novikoff.data.errors import every
+    from novikoff.data.on_disk import parquet_files
+
+    if recipe is None:
+        return []
+    used = {recipe.label, *(column.name for column in recipe.columns)}
+    names = [
+        name for path in parquet_files(folder) for name in ParquetFile(path).schema_arrow.names
+    ]
+    left = [name for name in dict.fromkeys(names) if name not in used]
+    return [f"columns that are ignored: {every(left)}"] if left else []
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
     """As the certificate says, or as the options say alone, if there are any."""
-    from novikoff.data import ReadOptions, Recipe
+    from novikoff.data import ReadOptions
 
-    if proofs.preprocessing is None or _says_how(asked):
+    recipe = _recipe(proofs, asked)
+    if recipe is None:
         return read_data(data, read_options(asked), asked, show)
-    recipe = Recipe.from_json(proofs.preprocessing)
     return read_data(data, ReadOptions(missing=recipe.missing), asked, show, recipe)
 
 
-def _says_how(asked: SimpleNamespace) -> bool:
-    """Whether options say how the data is to be read."""
-    return any(getattr(asked, name) is not None for name in READING)
+def _recipe(proofs: Proofs, asked: SimpleNamespace) -> Recipe | None:
+    """How the certificate says that the data was read; None if options say how to read it."""
+    from novikoff.data import Recipe
+
+    says_how = any(getattr(asked, name) is not None for name in READING)
+    if proofs.preprocessing is None or says_how:
+        return None
+    return Recipe.from_json(proofs.preprocessing)
 
 
-def _notes(dataset: Dataset, proofs: Proofs) -> list[str]:
-    """How the data was read: the certificate says so, and its reader should know."""
-    notes, recipe = list(dataset.notes), dataset.recipe
-    if proofs.preprocessing is not None:
-        if recipe.header is not None:
-            notes.append(f"the first line is {'a header' if recipe.header else 'a row'}")
-        others = [column.name for column in recipe.columns if column.levels is not None]
-        if others:
-            notes.append(f"columns of text turned into 0 and 1: {', '.join(others[:10])}")
-        if recipe.missing == "mean":
-            notes.append("missing values are replaced by means that the certificate gives")
+def _notes(dataset: Dataset, stated: Recipe | None) -> list[str]:
+    """How the data was read: whoever reads a claim must know what it is about."""
+    return [*dataset.notes, *_stated(stated), *_own_means(dataset)]
+
+
+def _stated(recipe: Recipe | None) -> list[str]:
+    """What the certificate says about reading, beyond the columns that are used."""
+    from novikoff.data.errors import counted, every, quoted
+
+    if recipe is None:
+        return []
+    notes = ["columns, labels and missing values are read as the certificate says"]
+    if recipe.header is not None:
+        notes.append(f"the first line is {'a header' if recipe.header else 'a row'}")
+    if recipe.delimiter is not None:
+        notes.append(f"fields are separated by {quoted(recipe.delimiter)}")
+    if recipe.decimal is not None:
+        notes.append(f"the decimal point is {quoted(recipe.decimal)}")
+    for column in recipe.columns:
+        if column.levels is not None:
+            became = f"{counted(len(column.levels), 'column')} of 0 and 1"
+            values = every(column.levels)
+            notes.append(f"column {quoted(column.name)} becomes {became}, for {values}")
+    if recipe.family == "matrix":
+        notes.append(f"columns count from {recipe.first}")
+    if recipe.bits is not None:
+        notes.append(f"features are names, hashed to {1 << recipe.bits:,} columns")
+    if recipe.drop:
+        notes.append(f"keys that are ignored: {every(recipe.drop)}")
     return notes
+
+
+def _own_means(dataset: Dataset) -> list[str]:
+    """The means of the values that are there, in columns where others stand for missing ones."""
+    import math
+
+    import numpy as np
+
+    from novikoff.data.errors import quoted
+
+    if dataset.imputed is None:
+        return []
+    rows, columns = dataset.imputed
+    found = []
+    for j in np.unique(columns).tolist():
+        values = np.delete(dataset.X[:, j], rows[columns == j]).astype(np.float64).tolist()
+        mean = repr(math.fsum(x / len(values) for x in values)) if values else "not there"
+        found.append(f"{mean} in column {quoted(dataset.names[j])}")
+    return [f"the mean of the values that are there is {', '.join(found)}"]
 
 
 def _claim(proof: Certificate | ErrorBound) -> str:
     """The claim with its hypotheses, and the numbers that are proved with it."""
     from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.verdict_text import large
 
     claim = proof.claim()
     if not isinstance(proof, Certificate) or proof.margin is None:
         return claim
     text = f"{claim} γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
     if proof.mistake_bound is not None:
-        text += f", R²/γ² is at most {large(proof.mistake_bound)}"
+        text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
     return f"{text}."

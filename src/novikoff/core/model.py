@@ -40,8 +40,8 @@ class Model:
     """The rules of a scheme; each of their arrays is an attribute, described by ``shapes``.
 
     An array has an axis for every letter of its shape: K, the rules; d, the features; p = d + 1,
-    features and bias; any other letter is a length of the model's own. Weights of rows are factors
-    c_i on the steps.
+    features and bias; a digit is that length; any other letter is a length of the model's own, the
+    same wherever the letter stands. Weights of rows are factors c_i on the steps.
     """
 
     classes: Labels  # sorted and different

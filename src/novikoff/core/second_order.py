@@ -34,7 +34,7 @@ class SecondOrderModel(Model):
     root: Vector
     growth: Vector  # ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩ of each rule
 
-    shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "Ks"}
+    shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "K2"}
     signed: ClassVar = ("w",)
     wanted: ClassVar = {"a": 5e-324}
 

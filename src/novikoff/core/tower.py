@@ -45,7 +45,7 @@ class TowerModel(Model):
     rule: Vector  # of each unit, whose it is
     errors: Vector  # and the rows wrong after it
 
-    shapes: ClassVar = {"centre": "d", "scale": "o", "units": "uv", "rule": "u", "errors": "u"}
+    shapes: ClassVar = {"centre": "d", "scale": "1", "units": "uv", "rule": "u", "errors": "u"}
 
     def last_scores(self, X: Matrix) -> Vector:
         """The weighted sum of each tower's last unit, whose sign is the answer; 0 is −1."""
@@ -71,7 +71,7 @@ class TowerModel(Model):
             raise ValueError("its units are not in the order of its rules")
         if self.units.shape[1] != self.n_features + 3:
             raise ValueError(f"its units do not have {self.n_features + 3} weights")
-        if self.scale.shape != (1,) or not self.scale[0] > 0.0:
+        if not self.scale[0] > 0.0:
             raise ValueError("its scale is not a positive number")
         errors = self.errors
         if (errors % 1.0 != 0.0).any() or not 0 <= errors.min() <= errors.max() < 2**53:

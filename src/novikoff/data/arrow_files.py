@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from novikoff.data.columns import check_unique, find_roles
-from novikoff.data.errors import DataError, listed
+from novikoff.data.errors import DataError, every, listed
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.source import Source
@@ -26,6 +26,7 @@ class ArrowTable(TableReader):
     def __init__(self, request: Request) -> None:
         self._files: list[Source | str] = list(request.files) or [request.source]
         self._parquet = request.source.format == "parquet"
+        self._more: dict[str, None] = {}
         self._whole_arrow = request.source.head.startswith(b"ARROW1")
         with self._readable(request.source.name):
             opened = self._opened(self._files[0])
@@ -58,6 +59,13 @@ class ArrowTable(TableReader):
             begin = piece.end
             yield piece
 
+    def final_notes(self) -> list[str]:
+        """What was decided on the way, and the columns that the first file does not have."""
+        notes = super().final_notes()
+        if self._more:
+            notes.append(f"columns of later files are ignored: {every(list(self._more))}")
+        return notes
+
     def _tables(self) -> Iterator[Any]:
         names = [self.names[j] for j in self.roles.used]
         batches = (batch for file in self._files for batch in self._batches(file, names))
@@ -75,6 +83,8 @@ class ArrowTable(TableReader):
                 absent = set(names) - set(opened.schema_arrow.names)
                 if absent:
                     raise DataError(f"{file} has no column {listed(sorted(absent))}.")
+                more = set(opened.schema_arrow.names) - set(self._schema.names)
+                self._more |= dict.fromkeys(sorted(more))
                 rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
                 yield from opened.iter_batches(batch_size=rows, columns=names)
                 return

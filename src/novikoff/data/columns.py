@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.errors import DataError, argument, counted, listed, meant, quoted, repeated
+from novikoff.data.errors import (
+    DataError,
+    argument,
+    counted,
+    every,
+    listed,
+    meant,
+    quoted,
+    repeated,
+)
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
@@ -131,9 +140,13 @@ def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRole
     if label in features or (id_ is not None and id_ in {label, *features}):
         raise DataError(f"{source}: a column of the model is chosen as its label or id.")
     extra = [name for j, name in enumerate(names) if j not in {*features, label, id_}]
-    noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
-    notes = [f"{noun} that the model does not know {verb} ignored: {listed(extra)}"]
-    return ColumnRoles(label, id_, features, notes=notes if extra else [])
+    notes = list[str]()
+    if extra:
+        noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
+        notes.append(f"{noun} {verb} ignored: {every(extra)}")
+    if id_ is not None and labelled:
+        notes.append(f"the column {quoted(names[id_])} names the rows: it is not a feature")
+    return ColumnRoles(label, id_, features, notes=notes)
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:

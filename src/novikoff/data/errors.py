@@ -34,6 +34,11 @@ def quoted(value: str) -> str:
     return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
 
 
+def every(values: Sequence[str]) -> str:
+    """All of some values, in quotes."""
+    return ", ".join(map(quoted, values))
+
+
 def listed(values: Sequence[str]) -> str:
     """Several values in quotes, and how many more there are."""
     text = ", ".join(quoted(value) for value in values[:5])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Floats
+from novikoff.core.rows import Floats, Indices
 from novikoff.data.cells import Truths
 from novikoff.data.errors import DataError, argument, counted, place, quoted
 from novikoff.data.options import Imputed
@@ -88,15 +89,25 @@ class MissingValues:
     def notes(self) -> list[str]:
         """How many values were replaced, and which rows dropped."""
         notes, n = list[str](), self._n_dropped
-        replaced = sum(len(rows) for rows, _ in self.imputed)
-        if replaced:
-            notes.append(f"{counted(replaced, 'missing value')} replaced by the mean of the column")
+        if self.imputed:
+            columns = np.concatenate([columns for _, columns in self.imputed])
+            values = counted(len(columns), "missing value")
+            notes.append(f"{values} replaced by {self._by(columns)}")
         if n:
             rows = self._first_dropped[:_ROWS_NAMED]
             more = f" and {n - len(rows):,} more" if n > len(rows) else ""
             named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
+
+    def _by(self, columns: Indices) -> str:
+        """What has replaced missing values in these columns of X."""
+        if not self.trained:
+            return "the mean of the column"
+        counts = Counter(map(self._owner, columns.tolist()))
+        means = {column.name: column.mean for column in self._columns}
+        each = [f"{n:,} in column {quoted(name)} by {means[name]!r}" for name, n in counts.items()]
+        return f"stored means: {', '.join(each)}"
 
     def _filled(self, X: Floats, absent: Truths, first_row: int) -> Floats:
         """The rows with means for what is absent."""

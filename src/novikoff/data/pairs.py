@@ -101,7 +101,8 @@ class FeatureColumns:
         """How many names were left out."""
         count = len(self._unknown)
         verb = "is" if count == 1 else "are"
-        note = f"{counted(count, 'feature')} that the model does not know {verb} left out: "
+        least = "at least " if count == _MAX_REMEMBERED else ""
+        note = f"{least}{counted(count, 'feature')} that the model does not know {verb} left out: "
         return [note + listed(list(self._unknown))] if count else []
 
 

@@ -75,7 +75,7 @@ class Recipe:
     label, id : str or None
         The columns of the labels and of the rows' names.
     missing : {"refuse", "drop", "mean"}
-        How missing values were treated.
+        How missing values were treated; columns have means with "mean" only.
     width : int
         How many columns the file has, for a matrix without the label.
     first : int
@@ -176,6 +176,8 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
     yield "label", recipe.label is None or isinstance(recipe.label, str)
     yield "id", recipe.id is None or isinstance(recipe.id, str)
     yield "missing", recipe.missing in ("refuse", "drop", "mean")
+    imputes = any(column.mean is not None for column in columns)
+    yield "missing", recipe.missing == "mean" or not imputes
     yield "width", _is_whole(recipe.width, _MAX_COLUMNS)
     yield "first", _is_whole(recipe.first, 1)
     yield "header", recipe.header is None or isinstance(recipe.header, bool)

@@ -3,6 +3,9 @@
 JSON: the certificates as they are (each with its own checksum) and, beside them, the
 preprocessing of the data. A certificate proves its claim about the data read in this way, so
 its reader is told which columns, label and means that are.
+
+A model holds the proofs of its fit too. `belongs` tells whether a certificate file and a model come
+from the same study.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.checker import CertificateError
@@ -19,7 +22,13 @@ from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.strict_json import InvalidJsonError, parse_object, take_fields
 from novikoff.geometry.system_certificate import SystemCertificate
 
+if TYPE_CHECKING:
+    from novikoff.report.model_file import ModelRecord
+
 SCHEMA_VERSION = 2
+# The ends of the names of a study's files; what is before them is the same.
+MODEL_ENDING: Final = ".novikoff"
+CERTIFICATE_ENDING: Final = ".cert.json"
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
 AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
@@ -105,6 +114,31 @@ def parse(text: str) -> Proofs:
     except InvalidJsonError as error:
         raise CertificateError(f"{error}.") from None
     return Proofs([*map(_proof, proofs)], data, preprocessing)
+
+
+def belongs(found: Proofs, model: ModelRecord) -> bool | None:
+    """Whether a certificate file and a model are of one study; None if the model holds no proofs.
+
+    They are if their proofs are the same, and the data and its preprocessing are described by the
+    same words. Nothing is proved by that: `novikoff verify` checks the proofs against the data.
+    """
+    if model.certificate is None:
+        return None
+    ours = {"proofs": as_json(found.proofs)}, found.data, found.preprocessing
+    theirs = model.certificate, model.data, model.preprocessing
+    return [json.dumps(part, sort_keys=True) for part in ours] == [
+        json.dumps(part, sort_keys=True) for part in theirs
+    ]
+
+
+def beside(path: str, ending: str, other: str) -> str | None:
+    """The file of the same study with another ending, if it is there.
+
+    >>> beside("nowhere/iris.novikoff", MODEL_ENDING, CERTIFICATE_ENDING) is None
+    True
+    """
+    partner = path.removesuffix(ending) + other
+    return partner if path.endswith(ending) and Path(partner).is_file() else None
 
 
 def _proof(body: dict[str, object]) -> AnyProof:

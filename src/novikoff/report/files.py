@@ -7,13 +7,22 @@ import csv
 import errno
 import io
 import os
+import re
 import secrets
 import signal
 import stat
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, Final, Self, TypeAlias
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows: parts are not locked, and leftovers not removed
+    fcntl = None  # type: ignore[assignment]
+
+Content: TypeAlias = bytes | Iterable[bytes]
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
@@ -26,6 +35,8 @@ _REASONS = {
 }
 
 _CHUNK_BYTES = 1 << 20
+_WRITTEN: Final = "interrupted; all files are written."
+_LEFTOVER: Final = re.compile(r"\.novikoff-[0-9a-f]{12}\.part")
 # Of files of data.
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
             ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
@@ -43,20 +54,43 @@ def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = Tr
     write_files({Path(path): content}, force=force)
 
 
-def write_files(contents: Mapping[Path, bytes | Iterable[bytes]], *, force: bool) -> None:
-    """Write several files, at once or by pieces, all of them before any gets its name.
+def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None:
+    """Write the files of one run, at once or by pieces; None removes a file of an earlier run.
 
-    A full disk or a crash is thus known before a file that was there is replaced.
+    All contents are on the disk before any file gets its name, so that a full disk changes nothing.
+    Then the old files are removed, except the first one, the first one is replaced, and the others
+    get their names. What is promised, whenever the process is killed, as long as no other process
+    writes the same files at the same time:
+
+    - a file under its name is whole;
+    - files of two runs never stand together under these names;
+    - the first file is there if it was there before.
+
+    A kill while files get their names can leave some of the others missing. Ctrl-C and SIGTERM wait
+    until all of them have their names.
     """
+    given = {path: content for path, content in contents.items() if content is not None}
     with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(AtomicFile(path, force=force)) for path in contents]
-        for file, content in zip(files, contents.values(), strict=True):
+        for path in contents:
+            check_writable(path, force=force)
+        files = [stack.enter_context(AtomicFile(path, force=force)) for path in given]
+        for file, content in zip(files, given.values(), strict=True):
             for part in [content] if isinstance(content, bytes) else content:
                 file.write(part)
             file.sync()
-        with _without_interrupts():
-            for file in files:
-                file.commit()
+        with _holding_signals():
+            first = next(iter(given), None)
+            for path in contents if force else ():
+                if path != first:
+                    _remove(path)
+            try:
+                for file in files:
+                    file.commit()
+            except BaseException:
+                for file in files:
+                    file.withdraw()
+                raise
+            stack.close()
 
 
 class AtomicFile:
@@ -64,7 +98,9 @@ class AtomicFile:
 
     Leaving the context before `commit` removes the part that was written. A file that is there
     by then is replaced with ``force`` only. Nothing is on the disk before the first `write`, which
-    stands inside the context: an interrupt, whenever it comes, leaves nothing behind.
+    stands inside the context: an interrupt, whenever it comes, leaves nothing behind. A process
+    that is killed leaves a hidden part. It is locked as long as its process lives, and the next
+    file that is written to the same directory removes the parts that are not.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -80,8 +116,9 @@ class AtomicFile:
         self.path, self.force = Path(path), force
         check_writable(self.path, force=force)
         self._target = _behind_link(self.path)
-        self._hidden = self._target.with_name(f".{secrets.token_hex(6)}.part")
+        self._hidden = self._target.with_name(f".novikoff-{secrets.token_hex(6)}.part")
         self._file: BinaryIO | None = None
+        self._synced = False
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +135,7 @@ class AtomicFile:
         """Add to the file."""
         with output_errors(self.path):
             if self._file is None:
-                self._file = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
+                self._file = self._open()
             self._file.write(content)
 
     def sync(self) -> None:
@@ -106,36 +143,58 @@ class AtomicFile:
         if self._file is None:
             self.write(b"")
         with output_errors(self.path):
-            if self._file is not None and not self._file.closed:
+            if self._file is not None and not self._synced:
                 self._file.flush()
                 with contextlib.suppress(OSError, AttributeError):
                     os.fchmod(self._file.fileno(), stat.S_IMODE(self._target.stat().st_mode))
                 os.fsync(self._file.fileno())
-                self._file.close()
+                self._synced = True
+                if fcntl is None:  # Windows renames no file that is open
+                    self._file.close()
 
     def commit(self) -> None:
-        """Sync the file and give it its name, unless there is a file not to be replaced."""
+        """Sync the file and give it its name, unless there is a file not to be replaced.
+
+        Ctrl-C and SIGTERM wait until it has its name.
+        """
         self.sync()
-        with output_errors(self.path):
+        with _holding_signals(), output_errors(self.path):
             if self.force:
                 os.replace(self._hidden, self._target)
             else:
                 self._link()
-        with contextlib.suppress(OSError):  # the name itself is synced where the system can
-            folder = os.open(self._target.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            _sync_folder(self._target.parent)
+
+    def withdraw(self) -> None:
+        """Take the name of a new file away again; a file that was replaced does not come back."""
+        with contextlib.suppress(OSError):
+            if os.path.samefile(self._hidden, self._target):  # a link that `commit` has made
+                self._target.unlink()
+
+    def _open(self) -> BinaryIO:
+        """Make the hidden part, and lock it: whoever finds it unlocked may remove it."""
+        if fcntl is not None:
+            _remove_leftovers(self._target.parent)
+        while True:
+            file = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
+            with contextlib.suppress(OSError, AttributeError):  # not every system has locks
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            if self._hidden.exists():
+                return file
+            file.close()  # another process has found it before it was locked
 
     def _link(self) -> None:
         """Give the name by a link, which is made only where there is no file, even now."""
-        try:
-            os.link(self._hidden, self._target)
-        except FileExistsError:
-            check_writable(self.path, force=False)
-        except OSError:  # a file system without links
-            os.replace(self._hidden, self._target)
+        while True:
+            try:
+                os.link(self._hidden, self._target)
+            except FileExistsError:
+                check_writable(self.path, force=False)  # raises, unless the file is gone again
+            except OSError:  # a file system without links
+                os.replace(self._hidden, self._target)
+                return
+            else:
+                return
 
 
 class GrowingCsv:
@@ -220,6 +279,19 @@ def check_writable(path: Path, *, force: bool) -> None:
             raise PermissionError(errno.EACCES, "")
 
 
+def check_apart(outputs: Iterable[Path], inputs: Iterable[str]) -> None:
+    """Raise OutputError if two outputs are one file, or an output is one of the inputs."""
+    read = {os.path.realpath(path) for path in inputs if path != "-"}
+    written = set[str]()
+    for path in outputs:
+        place = os.path.realpath(path)
+        if place in read:
+            raise OutputError(f"{path} is a file to read, and is not replaced by an output.")
+        if place in written:
+            raise OutputError(f"{path} is the name of two outputs: give one of them another.")
+        written.add(place)
+
+
 def check_folder(folder: Path) -> None:
     """Raise OutputError if nothing can be made in a directory, or where it is to be made."""
     while not folder.exists() and folder != folder.parent:
@@ -260,17 +332,70 @@ def _behind_link(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
+def _remove(path: Path) -> None:
+    """Remove a file of an earlier run, so that it does not stand beside those of the next."""
+    target = _behind_link(path)
+    with output_errors(path):
+        if target.exists():
+            target.unlink()
+            _sync_folder(target.parent)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove hidden parts of processes that were killed: those that no process has locked."""
+    try:
+        found = [part for part in folder.iterdir() if _LEFTOVER.fullmatch(part.name)]
+    except OSError:  # a directory that may be written to, but not listed
+        return
+    for part in found:
+        with contextlib.suppress(OSError):  # locked, gone, or not ours to remove
+            if not part.is_file():
+                continue
+            handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()
+            finally:
+                os.close(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the names in a directory on the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back while several files get their names."""
-    if not hasattr(signal, "pthread_sigmask"):
+def _holding_signals() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait, whichever thread gets them, and raise them at the end.
+
+    Python handles signals in the main thread only; there they are noted instead.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    held: list[int] = []
+    done = False
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    # A handler that was not set in Python is None; it cannot be set again.
+    before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) is not None}
     try:
+        for number in before:
+            signal.signal(number, lambda number, frame: held.append(number))
         yield
+        done = True
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for waiting in held:
+            try:
+                signal.raise_signal(waiting)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(_WRITTEN if done else "") from None
 
 
 def _csv(rows: Iterable[Sequence[object]]) -> bytes:

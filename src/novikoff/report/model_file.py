@@ -338,7 +338,7 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
     )
     classes = _read_classes(labels)
     n_rules = _n_rules(len(classes), multi_class)
-    lengths = {"K": n_rules}
+    lengths = {"K": n_rules, **{digit: int(digit) for digit in "123456789"}}
     if linear:
         averages = "weighted" in tensors
         settings = {}

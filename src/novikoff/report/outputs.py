@@ -5,19 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
 
 from novikoff.data.recipe import NumberedNames
 from novikoff.report import certificate_file, model_file
+from novikoff.report.files import Content
 from novikoff.report.model_file import ModelRecord, pocket_state, run_state
 from novikoff.report.study import REST, EachRow, Study
 from novikoff.report.summary import Report
-
-Content: TypeAlias = bytes | Iterable[bytes]
 
 _LINES_AT_ONCE = 1 << 14
 
@@ -32,6 +30,7 @@ def contents(report: Report) -> dict[str, Content]:
         "features": len(data.names),
         "sha256": found.sha256,
         "rule": found.rule,
+        "seed": found.options.seed,
         "rest": REST if found.options.positive is not None and REST in found.classes else None,
     }
     numbered = isinstance(data.names, NumberedNames)  # very many names that say no more

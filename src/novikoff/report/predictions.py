@@ -53,9 +53,12 @@ class Predictions:
         if self.rows and self.labelled == self.rows:
             found.append(f"{self.differing:,} of {self.rows:,} labels differ.")
         elif self.reader.written or (table and self.reader.label is not None):
+            if self.labelled:
+                found.append(f"{self.differing:,} of {self.labelled:,} labels differ.")
             found.append(
                 f"labels are missing, or none that the model could give, in "
-                f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: they are not used"
+                f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: these rows are not "
+                "compared"
             )
         return [*found, *self.reader.notes]
 
