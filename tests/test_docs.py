@@ -162,7 +162,7 @@ def test_the_steps_of_methods_are_those_of_now() -> None:
 
 
 def test_the_mistakes_of_the_family_are_those_of_now() -> None:
-    """Our learners on the digits; `python docs/family.py` writes the tables, which takes minutes."""
+    """Our learners on the digits; `python docs/family.py` writes the tables, in minutes."""
     pytest.importorskip("river", reason="docs/family.py compares with river")
     family = script("family")
     family.LEARNERS = {name: run for name, run in family.LEARNERS.items() if name[0] == "`"}

@@ -106,22 +106,10 @@ def test_a_model_alone(fitted: Path, tmp_path: Path) -> None:
     assert inside("info", path, "--format", "json").json["certificate"] is None
 
 
-@pytest.mark.parametrize("name", ["line", "xor"])
-def test_the_seed_of_a_fit_is_not_called_a_random_state(
-    name: str, files: Files, tmp_path: Path
-) -> None:
-    """An estimator with random_state=5 makes a run of its own; a file claims nothing of it."""
-    assert inside("fit", getattr(files, name), "--seed", "5", "--out", tmp_path).code == 0
-    body: Any = inside("info", tmp_path / f"{name}.novikoff", "--format", "json").json
-    assert "random_state" not in body["parameters"]
-    assert body["data"]["seed"] == 5
-    assert nv.load(tmp_path / f"{name}.novikoff").random_state is None
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "name",
-    ["two", "noisy", "averaged", "voted", "voted sparse", "p norm", "second order", "diagonal",
+    ["two", "noisy", "averaged", "voted", "voted sparse", "p norm", "second order",
      "kernel", "kernel voted", "forgetron", "pocket", "margin", "tower"],
 )  # fmt: skip
 def test_where_the_sum_is_positive_the_model_predicts_the_class(name: str, tmp_path: Path) -> None:

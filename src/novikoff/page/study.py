@@ -118,10 +118,6 @@ class Question:
         """The threshold δ of the rule; only the perceptron has one."""
         return self.threshold if self.rule == "perceptron" else 0.0
 
-    def order_seed(self) -> int:
-        """The seed of the order that an estimator with ``random_state=seed`` draws."""
-        return int(np.random.RandomState(self.seed).randint(np.iinfo(np.int32).max))
-
     def vector(self, given: tuple[float, ...] | None) -> Vector:
         """w₀ or the learner's w*, without a bias where there is none; zero if it is not given."""
         return np.array(given or (0.0, 0.0, 0.0)) * (1.0, 1.0, float(self.bias))
@@ -172,7 +168,7 @@ def pocket(question: Question) -> Json:
     load_kernel(problem)
     found = fewest_mistakes(
         problem, limits=Limits(updates=1000, seconds=SECONDS),
-        rng=np.random.default_rng(question.order_seed()), sides=SIDES,
+        rng=np.random.default_rng(question.seed), sides=SIDES,
     )  # fmt: skip
     errors, bound = int(found.errors), math.ceil(found.bound)
     line = _line(question)
@@ -261,7 +257,7 @@ def _traced(question: Question, problem: Problem, w_star: Vector | None) -> tupl
     mu, aggressively = question.mu, question.rule == "aggressive"
     update = aggressive(mu) if aggressively else perceptron(question.delta, mu)
     plan = Plan(
-        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.order_seed(),
+        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.seed,
         trace=True, reference=w_star,
     )  # fmt: skip
     ran = run(problem, plan, start=question.vector(question.start))
@@ -274,7 +270,7 @@ def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> 
     ``pocket`` says for each t after how many updates the w was met that is in the pocket.
     """
     start = question.vector(question.start)
-    rng = np.random.default_rng(question.order_seed())
+    rng = np.random.default_rng(question.seed)
     steps = list(islice(pocket_steps(problem, rng, start=start), MAX_UPDATES + 1))
     index = np.array([step.row for step in steps[1:]], dtype=np.int64)
     W = np.array([step.w for step in steps])
@@ -345,7 +341,7 @@ def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple
         "voted": False,
     }  # fmt: skip
     model = KernelModel(np.array([-1, 1]), 2, question.bias, settings)
-    plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.order_seed())
+    plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.seed)
     ran = model.train(problem, codes, plan)
     formulas = {"rbf": f"exp(−{gamma:.3g}·‖x − z‖²)", "poly": f"({gamma:.3g}·⟨x, z⟩ + 1)²"}
     end = "then a clean round" if ran.converged else f"none of {ran.epochs} rounds clean"
@@ -360,7 +356,7 @@ def _visits(
 
     The pocket algorithm looks at all rows before each update.
     """
-    rng = np.random.default_rng(question.order_seed())
+    rng = np.random.default_rng(question.seed)
     looks = min(visited, MAX_VISITS + 1)
     rows = first_visits(named(question.order), problem, rng, looks)
     if question.rule == "pocket" or rows is None or len(rows) != visited or visited > MAX_VISITS:
