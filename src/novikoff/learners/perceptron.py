@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
 from novikoff.core.orders import Greedy, named
-from novikoff.core.problem import Problem, products
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import standardise
@@ -46,6 +45,7 @@ from novikoff.learners.online import (
     OnlineLearner,
     Start,
     check_resumable,
+    is_clean,
 )
 
 
@@ -137,7 +137,7 @@ class WeightLearner(OnlineLearner):
         scaled_model.W = scaling.forth(scaled_model.W)
         run = scaled_model.train(scaled, codes, plan, weights)
         found = scaling.back_model(scaled_model)
-        return found, run, _is_clean(found, problem, codes, weights, plan.update.threshold)
+        return found, run, is_clean(found, problem, codes, weights, plan.update.threshold)
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
         """Learn from rows on a cluster."""
@@ -361,15 +361,3 @@ warm_start, trace, random_state, n_jobs, verbose
         if self.variant == "PA-II":
             return passive_aggressive(slack=1.0 / (2.0 * float(self.C)))
         return passive_aggressive()
-
-
-def _is_clean(
-    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
-) -> bool:
-    """Whether every rule has every row that takes part beyond the threshold."""
-    for rule in range(model.n_rules):
-        own = problem.resigned(model.sides[codes, rule])
-        rows = own.taking_part(weights)
-        if not (products(own, model.W[:, rule])[rows] > threshold).all():
-            return False
-    return True
