@@ -210,7 +210,7 @@ def labelled(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool, 
             yield X, labels, fit_intercept, k
 
 
-def wrong_by_rule(model: Any, X: Vector, y: Signs) -> list[int]:
+def wrong_by_rule(model: Any, X: Any, y: Signs) -> list[int]:
     """The rows on the wrong side of each rule, f(x) = 0 being the negative side."""
     sides = model._model.sides[np.searchsorted(model.classes_, y)]
     f = model._model.scores(X)
@@ -234,7 +234,7 @@ def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
     return True
 
 
-def counts_are_true(model: Any, X: Vector, y: Signs) -> None:
+def counts_are_true(model: Any, X: Any, y: Signs) -> None:
     assert np.isfinite(model.coef_).all()
     assert listed(model.n_errors_) == wrong_by_rule(model, X, y)
     if len(model.classes_) == 2:
