@@ -164,7 +164,7 @@ def test_the_steps_of_methods_are_those_of_now() -> None:
 def test_the_mistakes_of_the_family_are_those_of_now() -> None:
     """Our learners on the digits; `python docs/family.py` writes the tables, in minutes."""
     pytest.importorskip("river", reason="docs/family.py compares with river")
-    family = script("family")
+    family: Any = script("family")
     family.LEARNERS = {name: run for name, run in family.LEARNERS.items() if name[0] == "`"}
     now = family.table(dict(family.digits()), summed=True).splitlines()
     text = family.PAGE.read_text("utf-8").split("<!-- digits -->")[1]

@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.page.study import Question, pocket
 from novikoff.report.study import Options, study
 from tests.cli.conftest import inside
 
@@ -59,3 +60,30 @@ def test_the_table_of_theory_counts_the_mistakes_of_the_estimator(order: str) ->
     table = nv.theory.report(X, y, orders=[order], random_state=5)
     clf = nv.Perceptron(order=order, random_state=5).fit(X, y)
     assert [run.mistakes for run in table.runs] == [clf.n_mistakes_]
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_fewest_mistakes_are_those_of_one_search(seed: int, tmp_path: Path) -> None:
+    """The study, the estimator and the file of the command have one rule."""
+    X, y = IRIS[50:, 2:], SPECIES[50:]
+    clf = nv.Pocket(random_state=seed).fit(X, y)
+    found = study(X, y, Options(seed=seed))
+    assert found.cases[0].errors == clf.n_errors_
+    np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
+
+    lines = [",".join(map(str, row)) for row in np.column_stack([X, y]).tolist()]
+    (tmp_path / "iris.csv").write_text("\n".join(["a,b,species", *lines]))
+    inside("fit", tmp_path / "iris.csv", "--seed", str(seed), "--out", tmp_path)
+    loaded = nv.load(tmp_path / "iris.novikoff")
+    assert loaded.get_params()["random_state"] == seed
+    np.testing.assert_array_equal(loaded.coef_, clf.coef_)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_the_lab_finds_the_rule_of_the_estimator(seed: int) -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [3, 3]], [-1, 1, 1, -1, -1]
+    points = [[*x, label] for x, label in zip(X, y, strict=True)]
+    told = pocket(Question.from_json({"points": points, "seed": seed}))
+    clf = nv.Pocket(random_state=seed, max_updates=1000).fit(X, y)
+    assert told["errors"] == clf.n_errors_
+    np.testing.assert_array_equal([told["w"][:2]], clf.coef_)

@@ -210,7 +210,7 @@ def labelled(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool, 
             yield X, labels, fit_intercept, k
 
 
-def wrong_by_rule(model: Any, X: Vector, y: Signs) -> list[int]:
+def wrong_by_rule(model: Any, X: Any, y: Signs) -> list[int]:
     """The rows on the wrong side of each rule, f(x) = 0 being the negative side."""
     sides = model._model.sides[np.searchsorted(model.classes_, y)]
     f = model._model.scores(X)
@@ -234,7 +234,7 @@ def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
     return True
 
 
-def counts_are_true(model: Any, X: Vector, y: Signs) -> None:
+def counts_are_true(model: Any, X: Any, y: Signs) -> None:
     assert np.isfinite(model.coef_).all()
     assert listed(model.n_errors_) == wrong_by_rule(model, X, y)
     if len(model.classes_) == 2:
@@ -304,6 +304,9 @@ def test_a_pocket_on_a_cluster_counts_what_it_predicts(family: str) -> None:
         nv.Perceptron(max_epochs=50, random_state=0),
         nv.Perceptron(max_epochs=50, random_state=0, scale="standard", multi_class="ovo"),
         nv.PassiveAggressive(max_epochs=50, random_state=0),
+        nv.PNormPerceptron(max_epochs=50, random_state=0),
+        nv.SecondOrderPerceptron(max_epochs=50, random_state=0),
+        nv.KernelPerceptron(max_epochs=50, random_state=0),
         nv.TowerClassifier(max_updates=50, random_state=0),
     ],
     ids=str,
@@ -321,8 +324,8 @@ def test_what_has_converged_predicts_every_row(learner: Any) -> None:
             except nv.NotSeparableError as error:
                 error.certificate.verify(X[error.rows], y[error.rows])
                 continue
-            errors = np.count_nonzero(learner.predict(X) != y)
             if getattr(learner, "converged_", True):
                 converged += 1
+                errors = np.count_nonzero(learner.predict(X) != y)
                 assert errors == getattr(learner, "n_unavoidable_", 0), (family, X.tolist(), y)
     assert converged > 5

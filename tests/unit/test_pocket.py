@@ -548,7 +548,6 @@ def test_no_time_is_spent_where_none_is_left(
     X = rng.normal(size=(4, 8))[y] + rng.normal(size=(800, 8))
     search = import_module("novikoff.geometry.fewest_mistakes")
     packing = import_module("novikoff.geometry.packing")
-    learner = import_module("novikoff.learners.pocket")
     made = list[str]()
 
     def watch(module: Any, name: str) -> None:
@@ -563,18 +562,18 @@ def test_no_time_is_spent_where_none_is_left(
     for name in ("logistic", "fill_pocket", "descend"):
         watch(search, name)
     watch(packing, "balanced_view")
-    watch(learner, "whitening")
+    watch(search, "whitening")
     watch(packing, "all_opposite_duplicates")
-    watch(search, "products")
+    watch(search, "sure_products")
     watch(MatrixDigest, "of")
     model = nv.Pocket(multi_class=multi_class, max_seconds=1e-9, random_state=0).fit(X, y)
     each = 6 if multi_class == "ovo" else 4
-    assert made == ["of", *["products"] * each]  # X is hashed once; one for each rule
+    assert made == ["of", *["sure_products"] * each]  # X is hashed once; one for each rule
     assert model.score(X, y) > 0.6
     nv.Pocket(multi_class=multi_class, max_updates=100, random_state=0).fit(X, y)
     assert made.count("whitening") == 1  # for all rules
     dear = {"logistic", "fill_pocket", "descend", "balanced_view", "whitening"}
-    assert {*made} == dear | {"of", "products", "all_opposite_duplicates"}
+    assert {*made} == dear | {"of", "sure_products", "all_opposite_duplicates"}
 
 
 def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -858,3 +857,14 @@ def test_a_row_too_short_for_its_square_is_not_a_row_of_zeros(
     assert clf.n_errors_ == 1
     assert not clf.converged_
     assert np.count_nonzero(clf.predict(X) != [0, 1, 0]) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("strategy", ["ratchet", "run_length", "textbook"])
+def test_rounding_separates_nothing(strategy: Any, seed: int) -> None:
+    """Multiples of one row with both labels: weights of 1e15 across it would give any signs."""
+    X = np.outer([-0.9, -0.6, -0.3, 0.7], [1.0, 0.5])
+    clf = nv.Pocket(strategy, fit_intercept=False, max_updates=100, random_state=seed)
+    clf.fit(X, [0, 1, 1, 0])
+    assert clf.n_errors_ == 1  # whichever side of the origin is positive, one row at least is wrong
+    assert clf.errors_lower_bound_ == (0 if strategy == "textbook" else 1)

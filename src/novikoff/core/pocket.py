@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from novikoff.core.problem import Problem, products
+from novikoff.core.problem import Problem, products, sure_products
 from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.verbs import axpy, dot
@@ -156,7 +156,7 @@ def fill_pocket(
     1.0
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    best = Pocketed(w.copy(), cost_of(products(problem, w), costs))
+    best = Pocketed(w.copy(), cost_of(sure_products(problem, w), costs))
     if strategy == "textbook":
         _fill_as_printed(best, pocket_steps(problem, rng, start=start, costs=costs), limits)
         return best
@@ -175,7 +175,7 @@ def fill_pocket(
                 at = draw(problem.rows, picks, at, w, state, size, most, nothing)
                 if state[_RUN] > state[_POCKET_RUN] and state[_KNOWN] == 0:
                     counts, state[_KNOWN] = counts - 1, 1
-                    errors = cost_of(products(problem, w), costs)
+                    errors = cost_of(sure_products(problem, w), costs)
                     if errors < best.errors or state[_RUN_LENGTH] == 1:
                         state[_POCKET_RUN] = state[_RUN]
                         best.w, best.errors = w.copy(), errors

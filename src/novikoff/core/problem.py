@@ -139,6 +139,28 @@ def products(problem: Problem, w: Vector) -> Vector:
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
+def sure_products(problem: Problem, w: Vector) -> Vector:
+    """⟨a_i, w⟩ for all rows i, and 0 where rounding may have decided the sign.
+
+    The rounded product is within γ_k·Σ_j |a_ij·w_j| of the exact one, γ_k = ku/(1 − ku) for k terms
+    (Higham, Accuracy and Stability of Numerical Algorithms, §3.1).
+
+    Examples
+    --------
+    >>> problem = pose(np.array([[0.9, 0.45], [3.0, 1.0]]), np.array([1, 1], np.int8), False)
+    >>> sure_products(problem, np.array([-1e15, 2e15 + 0.25, 0.0]))
+    array([ 0.e+00, -1.e+15])
+    """
+    s, sizes = products(problem, w), np.abs(w)
+    slip = (problem.longest + 6) * _ULP
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.flatnonzero(~(np.abs(s) > slip * problem.radius * float(sizes.sum())))
+        rows = problem.X[near]
+        terms = abs(rows) @ sizes[:-1] + problem.rows.bias * sizes[-1]
+        s[near[~(np.abs(s[near]) > slip * terms)]] = 0.0
+    return s
+
+
 def margins_of(problem: Problem, w: Vector, weights: Vector | None) -> Vector:
     """⟨a_i, w⟩ for the rows that take part."""
     return products(problem, w)[problem.taking_part(weights)]

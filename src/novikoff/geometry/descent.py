@@ -20,7 +20,7 @@ from scipy.sparse import diags_array
 from scipy.special import expit
 
 from novikoff.core.pocket import cost_of
-from novikoff.core.problem import Problem, products, stretches
+from novikoff.core.problem import Problem, stretches, sure_products
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
@@ -151,7 +151,7 @@ def descend(
     It ends when lines no longer help: when the last of them have lowered the cost by less than a
     thousandth. Their number depends on the size of the data, never on the clock.
     """
-    s = products(problem, w)
+    s = sure_products(problem, w)
     lowest = mark = cost_of(s, costs)
     work = problem.n * (problem.longest + 50)  # of a line
     patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
@@ -170,7 +170,7 @@ def descend(
             if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
                 w, s, now = w + t * v, s + t * q, found
         idle, left = idle + len(V), left - len(V)
-        s = products(problem, w)  # anew, so that rounding cannot build up
+        s = sure_products(problem, w)  # anew, so that rounding cannot build up
         now = cost_of(s, costs)
         if now < lowest:
             lowest = now

@@ -16,17 +16,25 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
-from novikoff.core.problem import Problem, pose, products, scores, stretches
+from novikoff.core.problem import (
+    Problem,
+    pose,
+    products,
+    scores,
+    stretches,
+    sure_products,
+)
 from novikoff.core.rows import Indices, Vector, view
-from novikoff.core.schemes import Scheme
+from novikoff.core.schemes import Scheme, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.geometry.checker import Dependence
@@ -38,6 +46,11 @@ from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
+
+_BEYOND_FLOATS = (
+    "The scores of some rows are beyond the range of float64: scale the columns, for instance by "
+    "sklearn.preprocessing.StandardScaler."
+)
 
 # Without limits: updates of the pocket, and entries of the rows in which contradictions are
 # searched for, each search counted anew.
@@ -169,6 +182,115 @@ def fewest_mistakes(
     )
 
 
+@dataclass(frozen=True)
+class FoundRules:
+    """The rules of a scheme with few mistakes: those best together, and each the best by itself.
+
+    ``errors`` and ``bound`` of the rules in ``together`` count as `predict` does, where a row on
+    the hyperplane is of the negative class.
+    """
+
+    model: LinearModel
+    together: list[FewestMistakes]
+    alone: list[FewestMistakes]
+
+
+def find_rules(
+    problem: Problem,
+    codes: Indices,
+    model: LinearModel,
+    *,
+    costs: Vector | None = None,
+    start: Vector | None = None,
+    strategy: str = "ratchet",
+    refine: bool = True,
+    lower_bound: bool = True,
+    limits: Limits,
+    seed: int,
+    digest: MatrixDigest | None = None,
+    basis: Callable[[], Basis] | None = None,
+    begin: Callable[[int], MistakesProgress | None] | None = None,
+) -> FoundRules:
+    """Find a rule with few mistakes for each binary problem of a scheme.
+
+    Parameters
+    ----------
+    problem, codes
+        The rows without signs, and the class of each.
+    model : LinearModel
+        Without weights; they are filled in. Its scheme says which classes each rule tells apart.
+    costs, strategy, refine, lower_bound, digest
+        As in `fewest_mistakes`.
+    start : array of shape (p, n_rules), optional
+        Weights to start from.
+    limits, seed
+        The limits on all rules together, and the seed of each rule.
+    basis : callable, optional
+        The `whitening` of the problem, where several schemes share it.
+    begin : callable, optional
+        Is told the number of each rule before its search, and returns its ``progress``.
+
+    Raises
+    ------
+    ValueError
+        If the scores of some rows are beyond float64.
+    """
+    own = cache(lambda: whitening(problem, np.random.default_rng(seed))) if basis is None else basis
+    digest = digest or MatrixDigest.of(problem.X)
+    alone = []
+    for rule, sides in enumerate(model.sides.T):
+        rest = limits.part(1.0 / (model.n_rules - rule))
+        best = fewest_mistakes(
+            problem.resigned(sides[codes]),
+            costs=costs,
+            start=None if start is None else start[:, rule],
+            strategy=strategy,
+            refine=refine,
+            lower_bound=lower_bound,
+            limits=rest,
+            rng=np.random.default_rng(seed),
+            sides=sides_of(model.scheme, model.classes, rule),
+            digest=digest,
+            basis=own if costs is None else None,  # rows without cost take no part
+            progress=None if begin is None else begin(rule),
+        )
+        alone.append(best)
+        limits.interrupted |= rest.interrupted
+    printed = strategy == "textbook"
+    together = alone if printed else best_together(alone, model.scheme, codes)
+    model.W[:] = np.column_stack([rule.w for rule in together])
+    model.totals[1:] = [rule.updates for rule in together]
+    try:
+        scored = model.scores(problem.X)
+    except ValueError:
+        raise ValueError(_BEYOND_FLOATS) from None
+    pairs = zip(together, scored.T, strict=True)
+    together = [_as_predicted(rule, score, printed=printed) for rule, score in pairs]
+    return FoundRules(model, together, alone)
+
+
+def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> FewestMistakes:
+    """The rule with the mistakes of `predict`, and the bound on them.
+
+    In a proof, and in the search, a row on the hyperplane is a mistake. For rules that may have
+    such rows, the proof is reduced to what holds where they are negative, as for `predict`. Where
+    rounding would give a rule fewer mistakes than any hyperplane makes, the rows whose sign
+    rounding decides are mistakes.
+    """
+    signs, costs, proof = best.problem.signs, best.costs, best.proof
+    errors = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
+    if printed or errors != best.errors:
+        own = None if costs is None else [Fraction(value) for value in costs.tolist()]
+        proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, own)
+    if errors < proof.bound:
+        errors = max(best.errors, proof.bound)
+    history = best.history if printed else [*best.history[:-1], (best.updates, float(errors))]
+    claims, shares = proof.contradictions, proof.shares
+    return replace(
+        best, errors=errors, bound=proof.bound, claims=claims, shares=shares, history=history
+    )
+
+
 @dataclass
 class _Search:
     """The best rule so far, and the contradictions so far."""
@@ -191,6 +313,7 @@ class _Search:
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
+    proved: bool = False  # whether w has every row right, by exact arithmetic
 
     def __post_init__(self) -> None:
         self.w = np.zeros(self.problem.p)  # whenever Ctrl-C comes, there is a rule
@@ -250,10 +373,10 @@ class _Search:
         w, s = self.w, self.products()
         if self.powers is not None:
             w = _ldexp(w, self.powers)
-            s = products(self.given, w)
+            s = (products if self.proved else sure_products)(self.given, w)
         if not s.all():
             larger = _enlarged(w, self.given.radius)
-            t = products(self.given, larger)
+            t = (products if self.proved else sure_products)(self.given, larger)
             if np.isfinite(t).all() and cost_of(t, self.costs) < cost_of(s, self.costs):
                 return larger, t
         return w, s
@@ -282,10 +405,12 @@ class _Search:
             self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
-        if packing.w is not None:
-            self.errors = math.inf
+        if packing.w is not None:  # the signs of all products are proved
             w = np.append(packing.w, 0.0)[: self.problem.p]
-            self._consider(w if self.powers is None else _ldexp(w, -self.powers))
+            w = w if self.powers is None else _ldexp(w, -self.powers)
+            s = products(self.problem, w)
+            self.errors, self.proved = math.inf, True
+            self._keep(w, cost_of(s, self.costs), s)
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
         limits.updates = limits.updates or _UPDATES
@@ -333,7 +458,7 @@ class _Search:
                 v = np.append(np.zeros(problem.p - 1), 1.0)
             t = line_search(self.products(), products(problem, v), self.costs)[1]
             w = self.w + t * v
-            s = products(problem, w)
+            s = sure_products(problem, w)
             if np.isfinite(w).all() and cost_of(s, self.costs) <= self.errors:
                 self.w, self.errors, self.s = w, cost_of(s, self.costs), s
                 if s.all():
@@ -407,7 +532,7 @@ class _Search:
     def products(self) -> Vector:
         """⟨a_i, w⟩ for the best rule so far; a pass over many rows, unless they are known."""
         if self.s is None:
-            self.s = products(self.problem, self.w)
+            self.s = sure_products(self.problem, self.w)
         return self.s
 
     def _consider_cheap(self, w: Vector) -> None:
@@ -415,7 +540,7 @@ class _Search:
         self._consider(w)
 
     def _consider(self, w: Vector) -> None:
-        s = products(self.problem, w)
+        s = sure_products(self.problem, w)
         self._keep(w, cost_of(s, self.costs), s)
 
     def _keep(self, w: Vector, errors: float, s: Vector | None = None) -> None:
@@ -459,7 +584,7 @@ def best_together(
     together = []
     for rule, w in zip(found, variants[best], strict=True):
         inner, own = _subset(rule.problem, costs, _taking_part(rule.problem, costs))
-        errors = exact_cost(~(products(inner, w) > 0.0), own)
+        errors = exact_cost(~(sure_products(inner, w) > 0.0), own)
         history = [*rule.history[:-1], (rule.updates, float(errors))]
         together.append(replace(rule, w=w, errors=errors, history=history))
     return together

@@ -216,7 +216,8 @@ class OnlineLearner(LinearLearner):
         self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
     ) -> tuple[Model, Run, bool]:
         """Run the loop: the model, its run, and whether a clean run is one on the rows as given."""
-        return model, model.train(problem, codes, plan, weights), True
+        run = model.train(problem, codes, plan, weights)
+        return model, run, run.converged and is_clean(model, problem, codes, weights)
 
     def _conclude(self, model: Model, run: Run, seed: int) -> None:
         """Hold the model of a run, and set the attributes that describe the run."""
@@ -436,10 +437,19 @@ class OnlineLearner(LinearLearner):
     def _warn(self, run: Run, given: Problem) -> None:
         """Warn that the fit did not end with a clean cycle, and why."""
         if run.converged:
+            told = (
+                "The run ended with all rows right, but `predict`, which adds up in another order, "
+                "does not have all of them right: the numbers are too large, too small or too "
+                "uneven for float64. Scale the columns."
+            )
+            if self.scale is not None:
+                told = (
+                    "The run on scaled features ended with all rows right, but in floats its rule "
+                    "does not separate the rows as given: their numbers are large for their "
+                    "differences; subtract a constant from each column."
+                )
             warnings.warn(
-                "The run on scaled features ended with all rows right, but in floats its rule does "
-                "not separate the rows as given: their numbers are large for their differences; "
-                "subtract a constant from each column.",
+                told,
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -482,6 +492,22 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
+
+
+def is_clean(
+    model: Model, problem: Problem, codes: Indices, weights: Vector | None, threshold: float = 0.0
+) -> bool:
+    """Whether the last weights have every row that takes part beyond the threshold.
+
+    The scores are those of `predict`. A run adds up the same products in another order, or other
+    ones: at the ends of float64 the two may differ.
+    """
+    with np.errstate(all="ignore"):
+        margins = model.last_scores(problem.X) * model.sides[codes]
+    taking = model.sides[codes] != 0
+    if weights is not None:
+        taking &= (weights > 0.0)[:, None]
+    return bool(np.isfinite(margins).all() and (margins[taking] > threshold).all())
 
 
 def _plain(y: Hashable) -> Hashable:

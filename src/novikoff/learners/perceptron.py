@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
 from novikoff.core.orders import Greedy, named
-from novikoff.core.problem import Problem, products
+from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import train_standardised
@@ -46,6 +45,7 @@ from novikoff.learners.online import (
     OnlineLearner,
     Start,
     check_resumable,
+    is_clean,
 )
 
 
@@ -134,7 +134,7 @@ class WeightLearner(OnlineLearner):
                 "average='averaged', or scale=None."
             )
         found, run, _ = train_standardised(linear(model), problem, codes, plan, weights)
-        return found, run, _is_clean(found, problem, codes, weights, plan.update.threshold)
+        return found, run, is_clean(found, problem, codes, weights, plan.update.threshold)
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
         """Learn from rows on a cluster."""
@@ -358,15 +358,3 @@ warm_start, trace, random_state, n_jobs, verbose
         if self.variant == "PA-II":
             return passive_aggressive(slack=1.0 / (2.0 * float(self.C)))
         return passive_aggressive()
-
-
-def _is_clean(
-    model: LinearModel, problem: Problem, codes: Indices, weights: Vector | None, threshold: float
-) -> bool:
-    """Whether every rule has every row that takes part beyond the threshold."""
-    for rule in range(model.n_rules):
-        own = problem.resigned(model.sides[codes, rule])
-        rows = own.taking_part(weights)
-        if not (products(own, model.W[:, rule])[rows] > threshold).all():
-            return False
-    return True

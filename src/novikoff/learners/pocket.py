@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from functools import cache
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -13,20 +12,12 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import load_kernel
-from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
-from novikoff.geometry.descent import whitening
-from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.error_bound import ErrorBound
 from novikoff.geometry.exact import rounded_down
-from novikoff.geometry.fewest_mistakes import (
-    FewestMistakes,
-    best_together,
-    exact_cost,
-    fewest_mistakes,
-)
+from novikoff.geometry.fewest_mistakes import FewestMistakes, find_rules
 from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
@@ -46,11 +37,6 @@ from novikoff.learners.inputs import (
     check_weights,
     seed_of,
     words,
-)
-
-_BEYOND_FLOATS = (
-    "The scores of some rows are beyond the range or the precision of float64: scale the columns, "
-    "for instance by sklearn.preprocessing.StandardScaler."
 )
 
 
@@ -261,65 +247,20 @@ class Pocket(LinearLearner):
         if self.strategy != "textbook":
             with limits.standing_still():
                 load_kernel(problem)
-        basis = cache(lambda: whitening(problem, np.random.default_rng(seed)))
-        digest, found = MatrixDigest.of(problem.X), list[FewestMistakes]()
-        for rule, sides in enumerate(model.scheme.sides.T):
-            rest = limits.part(1.0 / (model.n_rules - rule))
-            best = fewest_mistakes(
-                problem.resigned(sides[codes]),
-                costs=weights,
-                start=None if start is None else start[:, rule],
-                strategy=self.strategy,
-                refine=self.refine,
-                lower_bound=self.lower_bound,
-                limits=rest,
-                rng=np.random.default_rng(seed),
-                sides=sides_of(model.scheme, model.classes, rule),
-                digest=digest,
-                basis=basis if weights is None else None,  # rows without weight are not there
-            )
-            found.append(best)
-            limits.interrupted |= rest.interrupted
-        if self.strategy != "textbook":
-            found = best_together(found, model.scheme, codes)
-        model.W[:] = np.column_stack([rule.w for rule in found])
-        errors, proofs = self._count(model, problem, codes, weights, found)
-        histories = [np.array(rule.history, dtype=float) for rule in found]
-        if self.strategy != "textbook":
-            for history, cost in zip(histories, errors, strict=True):
-                history[-1, 1] = cost
-        self._take_found(model, found, errors, proofs, histories)
+        found = find_rules(
+            problem,
+            codes,
+            model,
+            costs=weights,
+            start=start,
+            strategy=self.strategy,
+            refine=self.refine,
+            lower_bound=self.lower_bound,
+            limits=limits,
+            seed=seed,
+        )
+        self._take_found(model, found.together, whole=weights is None)
         return limits
-
-    def _count(
-        self,
-        model: LinearModel,
-        problem: Problem,
-        codes: Indices,
-        weights: Vector | None,
-        found: list[FewestMistakes],
-    ) -> tuple[list[int | Fraction], list[ErrorBound]]:
-        """The rows that `predict` misclassifies by each rule, or their cost; and the rule's proof.
-
-        In a proof, and in the search, a row on the hyperplane is a mistake. For rules that may have
-        such rows, the proof is reduced to what holds where they are negative, as for `predict`.
-        """
-        try:
-            f = model.scores(problem.X)
-        except ValueError:
-            raise ValueError(_BEYOND_FLOATS) from None
-        counts, proofs = list[int | Fraction](), list[ErrorBound]()
-        for best, sides, score in zip(found, model.scheme.sides.T, f.T, strict=True):
-            signs, proof = sides[codes], best.proof
-            cost = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), weights)
-            if self.strategy == "textbook" or cost != best.errors:
-                costs = None if weights is None else [Fraction(value) for value in weights.tolist()]
-                proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, costs)
-            if cost < proof.bound:
-                raise ValueError(_BEYOND_FLOATS)
-            counts.append(int(cost) if weights is None else cost)
-            proofs.append(proof)
-        return counts, proofs
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
         """Fit every rule where the rows are."""
@@ -342,21 +283,17 @@ class Pocket(LinearLearner):
         )
         self._take(model, [str(name) for name in rows.names] if rows.named else None)
         model.W[:] = np.column_stack([rule.w for rule in found])
-        errors, proofs = [int(best.errors) for best in found], [best.proof for best in found]
-        histories = [np.array(rule.history, dtype=float) for rule in found]
-        self._take_found(model, found, errors, proofs, histories)
-
-    def _take_found(
-        self,
-        model: LinearModel,
-        found: list[FewestMistakes],
-        errors: Sequence[int | Fraction],
-        proofs: list[ErrorBound],
-        histories: list[Vector],
-    ) -> None:
         model.totals[1:] = [rule.updates for rule in found]
+        self._take_found(model, found, whole=True)
+
+    def _take_found(self, model: LinearModel, found: list[FewestMistakes], *, whole: bool) -> None:
+        """Hold the rules; where mistakes cost 1, their numbers are ``whole``."""
         self._hold(model)
-        self._describe(errors, proofs, histories)
+        self._describe(
+            [int(rule.errors) if whole else rule.errors for rule in found],
+            [rule.proof for rule in found],
+            [np.array(rule.history, dtype=float) for rule in found],
+        )
 
     def _describe(
         self, errors: Sequence[int | Fraction], proofs: list[ErrorBound], histories: list[Vector]

@@ -18,6 +18,7 @@ import numpy as np
 
 from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
+from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import BY_NAME, Greedy, first_visits, named
 from novikoff.core.pocket import load_kernel, pocket_steps
 from novikoff.core.problem import Problem, pose, products, scores
@@ -29,7 +30,7 @@ from novikoff.core.updates import aggressive, perceptron
 from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
 from novikoff.geometry.checker import mistake_bound
-from novikoff.geometry.fewest_mistakes import fewest_mistakes
+from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.neurons.network import Network
@@ -166,10 +167,11 @@ def pocket(question: Question) -> Json:
     """The rule with the fewest mistakes found, and the proved minimum (A6, C5)."""
     problem = question.problem()
     load_kernel(problem)
-    found = fewest_mistakes(
-        problem, limits=Limits(updates=1000, seconds=SECONDS),
-        rng=np.random.default_rng(question.seed), sides=SIDES,
-    )  # fmt: skip
+    codes = (problem.signs > 0).astype(np.int64)
+    model = LinearModel(np.array(SIDES[::-1]), problem.p - 1, question.bias)
+    limits = Limits(updates=1000, seconds=SECONDS)
+    rules = find_rules(problem, codes, model, limits=limits, seed=question.seed)
+    found = rules.together[0]
     errors, bound = int(found.errors), math.ceil(found.bound)
     line = _line(question)
     sentence = f"Every {line} errs on at least {_rows(bound)}, proved. The dashed violet one errs "

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.descent import Basis
     from novikoff.geometry.digest import MatrixDigest
     from novikoff.geometry.error_bound import ErrorBound
-    from novikoff.geometry.fewest_mistakes import FewestMistakes
+    from novikoff.geometry.fewest_mistakes import FewestMistakes, FoundRules
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
 
@@ -559,53 +559,52 @@ class _OfArrays(_TaskBase):
             from novikoff.geometry.descent import whitening
         with self.clock.standing_still(), self.loading():
             load_kernel(self.problem)
-        rng, n_classes = np.random.default_rng(self.options.seed), len(self.classes.labels)
-        basis = cache(lambda: whitening(self.problem, rng))
+        n_classes, seed = len(self.classes.labels), self.options.seed
+        basis = cache(lambda: whitening(self.problem, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
         proofs = self.options.proofs
         limits = self.clock.part(0.5 if paired else 0.9)
-        model, rules, alone = self._rules("ovr", basis, limits, proved=proofs)
+        found = self._rules("ovr", basis, limits, proved=proofs)
         if proofs:
             cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(cases, alone, strict=True)
+                for case, best in zip(cases, found.alone, strict=True)
             ]
         if paired and self.clock.reached() is None:
-            other, pairs, _ = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
-            if self._mistakes(other) < self._mistakes(model):
-                return other, [*pairs], cases
-        return model, [*rules], cases
+            other = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
+            if self._mistakes(other.model) < self._mistakes(found.model):
+                found = other
+        return found.model, [*found.together], cases
 
     def _rules(
         self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
-    ) -> tuple[LinearModel, list[FewestMistakes], list[FewestMistakes]]:
-        """A model, its rules, which are best together, and those that are best by themselves."""
-        from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
+    ) -> FoundRules:
+        """The rules of a scheme with few mistakes, each search told to the user."""
+        from novikoff.geometry.fewest_mistakes import find_rules
 
-        labels, codes = self.classes.labels, self.codes
-        scheme = scheme_for(len(labels), kind)
-        n_rules = scheme.sides.shape[1]
+        options, labels = self.options, self.classes.labels
+        model = LinearModel(labels, self.problem.p - 1, options.fit_intercept, multi_class=kind)
         limits.updates = POCKET_UPDATES
-        alone: list[FewestMistakes] = []
-        for k in range(n_rules):
-            positive, negative = sides_of(scheme, labels, k)
+
+        def begin(rule: int) -> Callable[[float, float], None]:
+            positive, negative = sides_of(model.scheme, labels, rule)
             step = "fewest mistakes"
-            if n_rules > 1:
+            if model.n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
             self.tell(step, None)
-            best = fewest_mistakes(
-                self.problem.resigned(scheme.sides[codes, k]),
-                lower_bound=proved,
-                limits=limits.part(1.0 / (n_rules - k)),
-                rng=np.random.default_rng([self.options.seed, k]),
-                sides=(positive, negative),
-                digest=self.digest,
-                basis=basis,
-                progress=partial(self._tell_mistakes, step),
-            )
-            alone.append(best)
-        rules = best_together(alone, scheme, codes)
-        return self._model_of(rules, kind), rules, alone
+            return partial(self._tell_mistakes, step)
+
+        return find_rules(
+            self.problem,
+            self.codes,
+            model,
+            lower_bound=proved,
+            limits=limits,
+            seed=options.seed,
+            digest=self.digest,
+            basis=basis,
+            begin=begin,
+        )
 
     def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
         self.tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)
