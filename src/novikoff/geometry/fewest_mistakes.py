@@ -4,7 +4,8 @@ A mistake is a row with ⟨a_i, w⟩ ≤ 0: on the wrong side of the hyperplane,
 theorem counts so, and so does the bound: rows with Σ λ_i·a_i = 0, λ > 0, cannot all be right.
 `predict` gives a row on the hyperplane to the negative class. The two agree, for no row is left on
 the hyperplane found: a small change of the bias, or without a bias of w in almost any direction,
-takes off every row but those of zeros, and no right row becomes wrong by that.
+takes off every row but those of zeros, and no right row becomes wrong by that. The weights of the
+``textbook`` strategy are not changed, and may have rows on their hyperplane.
 
 Without a bias a row of zeros lies on every hyperplane, and `predict` calls it negative: a mistake
 of every rule if its label is positive; else of none, and it takes no part.
