@@ -166,10 +166,9 @@ def test_what_is_known_of_the_radius_when_time_is_up(pool: str) -> None:
             except OutOfTimeError:
                 cut_short += 1
                 continue
-            is_proved = isinstance(found, Radius)
             bounds = (found.least, found.most) if isinstance(found, Radius) else found
             assert is_within(true, bounds, share=100), (given, most, bounds)
-            if is_proved and proof is not None:
+            if isinstance(found, Radius) and proof is not None:
                 replace(proof, radius=found).verify(**given)
     assert cut_short > 0
 
