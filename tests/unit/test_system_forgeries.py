@@ -202,3 +202,18 @@ def test_rows_that_look_dependent_modulo_the_usual_primes_are_an_irreducible_con
     more = replace(proof_of(twice), conflict=Multipliers((0, 1, 2, 3), weights))
     with pytest.raises(nv.CertificateError, match="fewer may do"):
         more.verify(**twice)
+
+
+@pytest.mark.parametrize(
+    "more", [{"irreducible": True}, {"kept": (0,)}, {"witnesses": ((F(0), F(1)),)}]
+)
+def test_parts_that_are_not_checked_are_rejected(more: dict[str, Any]) -> None:
+    given = system_of()
+    with pytest.raises(nv.CertificateError, match="no conflict that could be irreducible"):
+        replace(proof_of(given), **more).verify(**given)
+    given = system_of(A=[[1.0], [-1.0]], c=[0.0, -1.0])
+    proof = replace(proof_of(given), irreducible=False)
+    proof.verify(**given)
+    if "irreducible" not in more:
+        with pytest.raises(nv.CertificateError, match="no irreducible conflict"):
+            replace(proof, **more).verify(**given)

@@ -65,6 +65,8 @@ def check_system(proof: SystemCertificate, stated: Statement) -> None:
     if proof.answer == "feasible":
         if proof.point is None or proof.conflict is not None:
             raise CertificateError("A point, and no conflict, shows that a system is feasible.")
+        if proof.irreducible or proof.kept or proof.witnesses:
+            raise CertificateError("A feasible system has no conflict that could be irreducible.")
         at_zero = _check_point(stated, proof.point)
         if proof.implicit is not None:
             _check_implicit(stated, proof.implicit, at_zero)
@@ -157,6 +159,8 @@ def _check_conflict(stated: Statement, proof: SystemCertificate, claim: Multipli
         if any(_fails(row.relation, row.slack(proof.point)) for row in rows):
             raise CertificateError("The point does not satisfy the rows of the conflict weakly.")
     if not proof.irreducible:
+        if proof.kept or proof.witnesses:
+            raise CertificateError("Points without a row are given, but no irreducible conflict.")
         return
     if proof.kept or proof.witnesses:
         _check_witnesses(stated, proof, claim)

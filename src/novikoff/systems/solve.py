@@ -42,7 +42,7 @@ from novikoff.systems.system import System, system_of
 # The share of the time that a method by name may use; the rest is for the proof.
 _METHOD_SHARE = 0.75
 # The share of a radius within which it is known, if its ball was found.
-_NARROW_SHARE = 2.0**-40
+_NARROW_SHARE = 2.0**-32
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
