@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import Final
 
@@ -104,9 +103,10 @@ class MissingValues:
         """What has replaced missing values in these columns of X."""
         if not self.trained:
             return "the mean of the column"
-        counts = Counter(map(self._owner, columns.tolist()))
-        means = {column.name: column.mean for column in self._columns}
-        each = [f"{n:,} in column {quoted(name)} by {means[name]!r}" for name, n in counts.items()]
+        means, each = {column.name: column.mean for column in self._columns}, list[str]()
+        for column, count in zip(*np.unique(columns, return_counts=True), strict=True):
+            name = self._owner(int(column))
+            each.append(f"{count:,} in column {quoted(name)} by {means[name]!r}")
         return f"stored means: {', '.join(each)}"
 
     def _filled(self, X: Floats, absent: Truths, first_row: int) -> Floats:
