@@ -63,8 +63,8 @@ def test_examples_run_and_print_what_the_page_says(page: Path) -> None:
 
 
 WRONG = [
-    ("README.md", "R²/γ² = 206 mistakes", "R²/γ² = 207 mistakes"),
-    ("README.md", "boss by 0.5, children by 0.5", "boss by 0.5, children by 0.25"),
+    ("README.md", "206", "207"),
+    ("README.md", "0 ≤ −0.5", "0 ≤ −0.25"),
     ("README.md", "# True, and never", "# False, and never"),
     ("learning.md", "permuted            17", "permuted            16"),
     ("verdicts.md", 'v.kind  # "separable"', 'v.kind  # "inseparable"'),
@@ -161,11 +161,12 @@ def test_the_steps_of_methods_are_those_of_now() -> None:
             assert now.partition(" · ")[0] == told[f"| {label}"].partition(" · ")[0], label
 
 
-def test_the_mistakes_of_the_family_are_those_of_now() -> None:
-    """Our learners on the digits; `python docs/family.py` writes the tables, in minutes."""
+def test_the_mistakes_of_the_family_are_those_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our learners on the digits; `python docs/family.py` writes all, which takes minutes."""
     pytest.importorskip("river", reason="docs/family.py compares with river")
     family: Any = script("family")
-    family.LEARNERS = {name: run for name, run in family.LEARNERS.items() if name[0] == "`"}
+    ours = {name: run for name, run in vars(family)["LEARNERS"].items() if name[0] == "`"}
+    monkeypatch.setattr(family, "LEARNERS", ours)
     now = family.table(dict(family.digits()), summed=True).splitlines()
     text = family.PAGE.read_text("utf-8").split("<!-- digits -->")[1]
     assert [line for line in now if line not in text] == []

@@ -383,7 +383,7 @@ def test_the_proof_against_the_weights_themselves() -> None:
     assert run.mistakes[-1] <= run.bound
     whole = format_number(float(R**2 // gamma**2))  # as in the reports
     assert f"bound R²/γ² = {whole}" in texts_of(run.figure_)
-    assert f"R²/γ² = {whole})" in all_text(display.figure_)
+    assert f"so t ≤ ⌊R²/γ²⌋ = {whole}" in all_text(display.figure_)
 
 
 def test_a_false_margin_or_radius_breaks_the_proof() -> None:
