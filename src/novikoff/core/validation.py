@@ -115,7 +115,11 @@ def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns
     """
     names: list[Hashable] = []
     groups: dict[Hashable, range] = {}
+    given: set[Hashable] = set()
     for name, levels in columns:
+        if name in groups or (levels is not None and name in given):
+            raise ValueError(f"X has two columns named {name!r}, one of categories: rename one.")
+        given.add(name)
         if levels is not None:
             groups[name] = range(len(names), len(names) + len(levels))
         names += [name] if levels is None else [f"{name}={level}" for level in levels]
