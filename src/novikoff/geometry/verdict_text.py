@@ -199,7 +199,7 @@ def interval(bounds: Interval) -> str:
     >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.5))
     ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.5')
     >>> interval(Interval(0.99999999999, 1.00000000001))
-    '= 1.00000000 (proved to 2e-11)'
+    '= 1.00000000 (proved to 3e-11)'
     """
     lo, hi = bounds.lo, bounds.hi
     if lo == hi and (math.isinf(lo) or Decimal(shown := f"{lo:.7g}") == Decimal(lo)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
-from novikoff.geometry.verdict_text import SHOWN, bound, interval, large, number, some
+from novikoff.geometry.verdict_text import SHOWN, bound, down, interval, large, some
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -159,7 +159,7 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"
     nearest = min(found.margins)
-    away = f"; the nearest row is {number(nearest)} from it" if 0 < nearest < math.inf else ""
+    away = f"; the nearest row is {down(nearest)} from it" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
 
 
