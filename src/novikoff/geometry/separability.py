@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -441,7 +442,8 @@ def decide(
         hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
     sha256 = hashing.result().signed(problem.signs)
-    verdict = report(passes, sha256, found, sides)
+    with one_blas_thread():
+        verdict = report(passes, sha256, found, sides)
     if found.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif found.separated is not None:
