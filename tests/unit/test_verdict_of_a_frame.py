@@ -210,7 +210,7 @@ def test_with_one_class_the_intercept_goes_to_its_side(label: object, fate: str)
     X = [[0.0], [1.0], [2.0]]
     verdict = nv.separate(X, [label] * 3)
     assert verdict.logistic == {0: "diverges", "(intercept)": fate}
-    asked = nv.separate(X, [label] * 3, positive=label).logistic  # type: ignore[arg-type]
+    asked = nv.separate(X, [label] * 3, positive=label).logistic
     assert asked == {0: "diverges", "(intercept)": "+inf"}
 
 

@@ -59,7 +59,7 @@ def test_an_interval_is_true_as_printed(lo: float, width: float) -> None:
     known = Decimal(found[4] or 0)
     assert high - low <= known
     if found[2]:  # the first digits
-        unit = Decimal((0, (1,), shown.as_tuple().exponent))
+        unit = Decimal(10) ** int(shown.as_tuple().exponent)
         assert shown <= low <= high < shown + unit
     else:
         assert max(abs(shown - low), abs(high - shown)) <= known
