@@ -373,7 +373,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
     steps = [line.partition(" s: ")[2] for line in done.said.splitlines()]
     assert "verdict for versicolor" in steps
     told = [step for step in steps if step.startswith("fewest mistakes of versicolor against")]
-    assert any("so far, no rule has fewer than" in step for step in told)
+    assert any("so far, no hyperplane has fewer than" in step for step in told)
 
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:

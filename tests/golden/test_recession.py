@@ -181,6 +181,19 @@ def test_too_many_weights_are_left_open() -> None:
     assert (verdict.logistic, verdict.responsible_columns) == (None, None)
 
 
+@given(tables(), st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_the_units_of_columns_do_not_matter(case: tuple[Numbers, Indices, bool], seed: int) -> None:
+    """Columns times powers of two have the fates that they had, however large or small."""
+    X, y, fit_intercept = case
+    scales = 2.0 ** np.random.default_rng(seed).choice([-900, -540, 0, 540, 900], X.shape[1])
+    verdict = nv.separate(X * scales, y, fit_intercept=fit_intercept)
+    if verdict.logistic is not None:
+        assert list(verdict.logistic.values()) == oracle(X, y, fit_intercept)
+    if verdict.responsible_columns is not None:
+        assert verdict.responsible_columns == responsible(X, y, fit_intercept)
+
+
 def test_a_sign_is_not_lost_where_a_product_of_weights_underflows() -> None:
     X, y = np.array([[0, -2], [2e300, 2], [-1e300, 0]]), np.array([1, 1, -1])
     verdict = nv.separate(X, y)

@@ -191,7 +191,7 @@ def test_aliased_columns_do_not_hide_that_there_is_no_finite_estimate(
     assert verdict.aliased == [(("blue", "double"), False)]
     verdict.summary()
     said = capsys.readouterr().out
-    assert "a logistic regression has not only finite estimates" in said
+    assert "the estimates of a logistic regression are not all finite" in said
     assert "no finite estimate of these together, which are aliased: blue, double" in said
     assert "each alone not determined by the data" in said
     overlapping = nv.separate(frame[["age"]].assign(twice=2 * frame["age"]), DIED)

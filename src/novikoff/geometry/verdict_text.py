@@ -22,8 +22,8 @@ _VERDICTS = {
 _LOGISTIC_OF_KIND = {
     "separable": "a logistic regression has no finite estimates; whether each goes to +∞ or −∞ is "
     "not proved",
-    "quasi-separable": "a logistic regression has not only finite estimates; which of them are "
-    "infinite is not proved",
+    "quasi-separable": "the estimates of a logistic regression are not all finite; which of them "
+    "are infinite is not proved",
     "inseparable": "a logistic regression has finite estimates",
 }
 
@@ -121,10 +121,11 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         listed = f": {some(signed, len(signed))}" if signed else ""
         said.append(f"a logistic regression has no finite estimates{listed}{no_sign}")
     else:
-        listed = f"no finite estimate of {some(signed, len(signed))}"
-        said.append(
-            f"a logistic regression has {listed if signed else 'not only finite estimates'}"
-        )
+        text = "the estimates of a logistic regression are not all finite"
+        if signed:
+            listed = some(signed, len(signed))
+            text = f"a logistic regression has no finite estimate of {listed}"
+        said.append(text)
         for part in verdict.aliased or []:
             if not part.finite:
                 names = some([str(name) for name in part.columns], len(part.columns))
