@@ -80,7 +80,7 @@ def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> Non
     ("kind", "said"),
     [
         ("separable", "no finite estimates; whether each goes"),
-        ("quasi-separable", "no finite estimates of some weights"),
+        ("quasi-separable", "estimates of a logistic regression are not all finite"),
         ("inseparable", "a logistic regression has finite estimates"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ LINES = [
     ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
-    ("iris", "verdict", "inseparable — each class against the rest: 1 separable, 2 inseparable"),
+    ("iris", "verdict", "each class against the rest: 1 separable, 2 inseparable"),
 ]  # fmt: skip
 
 
@@ -323,7 +324,7 @@ def test_a_run_that_cycles_says_so(files: Files, tmp_path: Path) -> None:
     words = (files.xor, "--no-verdict", "--order", "cyclic", "--scale", "none", "--epochs", "9")
     assert report(*words, "--out", tmp_path)["perceptron"]["period"] == 1
     text = inside("fit", *words, "--out", tmp_path, "--force").out
-    assert "its weights repeat every epoch: no rule has every row right, proved" in text
+    assert "its weights repeat every epoch: no hyperplane has every row on its side, proved" in text
     assert "repeat" not in inside("fit", *words[:2], "--out", tmp_path, "--force").out
 
 
@@ -373,7 +374,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
     steps = [line.partition(" s: ")[2] for line in done.said.splitlines()]
     assert "verdict for versicolor" in steps
     told = [step for step in steps if step.startswith("fewest mistakes of versicolor against")]
-    assert any("so far, no rule has fewer than" in step for step in told)
+    assert any("so far, no hyperplane has fewer than" in step for step in told)
 
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
@@ -383,3 +384,48 @@ def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> 
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out
     assert ended not in inside("fit", files.xor, "--out", tmp_path).out
+
+
+def sectors(path: Path) -> Path:
+    """Three classes in sectors of 120°, and a rim of each: the largest of three scores is right."""
+    lines = ["u,v,class"]
+    for k, name in enumerate("abc"):
+        for turn in (-50.0, -20.0, 0.0, 20.0, 50.0):
+            angle = np.radians(120.0 * k + turn)
+            lines += [f"{r * np.cos(angle):.6f},{r * np.sin(angle):.6f},{name}" for r in (1, 5)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_one_against_the_rest_is_not_said_of_all_classes_at_once(tmp_path: Path) -> None:
+    """No class is separable from the rest, yet the largest of three linear scores is right."""
+    path = sectors(tmp_path / "sectors.csv")
+    X, y = table(path)
+    W = np.array([[np.cos(a), np.sin(a)] for a in np.radians([0.0, 120.0, 240.0])])
+    assert ["abc"[k] for k in np.argmax(np.array(X) @ W.T, axis=1)] == y
+    body = report(path, "--out", tmp_path)
+    assert body["verdict"]["question"] == "each class against the rest"
+    assert {case["kind"] for case in body["verdict"]["cases"]} == {"inseparable"}
+    done = inside("fit", path, "--no-files")
+    assert done.line("verdict") == "each class against the rest: 3 inseparable"
+    may = "a rule that compares the scores of all classes (multinomial, argmax) may still get every"
+    assert may in done.line("together")
+    page = inside("fit", path, "--no-files", "--format", "html").out
+    assert may in page
+    for said in (done.out, page):
+        assert not re.search("no (linear )?rule", said, re.IGNORECASE)
+    asked = report(path, "--positive", "a", "--no-files")
+    assert asked["verdict"]["question"] == "one class against the rest"
+
+
+def test_claims_through_the_origin_are_about_hyperplanes_through_the_origin(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "shifted.csv"
+    path.write_text("u,v,class\n1,1,no\n2,2,yes\n1,2,no\n2,4,yes\n", encoding="utf-8")
+    assert "separable — proved" in inside("fit", path, "--no-files").line("verdict")
+    done = inside("fit", path, "--no-files", "--no-intercept")
+    for heading in ("verdict", "contradict", "mistakes"):
+        assert "hyperplane through the origin" in done.line(heading)
+    page = inside("fit", path, "--no-files", "--no-intercept", "--format", "html").out
+    assert "No hyperplane through the origin has every row on its side." in page

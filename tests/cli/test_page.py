@@ -108,7 +108,7 @@ def test_the_page_needs_nothing_else(name: str, pages: Mapping[str, Path]) -> No
 
 def test_the_page_says_what_the_text_says(pages: Mapping[str, Path]) -> None:
     texts = {name: parsed(page.read_text(encoding="utf-8")).text for name, page in pages.items()}
-    assert "One linear rule gets every row right." in texts["line"]
+    assert "A hyperplane has every row on its side." in texts["line"]
     assert "a hyperplane with a bias has all 5 rows on their side" in texts["line"]
     assert "n → +∞" in texts["quasi"]
     assert "1 group of identical rows with different labels" in texts["duplicates"]

@@ -8,6 +8,7 @@ the rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,9 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
+from novikoff.geometry.passes import LocalPasses
 from novikoff.geometry.recession import fates
+from novikoff.geometry.row_space import row_space
 from tests.separability_oracle import decide, in_cone, signed_rows
 
 Numbers = npt.NDArray[np.float64]
@@ -176,3 +179,121 @@ def test_floats_of_any_size_are_exact() -> None:
 def test_too_many_weights_are_left_open() -> None:
     verdict = nv.separate(np.eye(1600), np.arange(1600) % 2, goal="kind")
     assert (verdict.logistic, verdict.responsible_columns) == (None, None)
+
+
+@given(tables(), st.integers(0, 2**32))
+@settings(max_examples=100, deadline=None)
+def test_the_units_of_columns_do_not_matter(case: tuple[Numbers, Indices, bool], seed: int) -> None:
+    """Columns times powers of two have the fates that they had, however large or small."""
+    X, y, fit_intercept = case
+    scales = 2.0 ** np.random.default_rng(seed).choice([-900, -540, 0, 540, 900], X.shape[1])
+    verdict = nv.separate(X * scales, y, fit_intercept=fit_intercept)
+    if verdict.logistic is not None:
+        assert list(verdict.logistic.values()) == oracle(X, y, fit_intercept)
+    if verdict.responsible_columns is not None:
+        assert verdict.responsible_columns == responsible(X, y, fit_intercept)
+
+
+def test_a_sign_is_not_lost_where_a_product_of_weights_underflows() -> None:
+    X, y = np.array([[0, -2], [2e300, 2], [-1e300, 0]]), np.array([1, 1, -1])
+    verdict = nv.separate(X, y)
+    assert list((verdict.logistic or {}).values()) == oracle(X, y, True)
+    assert verdict.responsible_columns == responsible(X, y, True) == [0]
+
+
+# Primes near 2²¹, by which determinants of data may be divisible: no fixed few can be trusted.
+PRIMES = (1684679, 2066473, 1947629, 1083793, 1471403, 1054189, 1178897, 2094227, 2097143, 2097133)
+
+
+@pytest.mark.parametrize("primes", [PRIMES[:8], PRIMES[-2:], PRIMES[::-1]])
+def test_no_prime_misleads(primes: tuple[int, ...]) -> None:
+    D = np.diag([float(p * q) for p, q in zip(primes[::2], primes[1::2], strict=True)])
+    verdict = nv.separate(np.vstack([D, D]), [0] * len(D) + [1] * len(D), fit_intercept=False)
+    assert set((verdict.logistic or {}).values()) == {"finite"}
+
+
+def test_a_large_prime_does_not_mislead_either() -> None:
+    """2⁶¹ − 1 is 1 in units of two columns, and the third is their exact sum but for one row."""
+    q = 2**61 - 1
+    halves = float(2**60), float(2**60 - 2**7), float(2**7 - 1)
+    assert sum(map(int, halves)) == q
+    X = np.array([[1.0, 0, 0], [0, 1, 0], [*halves[:2], 0], [halves[0], -halves[1], halves[2]]])
+    A = np.vstack([X, np.diag([1.0, 1.0, halves[2]])])
+    verdict = nv.separate(np.vstack([A, A]), [0] * len(A) + [1] * len(A), fit_intercept=False)
+    assert set((verdict.logistic or {}).values()) == {"finite"}
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_row_spaces_are_exact(seed: int) -> None:
+    """Units, shares and dependent columns against elimination over the rationals."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(1, 9)), int(rng.integers(1, 7))
+    X = rng.integers(-2, 3, size=(n, p)) * rng.choice([1.0, 0.1, 1e-200, 3e200], size=p)
+    for j in range(1, p):
+        if rng.random() < 0.3:
+            X[:, j] = X[:, j - 1] * 2.0**3
+    if rng.random() < 0.2:
+        X[:, int(rng.integers(p))] = 0.0
+    passes = LocalPasses(pose(X, np.ones(n, dtype=np.int8), False))
+    rows = np.flatnonzero(rng.random(n) < 0.8)
+    space, A = row_space(passes, rows, Limits()), [[Fraction(v) for v in X[i]] for i in rows]
+    full = rank_of(A)
+    for j in range(p):
+        rest = rank_of([row[:j] + row[j + 1 :] for row in A])
+        assert space.units[j] == (rest < full and rank_of([*A, unit(j, p)]) == full)
+    classes = space.dependent()
+    for part in classes:
+        rest = rank_of([[row[j] for j in range(p) if j not in part] for row in A])
+        assert space.share(part) == full - rest
+        assert rank_of([[row[j] for j in part] for row in A]) == full - rest < len(part)
+    used = {j for j in range(p) if not space.units[j] and any(row[j] for row in A)}
+    assert {j for part in classes for j in part} == used
+
+
+def unit(j: int, p: int) -> list[Fraction]:
+    return [Fraction(int(k == j)) for k in range(p)]
+
+
+def rank_of(rows: list[list[Fraction]]) -> int:
+    """Gaussian elimination over the rationals."""
+    rows, rank = [row[:] for row in rows], 0
+    for j in range(len(rows[0]) if rows else 0):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][j] / rows[rank][j]
+            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+@given(tables(), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_aliased_columns_diverge_as_what_is_left_of_them(
+    case: tuple[Numbers, Indices, bool], seed: int
+) -> None:
+    """Without columns that depend on those before them, the rest of a class says what it does."""
+    X, y, fit_intercept = case
+    rng = np.random.default_rng(seed)
+    double = X[:, [int(rng.integers(X.shape[1]))]] * 2.0
+    X = np.hstack([X, double, np.ones((len(X), seed % 2))])
+    verdict = nv.separate(X, y, fit_intercept=fit_intercept)
+    assert verdict.aliased is not None
+    assert verdict.logistic is not None
+    names = [*range(X.shape[1]), *["(intercept)"] * fit_intercept]
+    A = np.hstack([X, np.ones((len(X), int(fit_intercept)))])
+    kept: list[int] = []
+    for j in range(A.shape[1]):
+        some = [[Fraction(v) for v in row] for row in A[:, [*kept, j]]]
+        kept += [j] if rank_of(some) > len(kept) else []
+    fate = dict(zip(kept, oracle(A[:, kept], y, False), strict=True)) if kept else {}
+    for columns, finite in verdict.aliased:
+        own = [fate[names.index(name)] for name in columns if names.index(name) in fate]
+        assert finite == all(value == "finite" for value in own)
+        assert {verdict.logistic[name] for name in columns} == {"undetermined"}
+    told = {name for part in verdict.aliased for name in part.columns}
+    undetermined = {name for name, value in verdict.logistic.items() if value == "undetermined"}
+    assert {name for name in undetermined if A[:, names.index(name)].any()} == told

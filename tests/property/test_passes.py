@@ -26,7 +26,7 @@ from novikoff.geometry.passes import (
     Sizes,
     Visit,
 )
-from novikoff.geometry.recession import RowSpace
+from novikoff.geometry.row_space import Missed, RowSpace
 from tests.cases import csr
 
 Make = Callable[[Passes, Vector, np.random.Generator], Visit]
@@ -53,7 +53,10 @@ VISITS: dict[str, Make] = {
     ),
     "sums": lambda passes, w, rng: ColumnSums(rng.random(passes.n) < 0.7),
     "hashes": lambda passes, w, rng: RowHashes(),
-    "row spaces": lambda passes, w, rng: RowSpace(rng.random(passes.n) < 0.5, (1048583, 2097143)),
+    "row spaces": lambda passes, w, rng: RowSpace(rng.random(passes.n) < 0.5, 1048583),
+    "rows missed": lambda passes, w, rng: Missed(
+        rng.random(passes.n) < 0.5, rng.integers(-2, 3, size=(2, passes.p)).tolist()
+    ),
 }
 
 
@@ -77,7 +80,8 @@ def seen(visit: Any) -> object:
 def joined(visit: Any) -> object:
     """The same, pieces by the number of their first row joined together."""
     for name, value in vars(visit).items():
-        if isinstance(value, dict) and all(isinstance(v, np.ndarray) for v in value.values()):
+        pieces = [*value.values()] if isinstance(value, dict) else []
+        if pieces and all(isinstance(piece, np.ndarray) for piece in pieces):
             setattr(visit, name, {0: np.concatenate([value[k] for k in sorted(value)])})
     return seen(visit)
 

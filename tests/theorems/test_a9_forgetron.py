@@ -82,7 +82,7 @@ def assert_sound(rounds: list[Round], K: Vector, y: Vector, B: int) -> float:
     Returns Q.
     """
     kept, beta, Q, shrunk = list[int](), np.zeros(0), 0.0, 0.0
-    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1))
+    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)  # not above it by rounding
     for M, (i, after, weights) in enumerate(rounds, start=1):
         kept, beta = [*kept, i], np.append(beta, y[i])
         if len(kept) > B:
@@ -106,7 +106,7 @@ def assert_sound(rounds: list[Round], K: Vector, y: Vector, B: int) -> float:
 
 def assert_bounded(rounds: list[Round], K: Vector, y: Vector, B: int) -> None:
     """M ≤ 2‖g‖² + 4·Σℓ for some g of every length up to U."""
-    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1))
+    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)  # not above it by rounding
     wrong = [round_.row for round_ in rounds]
     coef = y / math.sqrt(y @ K @ y)  # a sum of all rows, of length 1
     for k in np.linspace(0.0, U, 6):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -215,3 +216,40 @@ def test_bad_input() -> None:
             call()
     with pytest.warns(UserWarning, match=r"not positive semidefinite.* no bound holds"):
         assert nv.herd(points, kernel=lambda X, Y: -rbf(X, Y)).bound is None
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[1e-323], [5e-324], [0.0]],
+        [[1e-310], [3e-310], [8e-310]],
+        [[2.5e-323, 0.0], [0.0, 5e-324], [5e-324, 5e-324]],
+    ],
+)
+def test_an_error_is_0_only_where_the_mean_is_the_target(points: list[list[float]]) -> None:
+    """Against rationals: nothing that underflows is called 0, and no bound is below an error."""
+    herded = nv.herd(points, n_samples=12)
+    exactly = [[Fraction(value) for value in row] for row in points]
+    target = [sum(column) / len(points) for column in zip(*exactly, strict=True)]
+    assert herded.bound is not None
+    total = [Fraction(0)] * len(target)
+    for t, s in enumerate(herded.indices.tolist(), 1):
+        total = [a + b for a, b in zip(total, exactly[s], strict=True)]
+        missed = sum((a / t - b) ** 2 for a, b in zip(total, target, strict=True))
+        if missed > Fraction(5e-324) ** 2 / 10**20:  # not a mean that is no float
+            assert herded.errors[t - 1] > 0.0
+        assert herded.bound[t - 1] >= herded.errors[t - 1] > 0.0 or herded.errors[t - 1] == 0.0
+
+
+def test_numbers_that_have_no_common_unit_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"range from 1e-20 to 1e\+308.* scale the columns"):
+        nv.herd([[1e308, 1e-20], [1e308, 3e-20], [1e308, 7e-20]])
+    with pytest.raises(ValueError, match=r"1e-310 at most.* multiply the kernel"):
+        nv.herd(cross(2), kernel=lambda X, Y: 1e-310 * rbf(X, Y))
+
+
+def test_a_small_kernel_has_small_errors_that_are_not_0() -> None:
+    one = nv.herd(cross(2), n_samples=30, kernel=rbf)
+    small = nv.herd(cross(2), n_samples=30, kernel=lambda X, Y: 2.0**-880 * rbf(X, Y))
+    assert small.indices.tolist() == one.indices.tolist()
+    assert (small.errors == one.errors * 2.0**-440).all()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -186,8 +187,9 @@ def test_sparse_matrices_of_other_formats_are_checked_or_refused() -> None:
         bad.indptr = np.array(ends, dtype=np.int32)
         with pytest.raises(nv.CertificateError, match=message):
             proof.verify(bad, [0, 1, 1, 0])
+    odd = SimpleNamespace(tocsr=None, format="odd", shape=CORNERS.shape)
     with pytest.raises(nv.CertificateError, match="convert it by tocsr"):
-        proof.verify(sp.bsr_array(CORNERS), [0, 1, 1, 0])
+        proof.verify(odd, [0, 1, 1, 0])
 
 
 def test_a_margin_that_is_infinite_from_below_is_refused() -> None:

@@ -175,3 +175,31 @@ def test_bad_labels_are_refused() -> None:
     for make, message in cases:
         with pytest.raises(ValueError, match=message):
             check_labels(make())
+
+
+@pytest.mark.parametrize(
+    "infinity", [math.inf, -math.inf, np.float64(math.inf), np.float32(-np.inf)]
+)
+@pytest.mark.parametrize("container", [list, np.array, lambda y: np.array(y, dtype=object)])
+def test_an_infinite_label_is_refused_in_every_container(
+    container: Callable[[list[Any]], Any], infinity: float
+) -> None:
+    with pytest.raises(ValueError, match="y is infinite in row 2"):
+        nv.separate([[0.0], [1.0], [2.0]], container([0.0, 1.0, infinity]))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dok", "lil", "bsr", "dia"])
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
+def test_a_certificate_is_checked_on_every_sparse_format_that_is_decided(
+    make: Callable[[Any], Any], form: str
+) -> None:
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 1.0]]), [0, 0, 1, 1]
+    matrix = make(X).asformat(form)
+    verdict = nv.separate(matrix, y)
+    assert verdict.certificate is not None
+    nv.verify(verdict.certificate, matrix, y)
+    nv.verify(verdict.certificate, X, y)
+    other = X.copy()
+    other[3, 1] = 2.0
+    with pytest.raises(nv.CertificateError):
+        nv.verify(verdict.certificate, make(other).asformat(form), y)

@@ -175,3 +175,48 @@ def test_a_lower_bound_is_called_one(capsys: pytest.CaptureFixture[str]) -> None
 def test_bounds_of_many_digits_are_powers_of_ten() -> None:
     verdict = nv.separate([[1e-150, 0.0], [-1e-150, 1e150]], [0, 1], fit_intercept=False)
     assert re.search(r"at most \d\.\d·10\^\d+ mistakes", str(verdict))
+
+
+def test_aliased_columns_do_not_hide_that_there_is_no_finite_estimate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Blue always died: of a column for blue and its double, neither is determined alone."""
+    blue = (FRAME["color"] == "blue").astype(float)
+    frame = FRAME[["age"]].assign(blue=blue, double=2 * blue, zero=0.0)
+    verdict = nv.separate(frame, DIED)
+    assert verdict.logistic == {
+        "age": "finite", "blue": "undetermined", "double": "undetermined",
+        "zero": "undetermined", "(intercept)": "finite",
+    }  # fmt: skip
+    assert verdict.aliased == [(("blue", "double"), False)]
+    verdict.summary()
+    said = capsys.readouterr().out
+    assert "the estimates of a logistic regression are not all finite" in said
+    assert "no finite estimate of these together, which are aliased: blue, double" in said
+    assert "each alone not determined by the data" in said
+    overlapping = nv.separate(frame[["age"]].assign(twice=2 * frame["age"]), DIED)
+    assert overlapping.aliased == [(("age", "twice"), True)]
+    overlapping.summary()
+    said = capsys.readouterr().out
+    assert "a logistic regression has finite estimates" in said
+    assert "together" not in said
+
+
+@pytest.mark.parametrize(
+    ("label", "fate"),
+    [(0, "-inf"), (1, "+inf"), (False, "-inf"), (True, "+inf"), (-1, "-inf"), ("yes", "+inf")],
+)
+def test_with_one_class_the_intercept_goes_to_its_side(label: object, fate: str) -> None:
+    X = [[0.0], [1.0], [2.0]]
+    verdict = nv.separate(X, [label] * 3)
+    assert verdict.logistic == {0: "diverges", "(intercept)": fate}
+    asked = nv.separate(X, [label] * 3, positive=label).logistic
+    assert asked == {0: "diverges", "(intercept)": "+inf"}
+
+
+@pytest.mark.parametrize("second", [pd.Categorical(list("xxyyzzxy")), np.arange(8.0)])
+def test_two_columns_of_one_name_are_refused_where_one_has_categories(second: Any) -> None:
+    frame = pd.DataFrame({"c": FRAME["color"], "other": second})
+    frame.columns = ["c", "c"]
+    with pytest.raises(ValueError, match="two columns named 'c', one of categories: rename one"):
+        nv.separate(frame, DIED)

@@ -128,7 +128,7 @@ def command(data: str, **values: object) -> None:
         raise Interrupted("interrupted; all files are written.") from None
     if missing:
         raise ValueError(f"{missing} All else is written.")
-    sys.exit(_code(report.kind, asked.require))
+    sys.exit(_code(report, asked.require))
 
 
 def _check(asked: SimpleNamespace) -> None:
@@ -330,10 +330,12 @@ def _print(report: Report, page: str, form: str, saved: Path | None) -> None:
         print_lines([*lines(report), *([] if saved is None else [("report", str(saved))])])
 
 
-def _code(kind: str | None, require: str | None) -> int:
+def _code(report: Report, require: str | None) -> int:
+    kind = report.kind
     if kind == "undecided":
         return UNDECIDED
     if require in (None, kind):
         return 0
-    click.echo(f"novikoff: the verdict is {kind}, not {require}.", err=True)
+    several = f" ({report.question})" if len(report.found.cases) > 1 else ""
+    click.echo(f"novikoff: the verdict is {kind}, not {require}{several}.", err=True)
     return UNMET

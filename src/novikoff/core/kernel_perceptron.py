@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE, Model, Sweep
@@ -202,7 +203,8 @@ class KernelModel(Model):
     def _combine(self, X: Matrix, coef: Vector) -> Vector:
         out = np.zeros((X.shape[0], self.n_rules))
         for begin, end, gram in self._blocks(X):
-            out[begin:end] = gram @ coef.T
+            with one_blas_thread():
+                out[begin:end] = gram @ coef.T
         return out
 
     def _blocks(self, X: Matrix) -> Iterator[tuple[int, int, Vector]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
@@ -53,7 +54,8 @@ class Kernel:
                     )
             else:
                 scale = {"poly": self.gamma, "rbf": 2.0 * self.gamma}.get(self.form)
-                product = X @ (Z if scale is None else Z * scale).T
+                with one_blas_thread():
+                    product = X @ (Z if scale is None else Z * scale).T
                 found = product if isinstance(product, np.ndarray) else product.toarray()
             if self.form == "poly":
                 found = (found + self.coef0) ** self.degree

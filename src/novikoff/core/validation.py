@@ -115,7 +115,11 @@ def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns
     """
     names: list[Hashable] = []
     groups: dict[Hashable, range] = {}
+    given: set[Hashable] = set()
     for name, levels in columns:
+        if name in groups or (levels is not None and name in given):
+            raise ValueError(f"X has two columns named {name!r}, one of categories: rename one.")
+        given.add(name)
         if levels is not None:
             groups[name] = range(len(names), len(names) + len(levels))
         names += [name] if levels is None else [f"{name}={level}" for level in levels]
@@ -231,19 +235,21 @@ def _equal(labels: Labels, label: Hashable) -> npt.NDArray[np.bool_]:
 
 
 def _check_labels_are_there(labels: Labels) -> None:
-    large = np.zeros(len(labels), dtype=np.bool_)
+    large = infinite = np.zeros(len(labels), dtype=np.bool_)
     if labels.dtype == object:
         values = labels.tolist()
+        infinite = np.array([_is_infinite(label) for label in values], dtype=np.bool_)
         missing = np.array([_is_missing(label) for label in values], dtype=np.bool_)
         large = np.array([_is_large(label) for label in values], dtype=np.bool_)
     elif labels.dtype.kind in "iu":
         missing, large = large, (labels > MAX_EXACT) | (labels < -MAX_EXACT)
     else:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
+        infinite = np.isinf(labels) if labels.dtype.kind == "f" else infinite
     if missing.any():
         raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
-    if labels.dtype.kind == "f" and np.isinf(labels).any():
-        raise ValueError(f"y is infinite in row {int(np.argmax(np.isinf(labels)))}.")
+    if infinite.any():
+        raise ValueError(f"y is infinite in row {int(np.argmax(infinite))}.")
     if large.any():
         row = int(np.argmax(large))
         raise ValueError(
@@ -257,6 +263,10 @@ def _is_missing(label: object) -> bool:
         return label is None or not bool(label == label)
     except (TypeError, ValueError):  # pandas' NA is not even unequal to itself
         return True
+
+
+def _is_infinite(label: object) -> bool:
+    return isinstance(label, float | np.floating) and math.isinf(label)
 
 
 def _is_large(label: object) -> bool:

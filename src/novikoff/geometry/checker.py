@@ -295,8 +295,11 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
             _check_ends(ends, d, min(len(rows), len(data)))
             rows, data = rows[: int(ends[-1])], data[: int(ends[-1])]
             indices = np.repeat(np.arange(d), np.diff(ends).astype(np.int64))
-        elif form == "coo":
-            rows, indices, data = (np.array(part) for part in (X.row, X.col, X.data))
+        elif form in ("coo", "dok", "lil", "bsr", "dia"):
+            entries = X if form == "coo" else X.tocoo()
+            rows, indices, data = (
+                np.array(part) for part in (entries.row, entries.col, entries.data)
+            )
         else:
             raise ValueError(f"it is a sparse matrix of format {form!r}: convert it by tocsr().")
         if not len(rows) == len(indices) == len(data) or rows.dtype.kind not in "iu":

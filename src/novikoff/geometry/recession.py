@@ -13,9 +13,10 @@ rows that some w of C has strictly on their side, and J the others. Then, for th
   w_j = 0: if without column j fewer rows than I are separated. That is another verdict, proved
   like any other, and one w of the interior is in the certificate of the first.
 
-Row spaces are found by elimination modulo primes, not in floats: there is no tolerance. Full rank
-modulo one prime proves full rank. Where rows span less, the largest rank modulo eight primes
-counts: it is too small only if every one of them divides certain minors.
+* Columns that depend on each other are aliased: only the sum of their contributions, as far as the
+  rows tell it apart, has an estimate. It is finite exactly if the rows of J tell as much of it.
+
+Row spaces are exact (`row_space`): there is no tolerance.
 """
 
 from __future__ import annotations
@@ -23,31 +24,23 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry import exact
-from novikoff.geometry.exact import Block
-from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Part, Passes, RowSet, Visit
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes
+from novikoff.geometry.row_space import row_space
 from novikoff.geometry.verdict_search import Finding, find
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
 
 INTERCEPT = "(intercept)"
-# Random primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
-_PRIMES = (1684679, 2066473, 1947629, 1083793, 1471403, 1054189, 1178897, 2094227)
-_TERMS = 1 << 10
-# Mixtures of the rows beyond p.
-_SPARE = 8
 # Elimination takes p³ steps: beyond this many weights the question is left open.
 _MAX_WEIGHTS = 500
 # X is copied, without the reference levels, up to this many entries.
@@ -60,11 +53,28 @@ _STEPS_PER_WEIGHT, _MAX_STEPS = 1 << 14, 1 << 27
 _MAX_TRIED, _MIN_GAIN = 1 << 15, 0.9
 
 
+class Aliased(NamedTuple):
+    """Columns that depend on each other, and whether what the data tells of them is finite.
+
+    The weight of each alone is not determined: another can take its place. What they contribute
+    together is, up to that, and has a finite estimate or none.
+    """
+
+    columns: tuple[Hashable, ...]
+    finite: bool
+
+
 class Fates(NamedTuple):
     """What becomes of each weight, and which columns, left out, leave finite estimates."""
 
     weights: Mapping[Hashable, Fate]
     responsible: list[Hashable] | None  # None if that is not known
+    aliased: list[Aliased]
+
+    def negated(self) -> Fates:
+        """The same for the other class: signs change."""
+        signs: dict[Fate, Fate] = {"+inf": "-inf", "-inf": "+inf"}
+        return self._replace(weights={j: signs.get(fate, fate) for j, fate in self.weights.items()})
 
 
 def fates(
@@ -112,7 +122,8 @@ def fates(
         bias = f"({bias})"
     names = [*columns.names, bias]
     weights = {names[j]: work.fates[j] for j in sorted(work.fates)}
-    return Fates(weights, [*work.responsible] if work.complete else None)
+    aliased = [Aliased(tuple(names[j] for j in part), finite) for part, finite in work.aliased]
+    return Fates(weights, [*work.responsible] if work.complete else None, aliased)
 
 
 class _Work:
@@ -130,6 +141,7 @@ class _Work:
         self.p = self.d + problem.fit_intercept
         self.w = [Fraction(0)] * self.p if w is None else [*w]
         self.fates: dict[int, Fate] = {}
+        self.aliased: list[tuple[list[int], bool]] = []
         self.responsible: list[Hashable] = []
         self.complete = True  # whether these are all
         self.references = self._drop_references()
@@ -144,13 +156,18 @@ class _Work:
     def _find_finite(self, few: Passes, kept: list[int]) -> None:
         """By ranks: of all rows, and of those that stay on the hyperplane."""
         everyone = np.arange(few.n)
-        known = fixed = _unit_vectors(few, everyone, self.limits)
+        known = fixed = row_space(few, everyone, self.limits)
         if len(self.separated) > 0:
-            fixed = _unit_vectors(few, np.setdiff1d(everyone, self.separated), self.limits)
+            fixed = row_space(few, np.setdiff1d(everyone, self.separated), self.limits)
         self.fates = dict.fromkeys(self.references, "reference")
-        own = slice(-len(kept), None)  # a column of zeros may stand before the bias
-        for j, sure, finite in zip(kept, known[own], fixed[own], strict=True):
+        first = few.p - len(kept)  # a column of zeros may stand before the bias
+        for k, j in enumerate(kept, first):
+            sure, finite = known.units[k], fixed.units[k]
             self.fates[j] = "finite" if finite else "diverges" if sure else "undetermined"
+        self.aliased = [
+            ([kept[k - first] for k in part], known.share(part) == fixed.share(part))
+            for part in known.dependent()
+        ]
 
     def _find_signs(self, few: Passes, kept: list[int]) -> None:
         """By a verdict without each column that may have a sign, if that does not take long."""
@@ -213,7 +230,10 @@ class _Work:
                 u = u + move
                 u[at] = 0.0
                 if passes.least(exact.floats(u), self.limits).separates:
-                    signed -= {kept[k] for k in np.flatnonzero(u[first:] * w[first:] <= 0.0)}
+                    signs = np.sign(u[first:])  # a product of two weights may underflow
+                    signed -= {
+                        k for k, sign in zip(kept, signs, strict=True) if self.w[k] * int(sign) <= 0
+                    }
 
     def _hold_responsible(self, name: Hashable, found: Finding) -> None:
         if found.kind == "inseparable":
@@ -269,95 +289,3 @@ class _Work:
             for j in anchors:
                 self.w[j] += taken
         return chosen
-
-
-def _unit_vectors(passes: Passes, rows: Indices, limits: Limits) -> npt.NDArray[np.bool_]:
-    """For each j whether e_j is in the row space of some rows."""
-    few = rows[:: max(1, len(rows) // (4 * passes.p))]
-    for some in (few, rows):
-        quick = passes.over(RowSpace(passes.some(some), _PRIMES[:1]), limits)
-        if quick.is_full():
-            return np.ones(passes.p, dtype=np.bool_)
-    return passes.over(RowSpace(passes.some(rows), _PRIMES), limits).unit_vectors()
-
-
-@dataclass
-class RowSpace(Visit):
-    """Random mixtures of the rows marked, modulo primes.
-
-    p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
-    number only, so that ranges of rows may be seen in any order.
-    """
-
-    marked: RowSet
-    primes: tuple[int, ...]
-    mixtures: list[npt.NDArray[np.int64]] = field(init=False, default_factory=list)
-
-    def look_at(self, part: Part) -> None:
-        """Add these rows, each times its random factors."""
-        shape = (part.p + _SPARE, part.p)
-        self.mixtures = [np.zeros(shape, dtype=np.int64) for _ in self.primes]
-        marked = np.flatnonzero(part.of(self.marked))
-        for start in range(0, len(marked), _TERMS):
-            some = marked[start : start + _TERMS]
-            for rows, block in part.blocks(some):
-                self._add(block, part.first + some[rows])
-
-    def merge(self, other: RowSpace) -> None:
-        """Add the mixtures of the other."""
-        self.mixtures = self.mixtures or [np.zeros_like(mixture) for mixture in other.mixtures]
-        for mixture, more, prime in zip(self.mixtures, other.mixtures, self.primes, strict=True):
-            mixture += more
-            mixture %= prime
-
-    def _add(self, block: Block, numbers: Indices) -> None:
-        mantissas, exponents = np.frexp(block.A)
-        whole = (mantissas * 2.0**53).astype(np.int64)
-        for k, (mixture, prime) in enumerate(zip(self.mixtures, self.primes, strict=True)):
-            residues = whole % prime * _powers(prime)[exponents + 1100] % prime
-            mix = _factors(numbers, len(mixture), k) % prime
-            found = mix.astype(np.float64) @ residues.astype(np.float64)
-            mixture[:, block.columns] += found.astype(np.int64) % prime
-            mixture %= prime
-
-    def is_full(self) -> bool:
-        """Whether the rows marked span everything; if so, that is proved."""
-        mixture, prime = self.mixtures[0], self.primes[0]
-        return bool(_modulo(mixture, prime).rank() == mixture.shape[1])
-
-    def unit_vectors(self) -> npt.NDArray[np.bool_]:
-        """For each j whether e_j is in the row space of the rows marked."""
-        pairs = zip(self.mixtures, self.primes, strict=True)
-        answers = [_eliminate(mixture, prime) for mixture, prime in pairs]
-        largest = max(rank for rank, _ in answers)
-        spanned = [units for rank, units in answers if rank == largest]
-        return np.asarray(np.logical_and.reduce(spanned), dtype=np.bool_)
-
-
-def _factors(numbers: Indices, n_mixtures: int, k: int) -> npt.NDArray[np.int64]:
-    """Random factors of rows by their numbers, one column each (splitmix64)."""
-    seed = np.arange(n_mixtures, dtype=np.uint64)[:, None] * np.uint64(0xD1342543DE82EF95)
-    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + seed + np.uint64(k + 1)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(2)).astype(np.int64)
-
-
-def _modulo(M: npt.NDArray[np.int64], prime: int) -> Any:
-    import flint
-
-    return flint.nmod_mat(*M.shape, M.ravel().tolist(), prime)
-
-
-def _eliminate(M: npt.NDArray[np.int64], prime: int) -> tuple[int, npt.NDArray[np.bool_]]:
-    """The rank modulo a prime, and the unit vectors among the rows of the reduced form."""
-    reduced, rank = _modulo(M, prime).rref()
-    entries = np.array([int(value) for value in reduced.entries()]).reshape(M.shape)[:rank]
-    alone = entries[np.count_nonzero(entries, axis=1) == 1]
-    return rank, np.asarray(alone.any(axis=0))
-
-
-@cache
-def _powers(prime: int) -> npt.NDArray[np.int64]:
-    """2^(e − 53) modulo the prime, at e + 1100."""
-    return np.array([pow(2, e - 53, prime) for e in range(-1100, 1100)], dtype=np.int64)

@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -44,7 +45,7 @@ from novikoff.geometry.digest import MatrixDigest
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes
-from novikoff.geometry.recession import Fate, Fates, fates
+from novikoff.geometry.recession import Aliased, Fate, Fates, fates
 from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
 
@@ -64,6 +65,7 @@ class Table:
     columns: Columns
     index: Labels | None = None  # the labels of a data frame's rows
     seconds: float = 10.0  # for `Verdict.logistic` and the responsible columns
+    only_negative: bool = False  # whether the only label stands for the class that did not happen
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,8 @@ class Verdict:
         if a column has that name. It is found
         when first asked for; None if undecided, beyond 500 weights, after ten seconds, and for a
         verdict that was read from a certificate, which does not have the data. Signs are those
-        for the positive class; where there is one class only, it is that.
+        for the positive class. Where `separate` sees one label only, it is that, unless it is 0,
+        a negative number or False: then all rows are negative, and the intercept goes to −∞.
 
         - "finite": a finite maximum-likelihood estimate exists. So it is for every weight of
           inseparable data, and for no weight of separable data.
@@ -149,14 +152,13 @@ class Verdict:
         - "diverges": there is none, and no sign is proved. Such directions of either sign exist,
           or the sign was not looked for: it takes a verdict without each such column, and all of
           them may take some seconds, which 100,000 × 20 or 300 × 80 numbers do.
-        - "undetermined": columns depend on each other, and any value is as good.
+        - "undetermined": columns depend on each other (are aliased), and any value of this weight
+          is as good. Whether they have finite estimates together is in `aliased`.
         - "reference": the level with which the others of a category column are compared; the
           levels' own columns depend on each other. It is the one with the most rows that stay on
           the hyperplane, else the one with the most rows.
 
-        Which weights are finite or determined is a question of ranks, which `recession` answers
-        modulo primes: without doubt where columns are independent, else but for bad luck with
-        eight primes of 21 bits.
+        Which weights are finite or determined is a question of ranks, which are exact.
 
         Examples
         --------
@@ -166,6 +168,23 @@ class Verdict:
         {0: '+inf', 1: 'finite', '(intercept)': 'finite'}
         """
         return self._fates and self._fates.weights
+
+    @property
+    def aliased(self) -> list[Aliased] | None:
+        """Columns that depend on each other, and whether they have a finite estimate together.
+
+        A list of ``(columns, finite)``, one for each class of such columns; None where `logistic`
+        is None. No weight of them alone is determined by the data. What they contribute together
+        is, as far as rows differ in it; where ``finite`` is False, it has no finite estimate.
+        A column of zeros contributes nothing, and is in no class.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 0, 1], [0, 0, 2], [0, 0, 3], [1, 2, 2]], [0, 1, 0, 1]).aliased
+        [Aliased(columns=(0, 1), finite=False)]
+        """
+        return self._fates and self._fates.aliased
 
     @property
     def responsible_columns(self) -> list[Hashable] | None:
@@ -189,7 +208,8 @@ class Verdict:
             return None
         w = self.certificate.w
         limits = Limits(seconds=self.data.seconds)
-        return fates(self.data.problem, self.data.columns, w, self.separated_rows, limits)
+        found = fates(self.data.problem, self.data.columns, w, self.separated_rows, limits)
+        return found.negated() if found is not None and self.data.only_negative else found
 
     def summary(self) -> None:
         """Print what `novikoff fit` prints about a verdict; rows as in ``rows``.
@@ -340,11 +360,14 @@ def separate(
             progress=progress,
         )  # fmt: skip
     table, labels = _read(X, y, bool(fit_intercept))
-    sides = sides_of(distinct_labels(labels), positive)
+    found = distinct_labels(labels)
+    sides = sides_of(found, positive)
     problem = table.problem.resigned(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
-    return replace(verdict, data=replace(table, problem=problem))
+    alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
+    only_negative = alone and not float(sides[0] or 0) > 0.0
+    return replace(verdict, data=replace(table, problem=problem, only_negative=only_negative))
 
 
 def separate_classes(
@@ -357,7 +380,12 @@ def separate_classes(
     budget: float | None = None,
     progress: IntervalProgress | None = None,
 ) -> dict[Hashable, Verdict]:
-    """Decide for every class whether a hyperplane separates it from all others.
+    """Decide for every class whether a hyperplane separates it from all others (one-vs-rest).
+
+    Where every class is separable from the rest, the class of the largest score is right for every
+    row. Where some are not, this says nothing of rules that compare the scores of several classes,
+    as a multinomial logistic regression does: the class of the largest of several linear scores
+    may be right for every row, although no class is separable from the rest.
 
     The parameters are those of `separate`; the budget is for all classes together.
 
@@ -414,7 +442,8 @@ def decide(
         hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
         found = find(passes, goal, tol, limits, progress)
     sha256 = hashing.result().signed(problem.signs)
-    verdict = report(passes, sha256, found, sides)
+    with one_blas_thread():
+        verdict = report(passes, sha256, found, sides)
     if found.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif found.separated is not None:

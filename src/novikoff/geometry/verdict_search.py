@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -96,7 +97,8 @@ def find(
         return find(narrow[0], goal, tol, limits, progress).spread(narrow[1], passes.d)
     work = _Search(passes, goal, tol, limits, progress)
     try:
-        with np.errstate(all="ignore"):  # what overflows proves nothing, and stops nothing
+        # What overflows proves nothing, and stops nothing.
+        with np.errstate(all="ignore"), one_blas_thread():
             work.go()
     except KeyboardInterrupt:
         limits.interrupted = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _VERDICTS = {
 _LOGISTIC_OF_KIND = {
     "separable": "a logistic regression has no finite estimates; whether each goes to +∞ or −∞ is "
     "not proved",
-    "quasi-separable": "a logistic regression has no finite estimates of some weights; which, is "
-    "not proved",
+    "quasi-separable": "the estimates of a logistic regression are not all finite; which of them "
+    "are infinite is not proved",
     "inseparable": "a logistic regression has finite estimates",
 }
 
@@ -43,25 +43,26 @@ def lines(
         yield "margin", f"γ {interval(verdict.margin)}"
         return
     apart = verdict.n_separated
+    which = "with a bias" if proof.fit_intercept else "through the origin"
     proved = _VERDICTS[verdict.kind].format(
-        which="with a bias" if proof.fit_intercept else "through the origin",
+        which=which,
         n=proof.n,
         apart="1 row" if apart == 1 else f"{apart:,} rows",
         rest=proof.n - apart,
     )
     yield "verdict", f"{verdict.kind} — proved: {proved}"
     if verdict.kind == "inseparable":
-        few = f"no hyperplane has these {len(verdict.support):,} on their side"
+        few = f"no hyperplane {which} has these {len(verdict.support):,} on their side"
         yield "contradict", f"rows {show(verdict.support)}: {few}"
     elif verdict.kind == "quasi-separable":
         if len(verdict.separated_rows) == 0:  # they are elsewhere
             return
         yield "separated", f"rows {show(verdict.separated_rows)}"
     else:
-        radius = f"longest row R = {number(verdict.radius)}{bound(verdict.mistake_bound)}"
+        radius = f"longest row R ≤ {up(verdict.radius)}{bound(verdict.mistake_bound)}"
         yield "margin", f"γ {interval(verdict.margin)}   {radius}"
         if scaled is not None:
-            radius = f"R = {number(scaled.radius)}{bound(scaled.mistake_bound)}"
+            radius = f"R ≤ {up(scaled.radius)}{bound(scaled.mistake_bound)}"
             gamma = interval(scaled.margin)
             yield "", f"features of mean 0 and variance 1: γ {gamma}   {radius}"
         if proof.fit_intercept:
@@ -74,9 +75,9 @@ def sentence(verdict: Verdict) -> str:
     """The verdict in one line."""
     proof = verdict.certificate
     if verdict.kind == "undecided":
-        text = f"γ is in [{verdict.margin.lo:.6g}, {verdict.margin.hi:.6g}]"
+        text = f"γ is in [{down(verdict.margin.lo, 6)}, {up(verdict.margin.hi, 6)}]"
     elif verdict.kind == "inseparable":
-        text = f"{len(verdict.support)} rows contradict any hyperplane"
+        text = f"{len(verdict.support):,} rows contradict any hyperplane"
     elif verdict.kind == "quasi-separable":
         apart = verdict.n_separated
         rest = (0 if proof is None else proof.n) - apart
@@ -119,11 +120,22 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         no_sign = unknown if named.pop("diverges", None) else ""
         listed = f": {some(signed, len(signed))}" if signed else ""
         said.append(f"a logistic regression has no finite estimates{listed}{no_sign}")
-    elif signed:
-        said.append(f"a logistic regression has no finite estimate of {some(signed, len(signed))}")
+    else:
+        text = "the estimates of a logistic regression are not all finite"
+        if signed:
+            listed = some(signed, len(signed))
+            text = f"a logistic regression has no finite estimate of {listed}"
+        said.append(text)
+        for part in verdict.aliased or []:
+            if not part.finite:
+                names = some([str(name) for name in part.columns], len(part.columns))
+                said.append(f"no finite estimate of these together, which are aliased: {names}")
     for fate, what in (
         ("diverges", "no finite estimate, and no sign that is proved"),
-        ("undetermined", "not determined by the data (constant, or dependent on other columns)"),
+        (
+            "undetermined",
+            "each alone not determined by the data (constant, or dependent on other columns)",
+        ),
         ("reference", "categories are compared with"),
     ):
         if fate in named:
@@ -141,16 +153,42 @@ def number(value: float) -> str:
     return f"{value:.4g}".replace("inf", "∞")
 
 
-def large(count: int) -> str:
-    """A count for a person: beyond 15 digits as a power of ten.
+def up(value: float, digits: int = 4) -> str:
+    """An upper bound for a person: not below the number.
 
-    >>> large(12345), large(14 * 10**15), large(10**400)
-    ('12,345', '1.4·10^16', '1.0·10^400')
+    >>> up(1.7320508), up(0.25), up(99999.5), up(math.inf)
+    ('1.733', '0.25', '1e+05', '∞')
     """
-    if count >= 10**4000:
+    return _rounded(value, digits, ROUND_UP if value > 0.0 else ROUND_DOWN)
+
+
+def down(value: float, digits: int = 4) -> str:
+    """A lower bound for a person: not above the number.
+
+    >>> down(1.7320508), down(0.25), down(-1.7320508)
+    ('1.732', '0.25', '-1.733')
+    """
+    return _rounded(value, digits, ROUND_DOWN if value > 0.0 else ROUND_UP)
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    to = Context(prec=digits, rounding=rounding)
+    return f"{float(to.create_decimal(value)):.{digits}g}".replace("inf", "∞")
+
+
+def large(bound: int) -> str:
+    """A bound on a count for a person: beyond 15 digits as a power of ten, not below it.
+
+    >>> large(12345), large(14 * 10**15), large(10**400 + 1)
+    ('12,345', '1.4·10^16', '1.1·10^400')
+    """
+    if bound >= 10**4000:
         return "more than 10^4000"
-    digits = str(count)
-    return f"{count:,}" if len(digits) <= 15 else f"{digits[0]}.{digits[1]}·10^{len(digits) - 1}"
+    if bound < 10**15:
+        return f"{bound:,}"
+    above = Context(prec=2, rounding=ROUND_UP).create_decimal(bound)
+    first, second = f"{above.scaleb(-above.adjusted()):.1f}".split(".")
+    return f"{first}.{second}·10^{above.adjusted()}"
 
 
 def interval(bounds: Interval) -> str:
@@ -158,27 +196,26 @@ def interval(bounds: Interval) -> str:
 
     >>> from novikoff.geometry.margin import Interval
     >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
-    ('= 0.0010372… (proved to 3e-08)', '≥ 0.5')
+    ('= 0.0010372… (proved to 4e-08)', '≥ 0.5')
     >>> interval(Interval(0.079999, 0.40001)), interval(Interval(0.0, 0.5))
     ('≥ 0.07999 (and ≤ 0.4001)', '≤ 0.5')
     >>> interval(Interval(0.99999999999, 1.00000000001))
-    '= 1.00000000 (proved to 2e-11)'
+    '= 1.00000000 (proved to 3e-11)'
     """
     lo, hi = bounds.lo, bounds.hi
-    if lo == hi:
-        return f"= {number(lo)}" if math.isinf(lo) else f"= {lo:.7g} (exactly)"
+    if lo == hi and (math.isinf(lo) or Decimal(shown := f"{lo:.7g}") == Decimal(lo)):
+        return f"= {number(lo)}" if math.isinf(lo) else f"= {shown} (exactly)"
     for digits in range(9, 1, -1) if hi < math.inf else ():
         for rounding, more in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
             to = Context(prec=digits, rounding=rounding)
-            if (shown := to.create_decimal(lo)) == to.create_decimal(hi):
-                return f"= {shown}{more} (proved to {hi - lo:.0e})"
-    below = Context(prec=4, rounding=ROUND_DOWN).create_decimal(lo)
-    above = Context(prec=4, rounding=ROUND_UP).create_decimal(hi)
+            if (same := to.create_decimal(lo)) == to.create_decimal(hi):
+                width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
+                return f"= {same}{more} (proved{f' to {float(width):.0e}' if width else ''})"
     if hi == math.inf:
-        return f"≥ {number(float(below))}"
+        return f"≥ {down(lo)}"
     if lo == 0.0:
-        return f"≤ {number(float(above))}"
-    return f"≥ {number(float(below))} (and ≤ {number(float(above))})"
+        return f"≤ {up(hi)}"
+    return f"≥ {down(lo)} (and ≤ {up(hi)})"
 
 
 def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from novikoff.geometry.verdict_text import number
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import Report
-from novikoff.report.text import lines
+from novikoff.report.text import lines, tally
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -33,11 +33,11 @@ footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 @media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } }
 """
 _HEADLINES = {
-    "separable": "One linear rule gets every row right.",
-    "quasi-separable": "A hyperplane has every row on its side or on itself; "
+    "separable": "A hyperplane{which} has every row on its side.",
+    "quasi-separable": "A hyperplane{which} has every row on its side or on itself; "
     "none has all of them off it.",
-    "inseparable": "No linear rule gets every row right.",
-    "undecided": "Whether a linear rule gets every row right is not decided.",
+    "inseparable": "No hyperplane{which} has every row on its side.",
+    "undecided": "Whether a hyperplane{which} has every row on its side is not decided.",
 }
 _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
@@ -48,6 +48,8 @@ def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     They are None where rows are too many to be drawn.
     """
     kind = report.kind or "perceptron"
+    if len(report.found.cases) > 1:
+        kind = report.question
     parts = _head(report), _facts(report), _wrong(report), _figures(pictures), _foot(report)
     body = "\n".join(line for part in parts for line in part)
     title = escape(f"{report.data.source}: {kind}")
@@ -62,10 +64,12 @@ def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
     if report.kind is not None:
-        several = len(report.found.cases) > 1
-        worst = "Each class against the rest; the worst counts."
-        headline = worst if several else _HEADLINES[report.kind]
-        yield f'<p><span class="kind {report.kind}">{report.kind}</span> {headline}</p>'
+        which = "" if report.found.options.fit_intercept else " through the origin"
+        badge, headline = report.kind, _HEADLINES[report.kind].format(which=which)
+        if len(report.found.cases) > 1:
+            badge = tally(report.found.kinds)
+            headline = "Each class against the rest."
+        yield f'<p><span class="kind {report.kind}">{badge}</span> {headline}</p>'
 
 
 def _facts(report: Report) -> Iterator[str]:

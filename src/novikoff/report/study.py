@@ -607,7 +607,7 @@ class _OfArrays(_TaskBase):
         )
 
     def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
-        self.tell(f"{step}: {errors:,.0f} so far, no rule has fewer than {bound:,.0f}", None)
+        self.tell(f"{step}: {errors:,.0f} so far, no hyperplane has fewer than {bound:,.0f}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.problem.X))

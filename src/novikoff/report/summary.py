@@ -99,8 +99,19 @@ class Report:
 
     @property
     def kind(self) -> str | None:
-        """The kind for the data as a whole, the worst of its cases; None without a verdict."""
+        """The worst kind among the cases, as `SEVERITY` has it; None without a verdict.
+
+        Where there are several, each is about one class against the rest: a rule that compares the
+        scores of all classes may be right for every row, whatever they say.
+        """
         return max(self.found.kinds, key=SEVERITY.index, default=None)
+
+    @property
+    def question(self) -> str:
+        """Which question the verdict answers."""
+        if len(self.found.cases) > 1:
+            return "each class against the rest"
+        return f"one class against the {'other' if len(self.found.labels) == 2 else 'rest'}"
 
     @property
     def notes(self) -> list[str]:
@@ -170,7 +181,12 @@ class Report:
                 "classes": [{"label": label, "rows": count} for label, count in self.classes],
                 "notes": self.notes,
             },
-            "verdict": self.kind and {"kind": self.kind, "cases": [*map(self._case, found.cases)]},
+            "verdict": self.kind
+            and {
+                "kind": self.kind,
+                "question": self.question,
+                "cases": [*map(self._case, found.cases)],
+            },
             "perceptron": found.run and asdict(found.run),
             "model": {
                 "rule": found.rule,
@@ -207,6 +223,7 @@ class Report:
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(separated),
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
+            "aliased": verdict.aliased and [part._asdict() for part in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
             "errors": case.errors,
             "errors_lower_bound": case.least_errors,

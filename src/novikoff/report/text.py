@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from novikoff.data.errors import counted
 from novikoff.geometry import verdict_text
-from novikoff.geometry.verdict_text import SHOWN, bound, interval, large, number, some
+from novikoff.geometry.verdict_text import SHOWN, bound, down, interval, large, some
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.report.study import Case
     from novikoff.report.summary import ListedRows, Report
+
+# What verdicts on each class against the rest say about all classes at once.
+ALL_APART = "so the class with the largest score is right for every row"
+TOGETHER = (
+    "not decided here: a rule that compares the scores of all classes (multinomial, argmax) may "
+    "still get every row right"
+)
 
 
 def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
@@ -66,12 +73,21 @@ def _verdict(report: Report) -> Iterator[tuple[str, str]]:
     if len(cases) == 1:
         yield from _case(report, cases[0])
     elif cases:
-        tally = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        yield "verdict", f"{report.kind} — each class against the rest: {tally}"
+        yield "verdict", f"each class against the rest: {tally(kinds)}"
         width = max(len(str(case.positive)) for case in cases)
         for case in cases:
             line = f"{case.verdict.kind:16} {_one_line(report, case)}"
             yield "", f"{case.positive!s:{width}}  {line}"
+        yield "together", TOGETHER if report.kind != "separable" else ALL_APART
+
+
+def tally(kinds: Sequence[str]) -> str:
+    """How many verdicts there are of each kind.
+
+    >>> tally(["separable", "inseparable", "separable"])
+    '2 separable, 1 inseparable'
+    """
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
 
 
 def _one_line(report: Report, case: Case) -> str:
@@ -85,8 +101,8 @@ def _one_line(report: Report, case: Case) -> str:
         return f"γ {interval(verdict.margin)}{bound(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
-        wrong = f", best rule found errs on {case.errors:,}"
-        wrong += f", any on at least {case.least_errors:,}" if case.least_errors else ""
+        wrong = f", best hyperplane found errs on {case.errors:,}"
+        wrong += f", every one on at least {case.least_errors:,}" if case.least_errors else ""
     return f"rows {rows_text(report.rows(verdict.support), 4)} contradict{wrong}"
 
 
@@ -113,7 +129,10 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     yield "perceptron", f"{yet}every row right after {counts}"
     if run.period is not None:
         every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
-        yield "", f"its weights repeat every {every}: no rule has every row right, proved"
+        none = f"no {_hyperplane(report)} has every row on its side"
+        if len(report.found.classes) > 2:
+            none = f"no {_hyperplane(report)} separates some class from the rest"
+        yield "", f"its weights repeat every {every}: {none}, proved"
     if not run.returned:
         yield "", "in floats its rule, mapped back, does not separate the rows as given"
     elif standard and run.clean and cases:
@@ -140,7 +159,7 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"
     nearest = min(found.margins)
-    away = f"; the nearest row is {number(nearest)} from it" if 0 < nearest < math.inf else ""
+    away = f"; the nearest row is {down(nearest)} from it" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
 
 
@@ -153,9 +172,9 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
     least = cases[0].least_errors if len(cases) == 1 else None
     if least == errors:
-        text += "; proved: no hyperplane makes fewer"
+        text += f"; proved: no {_hyperplane(report)} makes fewer"
     elif least:
-        text += f"; proved: every hyperplane makes at least {least:,}"
+        text += f"; proved: every {_hyperplane(report)} makes at least {least:,}"
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
@@ -164,6 +183,11 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
         many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
         yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_counting(report)}"
     yield from _confusion(report, most)
+
+
+def _hyperplane(report: Report) -> str:
+    """What is meant by a hyperplane here."""
+    return "hyperplane" if report.found.options.fit_intercept else "hyperplane through the origin"
 
 
 def _confusion(report: Report, most: int) -> Iterator[tuple[str, str]]:

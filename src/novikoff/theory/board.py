@@ -22,9 +22,10 @@ from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.training import load_kernels
 from novikoff.geometry.separability import Table, Verdict, separate
-from novikoff.geometry.verdict_text import large
+from novikoff.geometry.verdict_text import down, large, up
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
+_MAX_NAME = 40  # characters of the name of an order
 
 
 class OrderRun(NamedTuple):
@@ -50,7 +51,8 @@ class OrderRun(NamedTuple):
 class Board:
     """R, γ and R²/γ² of two classes, and the mistakes of the perceptron in each order.
 
-    ``bound`` is ⌊R²/γ²⌋, proved by ``verdict``; None where no rule separates the classes.
+    ``bound`` is ⌊R²/γ²⌋, proved by ``verdict``; None where no hyperplane separates the classes. In
+    print R is rounded up and γ down.
     """
 
     verdict: Verdict
@@ -65,7 +67,7 @@ class Board:
 
     @property
     def margin(self) -> float:
-        """γ, rounded down; 0 where no rule separates the classes."""
+        """γ, rounded down; 0 where no hyperplane separates the classes."""
         return self.verdict.margin.lo
 
     @property
@@ -86,23 +88,21 @@ class Board:
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
             ("data", f"{self.n:,} rows, {self.d:,} columns: {self.verdict.kind}"),
-            ("R", f"{self.radius:.6g}, the length of the longest row [x, 1]"),
+            ("R", f"{up(self.radius, 6)}, the length of the longest row [x, 1]"),
         ]
         proof = self.verdict.certificate
+        rule, which = "[w, b]", ""
         if proof is not None and not proof.fit_intercept:
-            facts[1] = ("R", f"{self.radius:.6g}, the length of the longest row x")
+            facts[1] = ("R", f"{up(self.radius, 6)}, the length of the longest row x")
+            rule, which = "w", " through the origin"
         if self.verdict.kind != "separable":
-            unknown = self.verdict.kind == "undecided"
-            return [*facts, ("γ", "not known" if unknown else "none: no rule has every row right")]
-        ratio = self.radius / self.margin if self.margin > 0.0 else math.inf
-        bound = ""
-        if self.bound is not None:
-            bound = f": at most {large(self.bound)} mistakes, in any order"
-        return [
-            *facts,
-            ("γ", f"{self.margin:.6g}, the largest margin of any rule [w, b] of length 1"),
-            ("R²/γ²", f"{ratio * ratio:,.6g}{bound}"),
-        ]
+            none = f"none: no hyperplane{which} has every row on its side"
+            return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
+        margin = f"{down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
+        if self.bound is None:
+            return [*facts, ("γ", margin)]
+        most = f"{large(self.bound)}: no run makes more mistakes, in any order"
+        return [*facts, ("γ", margin), ("⌊R²/γ²⌋", most)]
 
     def _table(self) -> list[tuple[str, ...]]:
         head = ("order", "mistakes", "epochs", "end")
@@ -149,9 +149,9 @@ def report(
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> nv.theory.report(X, [0, 0, 0, 1], orders=["cyclic", [3, 1, 0, 2], "max_distance"])
     data     4 rows, 2 columns: separable
-    R        1.73205, the length of the longest row [x, 1]
-    γ        0.242536, the largest margin of any rule [w, b] of length 1
-    R²/γ²    51: at most 51 mistakes, in any order
+    R        1.73206, the length of the longest row [x, 1]
+    γ        0.242535, the largest margin of any rule [w, b] of length 1
+    ⌊R²/γ²⌋  51: no run makes more mistakes, in any order
     <BLANKLINE>
     order         mistakes  epochs  end
     cyclic              18       9  all rows right
@@ -165,8 +165,7 @@ def report(
             problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
             random_state=random_state,
         )  # fmt: skip
-        name = order if isinstance(order, str) else str(order)
-        runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
+        runs.append(OrderRun(_name(order), ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
     return Board(verdict, problem.n, problem.p - 1, runs)
 
 
@@ -233,19 +232,19 @@ def compare_normalisations(
     Normalisations
         As given; times each factor; moved; centred, each column less its mean; within the unit
         ball; and standardised, each column of mean 0 and variance 1 unless it is constant. Numbers
-        are rounded to floats after each change.
+        are rounded to floats after each change. In print R is rounded up and γ down.
 
     Examples
     --------
     >>> compare_normalisations([[1, 5], [2, 6], [4, 5], [5, 6]], [0, 0, 1, 1], shift=[10, 10])
     features          R         γ  ⌊R²/γ²⌋  mistakes
-    as given      7.874   1.11734       49         7
+    as given      7.875   1.11733       49         7
     × 0.1         1.269  0.111783      128        23
     × 10          78.11   11.1732       48         7
-    moved         21.95   1.08757      407        21
-    centred       2.291   1.11803        4         1
-    unit ball     1.414  0.143114       97        17
-    standardised  1.897  0.904534        4         2
+    moved         21.96   1.08757      407        21
+    centred       2.292   1.11803        4         1
+    unit ball     1.415  0.143113       97        17
+    standardised  1.898  0.904534        4         2
     """
     given = separate(X, y, fit_intercept=fit_intercept)
     rows = cast(Table, given.data).problem.X
@@ -319,6 +318,12 @@ def _html(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
+def _name(order: str | Sequence[int] | Order) -> str:
+    """How an order is called in a table: a list of row numbers by the first of them."""
+    text = str(order)
+    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
+
+
 def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:
     if shift is None:
         return np.full(rows.shape[1], 10.0 * float(np.abs(rows).max()))
@@ -338,7 +343,7 @@ def _mistakes(verdict: Verdict) -> int | None:
 
 def _cells(row: Normalised) -> tuple[str, ...]:
     verdict = row.verdict
-    margin = f"{verdict.margin.lo:.6g}" if verdict.kind == "separable" else verdict.kind
+    margin = down(verdict.margin.lo, 6) if verdict.kind == "separable" else verdict.kind
     bound = "" if verdict.mistake_bound is None else large(verdict.mistake_bound)
     mistakes = "no end" if row.mistakes is None else f"{row.mistakes:,}"
-    return row.name, f"{verdict.radius:.4g}", margin, bound, mistakes
+    return row.name, up(verdict.radius), margin, bound, mistakes

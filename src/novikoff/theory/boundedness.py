@@ -38,6 +38,7 @@ from novikoff.core.validation import check_matrix
 from novikoff.geometry import exact
 from novikoff.geometry.separability import Table, Verdict, separate
 from novikoff.theory.board import run_perceptron
+from novikoff.theory.rounding import rational, square_norm, up, up_with_root
 
 _MAX_SETS = 20_000  # of independent rows, whose determinants are computed
 
@@ -49,7 +50,7 @@ class WeightBound:
     Attributes
     ----------
     bound : float
-        ‖w_t‖ is at most this, for all t; infinity where it is beyond float64.
+        ‖w_t‖ is at most this, for all t, rounded up; infinity where it is beyond float64.
     kappa_squared : Fraction
         κ² of the rows scaled to length one, without rounding.
     rank : int
@@ -93,8 +94,8 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
     if not isinstance(rows, np.ndarray):
         raise ValueError("A must be a dense matrix: κ needs the minors of few rows.")
     rows = rows.astype(np.float64, copy=False)
-    start = np.linalg.norm(np.atleast_1d(np.asarray(w0, dtype=np.float64)))
-    if not (math.isfinite(step) and step > 0.0 and np.isfinite(start)):
+    start = np.atleast_1d(np.asarray(w0, dtype=np.float64)).ravel()
+    if not (math.isfinite(step) and step > 0.0 and np.isfinite(start).all()):
         raise ValueError(f"The step must be finite and positive, not {step}, and w0 finite.")
     if not np.isfinite(rows).all():
         i, j = np.argwhere(~np.isfinite(rows))[0]
@@ -104,10 +105,12 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
         what = f"row {zero[0]} is zero" if len(zero) > 0 else "there are none"
         raise ValueError(f"The rows of A must not be zero: {what}.")
     kappa_squared, rank = _kappa_squared(rows)
-    kappa, radius = exact.square_root_up(kappa_squared), max(math.hypot(*row) for row in rows)
-    exponent = 1.5 * rows.shape[1]
-    factor = 2.0**exponent if exponent < 1024.0 else math.inf
-    bound = 2.0 * max(float(start), step * radius * (kappa * factor + 1.0))
+    # 2·η̄·R·(κ·2^(3p/2) + 1), or 2·‖w₀‖
+    reach = 4 * rational(step) ** 2 * max(square_norm(row) for row in rows)
+    grown = up_with_root(Fraction(0), reach * kappa_squared * 8 ** rows.shape[1])
+    if math.isfinite(grown):
+        grown = up_with_root(Fraction(grown), reach)
+    bound = max(up_with_root(Fraction(0), 4 * square_norm(start)), grown)
     return WeightBound(bound, kappa_squared, rank)
 
 
@@ -226,7 +229,7 @@ def watch_weights(
         bound = _bound_of(problem)
     else:
         lo = verdict.margin.lo
-        bound = problem.radius * (problem.radius / lo) if lo > 0.0 else math.inf
+        bound = up(rational(problem.radius) ** 2 / rational(lo)) if lo > 0.0 else math.inf
     norms = np.sqrt(ran.traces[0].squared_norm)
     return WeightPath(norms, bound, ran.converged, period, pre_period, verdict)
 

@@ -2,19 +2,32 @@
 
 The letters are those of the theorem: rows a_i = y_i·[x_i, 1], R = max‖a_i‖, and
 γ = max over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Each bound holds for every index rule. It holds for
-any R that is not too small and any γ that is not too large, so round R up and γ down.
+any R that is not too small and any γ that is not too large, so round R up and γ down. Upper bounds
+are rounded up once, lower bounds down (`rounding`): the whole part of an upper bound is a bound.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-# A computed margin may exceed a computed radius by this factor and no more.
-_ROUNDING = 1.0 + 1e-12
+from novikoff.geometry import exact
+from novikoff.theory.rounding import (
+    down,
+    log_above,
+    rational,
+    root_down,
+    square_norm,
+    up,
+    up_with_root,
+)
+
+# A computed margin may exceed a computed radius by a factor whose square is this, and no more.
+_ROUNDING = Fraction(1.0 + 2e-12)
 
 
 def mistake_bound(radius: float, margin: float) -> float:
@@ -34,7 +47,7 @@ def mistake_bound(radius: float, margin: float) -> float:
     Returns
     -------
     float
-        R²/γ²; infinite where that is beyond float64.
+        R²/γ², rounded up; infinite where that is beyond float64.
 
     Raises
     ------
@@ -48,12 +61,13 @@ def mistake_bound(radius: float, margin: float) -> float:
     """
     _require_positive("radius", radius)
     _require_positive("margin", margin)
-    if margin > radius * _ROUNDING:
+    ratio = rational(radius) ** 2 / rational(margin) ** 2
+    if ratio * _ROUNDING < 1:
         raise ValueError(
             f"A margin of {margin} is impossible within a radius of {radius}: "
             "⟨a, w⟩ is at most ‖a‖ for a unit vector w."
         )
-    return _squared_ratio(radius, margin)
+    return up(max(ratio, Fraction(1)))  # γ may be above R by rounding, never in truth
 
 
 def unit_ball_bound(margin: float) -> float:
@@ -103,7 +117,7 @@ def general_bound(
     Returns
     -------
     float
-        The bound; infinite where it is beyond float64.
+        The bound, rounded up; infinite where it is beyond float64.
 
     Raises
     ------
@@ -122,20 +136,26 @@ def general_bound(
     _require_positive("margin s", s)
     if not (math.isfinite(delta) and delta >= 0.0):
         raise ValueError(f"The threshold δ must be finite and not negative, not {delta}.")
-    length = math.hypot(*finite_vector("w_star", w_star).tolist())
-    start = 0.0 if w0 is None else math.hypot(*finite_vector("w0", w0).tolist())
-    if length == 0.0:
+    vector = finite_vector("w_star", w_star)
+    start = Fraction(0) if w0 is None else square_norm(finite_vector("w0", w0))
+    if not vector.any():
         raise ValueError("w_star must not be zero: the zero vector separates nothing.")
-    gamma = s / length
-    if gamma > radius * _ROUNDING:
+    return _general_bound(rational(radius) ** 2, s, square_norm(vector), start, rational(delta))
+
+
+def _general_bound(
+    radius_squared: Fraction, s: float, w_squared: Fraction, start: Fraction, delta: Fraction
+) -> float:
+    """`general_bound` of the squares R², ‖w*‖² and ‖w₀‖²."""
+    inverse = w_squared / rational(s) ** 2  # 1/γ²
+    ratio = radius_squared * inverse
+    if ratio * _ROUNDING < 1:
+        length, radius = (exact.square_root_up(square) for square in (w_squared, radius_squared))
         raise ValueError(
-            f"A margin of {s} is impossible for a w_star of length {length} within a radius "
-            f"of {radius}: ⟨a, w⟩ is at most ‖a‖·‖w‖."
+            f"A margin of {s} is impossible for a w_star of length {length:.6g} within a radius "
+            f"of {radius:.6g}: ⟨a, w⟩ is at most ‖a‖·‖w‖."
         )
-    if gamma == 0.0:  # s/‖w*‖ is below the smallest float
-        return math.inf
-    # (1.4) divided through by ‖w*‖², term by term, so that no square overflows on the way.
-    return _squared_ratio(radius, gamma) + 2.0 * (delta / gamma) / gamma + 2.0 * start / gamma
+    return up_with_root(max(ratio, Fraction(1)) + 2 * delta * inverse, 4 * start * inverse)
 
 
 class ProofBounds(NamedTuple):
@@ -161,7 +181,8 @@ def proof_bounds(
         ⟨w*, w_t⟩ ≥ ⟨w*, w₀⟩ + tμγ        ‖w_t‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)
 
     for a unit vector w* with ⟨a_i, w*⟩ ≥ γ; the third is their quotient, or −1 while the first
-    bound is negative. From w₀ = 0 with μ = 1 and δ = 0 they are tγ, tR² and √t·γ/R.
+    bound is negative. From w₀ = 0 with μ = 1 and δ = 0 they are tγ, tR² and √t·γ/R. The first and
+    the third are rounded down, the second up.
 
     Parameters
     ----------
@@ -180,12 +201,18 @@ def proof_bounds(
     >>> [part.tolist() for part in bounds]
     [[0.5, 2.0], [4.0, 16.0], [0.25, 0.5]]
     """
-    count = np.asarray(t, dtype=np.float64)
-    below = inner + count * step * margin
-    above = norm**2 + count * (step**2 * radius**2 + 2.0 * step * delta)
-    root = np.sqrt(above)
-    cosine = np.divide(below, root, out=np.zeros_like(below), where=root > 0.0)
-    return ProofBounds(below, above, np.where(below < 0.0, -1.0, cosine))
+    count, mu = np.asarray(t), rational(step)
+    rise = mu * rational(margin)
+    growth = mu**2 * rational(radius) ** 2 + 2 * mu * rational(delta)
+    found = []
+    for k in count.ravel().tolist():
+        below = rational(inner) + rational(k) * rise
+        above = rational(norm) ** 2 + rational(k) * growth
+        quotient = below**2 / above if above > 0 else Fraction(0)
+        cosine = -1.0 if below < 0 else root_down(quotient)
+        found.append((down(below), up(above), cosine))
+    columns = np.array(found, dtype=np.float64).reshape(-1, 3).T
+    return ProofBounds(*(column.reshape(count.shape) for column in columns))
 
 
 def translated_bound(
@@ -212,7 +239,7 @@ def translated_bound(
     Returns
     -------
     float
-        The bound; infinite where it is beyond float64.
+        The bound, rounded up; infinite where it is beyond float64.
 
     Examples
     --------
@@ -220,10 +247,23 @@ def translated_bound(
     >>> [round(translated_bound(X, w_star, 0.0, 1.0, [c])) for c in (0.0, 1.0, 10.0)]
     [2, 10, 12322]
     """
-    moved = np.asarray(X, dtype=np.float64) + np.asarray(shift, dtype=np.float64)
-    bias = intercept - float(np.dot(coef, shift))
-    radius = max(math.hypot(*row, 1.0) for row in moved.tolist())
-    return general_bound(radius, s, np.append(np.asarray(coef, dtype=np.float64), bias))
+    w, c = finite_vector("coef", coef), finite_vector("shift", shift)
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or len(rows) == 0 or {rows.shape[1], len(c)} != {len(w)}:
+        shapes = f"{rows.shape}, {w.shape} and {c.shape}"
+        raise ValueError(f"X, coef and shift must have as many columns, not the shapes {shapes}.")
+    if not (np.isfinite(rows).all() and math.isfinite(intercept)):
+        raise ValueError("X and the intercept must be finite.")
+    _require_positive("margin s", s)
+    whole, e = exact.integers(np.vstack([rows, c]))
+    longest = max(sum(value * value for value in row) for row in (whole[:-1] + whole[-1]).tolist())
+    pairs = zip(w.tolist(), c.tolist(), strict=True)
+    bias = rational(intercept) - sum(Fraction(a) * Fraction(b) for a, b in pairs)
+    w_squared = square_norm(w) + bias**2
+    if w_squared == 0:
+        raise ValueError("coef and intercept must not be zero: the zero vector separates nothing.")
+    radius_squared = longest * Fraction(4) ** e + 1
+    return _general_bound(radius_squared, s, w_squared, Fraction(0), Fraction(0))
 
 
 def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
@@ -240,7 +280,8 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
     _require_positive("radius", radius)
     _require_positive("C", C)
     _require_not_negative(norm=norm, hinge=hinge)
-    return max(radius * radius, 1.0 / C) * (norm * norm + 2.0 * C * hinge)
+    R, u, losses, most = map(rational, (radius, norm, hinge, C))
+    return up(max(R**2, 1 / most) * (u**2 + 2 * most * losses))
 
 
 def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: float = 0.0) -> float:
@@ -260,8 +301,11 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
     if not 2.0 <= p < math.inf:
         raise ValueError(f"p must be a finite number from 2 on, not {p}.")
     _require_not_negative(norm=norm, hinge=hinge)
-    half = radius * norm * math.sqrt(p - 1.0) / (2.0 * margin)
-    return (half + math.sqrt(half * half + hinge / margin)) ** 2
+    gamma = rational(margin)
+    square = (rational(radius) * rational(norm) / (2 * gamma)) ** 2 * (rational(p) - 1)
+    losses = rational(hinge) / gamma
+    # (h + √(h² + D/γ))², where h² is the square above
+    return up_with_root(2 * square + losses, 4 * square * (square + losses))
 
 
 def second_order_bound(margin: float, hinge: float, quadratic: float, growth: float) -> float:
@@ -279,7 +323,8 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
     """
     _require_positive("margin", margin)
     _require_not_negative(hinge=hinge, quadratic=quadratic, growth=growth)
-    return (hinge + math.sqrt(quadratic * growth)) / margin
+    gamma, square = rational(margin), rational(quadratic) * rational(growth)
+    return up_with_root(rational(hinge) / gamma, square / gamma**2)
 
 
 def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
@@ -295,8 +340,10 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
     42.0
     """
     _require_not_negative(norm=norm, hinge=hinge)
-    longest = 0.25 * math.sqrt((budget + 1) / math.log(budget + 1)) if budget >= 83 else 0.0
-    return 2.0 * norm * norm + 4.0 * hinge if norm <= longest else math.inf
+    square, losses = rational(norm) ** 2, rational(hinge)
+    if square > 0 and (budget < 83 or 16 * square * log_above(budget + 1) > budget + 1):
+        return math.inf
+    return up(2 * square + 4 * losses)
 
 
 def _require_positive(name: str, value: float) -> None:
@@ -308,11 +355,6 @@ def _require_not_negative(**numbers: float) -> None:
     for name, value in numbers.items():
         if not 0.0 <= value < math.inf:
             raise ValueError(f"The {name} must be finite and at least 0, not {value}.")
-
-
-def _squared_ratio(radius: float, gamma: float) -> float:
-    ratio = max(radius / gamma, 1.0)  # γ may be above R by rounding, never in truth
-    return ratio * ratio
 
 
 def finite_vector(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -27,6 +27,7 @@ from numbers import Integral
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.kernels import Function
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
@@ -37,6 +38,8 @@ from novikoff.geometry.separability import Verdict, separate
 _MAX_POINTS, _MAX_DIMENSIONS = 2000, 5
 _RANK = 1e-10  # a singular value below this share of the largest is none
 _BLOCK = 1 << 22  # entries of a kernel matrix at a time
+_NORMAL = 2.0**-1022  # floats below it have fewer digits
+_LEAST_KERNEL = 2.0**-900  # below it, what is left of a difference may not be a normal float
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,8 @@ class Herding:
     indices : array of int of shape (n_samples,)
         The candidates chosen, in their order; one may come again.
     errors : array of shape (n_samples,)
-        ‖φ̄ − mean of φ over the first T‖ = ‖w_T − w₀‖/T, for each T.
+        ‖φ̄ − mean of φ over the first T‖ = ‖w_T − w₀‖/T, for each T. In floats: with a kernel it
+        is a root of differences, and below about 1e-8·E nothing but rounding, or 0.
     radius : float
         E = max‖φ̄ − φ_s‖.
     bound : array of shape (n_samples,), or None
@@ -149,23 +153,39 @@ def _herd_plainly(
     all_points = points if target is None else np.vstack([points, target])
     unit = math.ldexp(1.0, math.frexp(float(np.abs(all_points).max()))[1] - 1)
     scaled = all_points / unit
+    lost = (np.abs(scaled) < _NORMAL) & (all_points != 0.0)
+    if lost.any():
+        least, most = float(np.abs(all_points[lost]).min()), float(np.abs(all_points).max())
+        raise ValueError(
+            f"The numbers range from {least:.3g} to {most:.3g}, which float64 cannot hold in one "
+            "unit: scale the columns first."
+        )
     rows = scaled[: len(points)] - (scaled.mean(axis=0) if target is None else scaled[-1])
     # ⟨w, φ_s⟩ and ⟨w, φ_s − φ̄⟩ are largest at the same s.
     w, indices, errors = np.zeros(rows.shape[1]), np.empty(n_samples, dtype=np.int64), []
-    for t in range(n_samples):
-        indices[t] = np.argmax(rows @ w)
-        w -= rows[indices[t]]
-        errors.append(math.hypot(*w) / (t + 1))
+    with one_blas_thread():
+        for t in range(n_samples):
+            indices[t] = np.argmax(rows @ w)
+            w -= rows[indices[t]]
+            errors.append(math.hypot(*w) / (t + 1))
     steps, E = np.arange(1, n_samples + 1), max(math.hypot(*row) for row in rows)
     inside = verdict is None or verdict.kind in ("quasi-separable", "inseparable")
     ball = _ball(rows) if inside else None
     fast = None if not ball else max(E, E**2 / (2.0 * ball)) / steps
     bound = E / np.sqrt(steps) if inside else None
     with np.errstate(over="ignore"):  # lengths beyond float64 are infinite
-        bound = None if bound is None else bound * unit
-        fast = None if fast is None else fast * unit
+        bound = None if bound is None else _times(bound, unit)
+        fast = None if fast is None else _times(fast, unit)
         ball = None if ball is None else ball * unit
-        return Herding(indices, np.array(errors) * unit, E * unit, bound, ball, fast, verdict)
+        missed, E = _times(np.array(errors), unit), float(_times(np.array([E]), unit)[0])
+        return Herding(indices, missed, E, bound, ball, fast, verdict)
+
+
+def _times(values: Vector, unit: float) -> Vector:
+    """Values in a unit: below normal floats rounded up, so that only 0 becomes 0."""
+    found = values * unit
+    rounded = (found < _NORMAL) & (values > 0.0) & (found / unit != values)
+    return np.where(rounded, np.nextafter(found, math.inf), found)
 
 
 def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding:
@@ -177,6 +197,12 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
         _check_symmetric(block[:, first : first + size], first)
         mean[first : first + size] = block.mean(axis=1)
         squares[first : first + size] = block[np.arange(len(block)), first + np.arange(len(block))]
+    largest = float(np.abs(squares).max())
+    if 0.0 < largest < _LEAST_KERNEL:
+        raise ValueError(
+            f"The kernel of a row with itself is {largest:.3g} at most, where float64 has few "
+            "digits left: multiply the kernel by a power of two."
+        )
     whole = float(mean.mean())  # ⟨φ̄, φ̄⟩
     scores, indices, missed = mean.copy(), np.empty(n_samples, dtype=np.int64), [0.0]
     for t in range(n_samples):
@@ -186,21 +212,23 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
         missed.append(missed[-1] + 2.0 * inner + (whole - 2.0 * mean[s] + squares[s]))
         scores += mean - _kernel_rows(kernel, points, slice(s, s + 1))[0]
     steps, distances = np.arange(1, n_samples + 1), whole - 2.0 * mean + squares
-    squared = np.array(missed[1:]) / steps**2  # ‖w_t − w₀‖²/t²
+    squared = np.array(missed[1:])  # ‖w_t − w₀‖²
     E, length = math.sqrt(max(0.0, float(distances.max()))), math.sqrt(max(0.0, whole))
     bound: Vector | None = (np.sqrt(length**2 + steps * E**2) + length) / steps
-    if min(whole, distances.min(), squared.min()) < -1e-8 * float(np.abs(squares).max()):
+    if min(whole, distances.min(), (squared / steps**2).min()) < -1e-8 * largest:
         bound = None
         warnings.warn(
             "The kernel is not positive semidefinite: it belongs to no feature space, the squares "
             "of some distances are negative, taken as 0, and no bound holds.",
             stacklevel=3,
         )
-    return Herding(indices, np.sqrt(np.maximum(squared, 0.0)), E, bound, None, None, None)
+    errors = np.sqrt(np.maximum(squared, 0.0)) / steps
+    return Herding(indices, errors, E, bound, None, None, None)
 
 
 def _kernel_rows(kernel: Function, points: Vector, part: slice) -> Vector:
-    found = np.asarray(kernel(points[part], points), dtype=np.float64)
+    with one_blas_thread():
+        found = np.asarray(kernel(points[part], points), dtype=np.float64)
     wanted = len(points[part]), len(points)
     if found.shape != wanted:
         raise ValueError(f"The kernel gave an array of shape {found.shape}, not {wanted}.")

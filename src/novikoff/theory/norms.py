@@ -1,7 +1,8 @@
 """ℓ_p norms, their duals, and margins measured in them (B10; Def 1.25, Ex 1.26).
 
 ‖w‖_p = (Σ|w_j|^p)^(1/p), and ‖w‖_∞ = max|w_j|. The dual norm of ℓ_p is ℓ_q with 1/p + 1/q = 1:
-⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q (Hölder), with equality for some z ≠ 0. All numbers are floats, rounded.
+⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q (Hölder), with equality for some z ≠ 0. All numbers are floats, rounded to
+nearest: for a bound take a margin that is a little smaller, and a radius that is a little larger.
 """
 
 from __future__ import annotations

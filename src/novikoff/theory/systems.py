@@ -1,16 +1,19 @@
 """How many steps the methods for systems of inequalities can take (D1, D4, D5).
 
 Rows have unit length. γ is the margin of the homogeneous rows, max over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩;
-each bound holds for any γ that is not too large. The bound of the perceptron and of von Neumann's
-algorithm is `novikoff.theory.unit_ball_bound`, 1/γ².
+each bound holds for any γ that is not too large, and is rounded up (`rounding`). The bound of the
+perceptron and of von Neumann's algorithm is `novikoff.theory.unit_ball_bound`, 1/γ².
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+
+from novikoff.theory.rounding import halvings, log_above, log_below, rational, up, up_with_root
 
 
 def agmon_rate(eta: float, condition: float) -> float:
@@ -38,7 +41,7 @@ def agmon_rate(eta: float, condition: float) -> float:
     _require(condition=condition)
     if condition > 1.0:
         raise ValueError(f"No violation is larger than the distance: μ ≤ 1, not {condition}.")
-    return 1.0 - eta * (2.0 - eta) * condition**2
+    return up(1 - rational(eta) * (2 - rational(eta)) * rational(condition) ** 2)
 
 
 def shifted_bound(distance: float, radius: float, shift: float) -> float:
@@ -58,7 +61,8 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
         raise ValueError(
             f"A shift of {shift} leaps over a ball of radius {radius}: it must be below twice that."
         )
-    return distance**2 / (shift * (2.0 * radius - shift))
+    delta = rational(shift)
+    return up(rational(distance) ** 2 / (delta * (2 * rational(radius) - delta)))
 
 
 def smooth_bound(margin: float, n: int) -> float:
@@ -72,7 +76,7 @@ def smooth_bound(margin: float, n: int) -> float:
     651
     """
     _require(margin=margin, n=n)
-    return 2.0 * math.sqrt(2.0 * math.log(n)) / margin
+    return up_with_root(Fraction(0), 8 * log_above(n) / rational(margin) ** 2)
 
 
 def smooth_euclidean_bound(margin: float, norm: float) -> float:
@@ -86,7 +90,7 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
     12.0
     """
     _require(margin=margin, norm=norm)
-    return 2.0 * norm / margin
+    return up(2 * rational(norm) / rational(margin))
 
 
 def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tuple[float, float]:
@@ -97,13 +101,14 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     Examples
     --------
     >>> steps, runs = primal_dual_bound(0.5, norm=2.0, factor=2.0)
-    >>> round(steps, 2), runs
+    >>> round(steps, 2), round(runs, 2)
     (11.31, 2.0)
     """
     _require(margin=margin, norm=norm)
     if not 1.0 < factor < math.inf:
         raise ValueError(f"The factor must be finite and above 1, not {factor}.")
-    return math.sqrt(8.0) * norm / margin, 1.0 - math.log(margin) / math.log(factor)
+    steps = up_with_root(Fraction(0), 8 * (rational(norm) / rational(margin)) ** 2)
+    return steps, up(1 + max(-log_below(margin) / log_below(factor), Fraction(0)))
 
 
 def rescaling_bound(margin: float, p: int) -> float:
@@ -120,8 +125,8 @@ def rescaling_bound(margin: float, p: int) -> float:
     187
     """
     _require(margin=margin, p=p)
-    volume = (p - 1) * math.log(1.0 / margin) + math.log(p) + 0.5 * math.log(math.pi)
-    return volume / math.log(1.5)
+    volume = (p - 1) * -log_below(margin) + log_above(p) + log_above(math.pi) / 2
+    return up(volume / log_below(1.5))
 
 
 def doubling_bound(x: npt.ArrayLike) -> float:
@@ -137,7 +142,7 @@ def doubling_bound(x: npt.ArrayLike) -> float:
     entries = np.asarray(x, dtype=np.float64)
     if not (entries.ndim == 1 and (entries > 0.0).all() and (entries <= 1.0).all()):
         raise ValueError("A solution, divided by its largest entry, has entries above 0 up to 1.")
-    return float(-np.log2(entries).sum())
+    return up(sum(map(halvings, entries.tolist()), Fraction(0)))
 
 
 def _require(**numbers: float) -> None:

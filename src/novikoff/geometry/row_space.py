@@ -1,0 +1,338 @@
+"""The row space of some rows, exactly: which unit vectors it holds, and which columns depend.
+
+A rank modulo a prime is never above the rank itself. So full rank modulo one prime is full rank,
+and so it is where as many rows as there are turn out independent. Where rows span less, a few of
+them that are independent modulo a prime have null vectors, which are computed over the rationals.
+If the products of these vectors with all rows are 0, the rank of the few is that of all; else the
+rows that show it join the few. Products are integers in some unit: one that is 0 modulo primes
+whose product exceeds its largest possible size is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices
+from novikoff.core.stops import Limits
+from novikoff.geometry.exact import Block, Integers
+from novikoff.geometry.passes import Part, Passes, RowSet, Visit, check_time
+from novikoff.geometry.rational import solve_seconds
+
+# Primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
+_BITS, _TERMS = 21, 1 << 10
+# Mixtures of the rows beyond p.
+_SPARE = 8
+# Numerators and denominators that are guessed from residues modulo a prime of 61 bits.
+_MAX_GUESSED = 1 << 24
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is proved of the row space of some rows with p columns.
+
+    Attributes
+    ----------
+    units : array of bool of shape (p,)
+        For each j whether the unit vector e_j is in the space.
+    null : list of integer vectors, or None
+        A basis of the null space, one vector for each column that depends on those before it.
+    rows : array of int of shape (r, p), or None
+        All rows, in place of the null space, where they are independent.
+    """
+
+    units: npt.NDArray[np.bool_]
+    null: list[list[int]] | None = None
+    rows: Integers | None = None
+
+    def dependent(self) -> list[list[int]]:
+        """Classes of columns that depend on each other, without columns of zeros.
+
+        Where the null space is not known, all of them are one class.
+        """
+        if self.null is None:
+            whole: Any = self.rows
+            rest = np.flatnonzero(~self.units & (whole != 0).any(axis=0)).tolist()
+            return [rest] if rest else []
+        classes: list[set[int]] = []
+        for vector in self.null:
+            own = {j for j, value in enumerate(vector) if value}
+            joined = [part for part in classes if part & own]
+            classes = [part for part in classes if not part & own]
+            classes.append(own.union(*joined))
+        return [sorted(part) for part in sorted(classes, key=min) if len(part) > 1]
+
+    def share(self, columns: Sequence[int]) -> int:
+        """The rank less that without these columns: how much the rows tell of their sum."""
+        if self.null is not None:
+            return len(columns) - _rank([[vector[j] for j in columns] for vector in self.null])
+        whole: Any = self.rows
+        others = np.delete(whole, columns, axis=1)
+        return len(whole) - _rank(others.tolist())
+
+
+def row_space(passes: Passes, rows: Indices, limits: Limits) -> Space:
+    """The space of some rows, exactly; OutOfTimeError if a limit is reached."""
+    p = passes.p
+    if len(rows) == 0:
+        return Space(np.zeros(p, dtype=np.bool_), _identity(p))
+    few = rows[:: max(1, len(rows) // (4 * p))]
+    for some in (few, rows):
+        if passes.over(RowSpace(passes.some(some), _prime(0)), limits).is_full():
+            return Space(np.ones(p, dtype=np.bool_), [])
+    marked = passes.some(rows)
+    for prime in _large_primes():
+        check_time(limits)
+        whole, _ = passes.whole(few)
+        independent = _pivots(whole.T, prime)
+        whole = whole[independent]
+        if len(whole) == len(rows):
+            units = _independent_units(whole, prime)
+            if units is not None:
+                return Space(units, rows=whole)
+        null = _null_space(whole, prime, limits)
+        missed = passes.over(Missed(marked, null), limits).first
+        if not missed:
+            units = np.array([not any(column) for column in zip(*null, strict=True)])
+            return Space(units if null else np.ones(p, dtype=np.bool_), null)
+        few = np.union1d(few[independent], np.array([*missed.values()], dtype=np.int64))
+    raise AssertionError("There are infinitely many primes.")
+
+
+def _independent_units(whole: Integers, prime: int) -> npt.NDArray[np.bool_] | None:
+    """For rows that are independent: which e_j are in their space; None if the prime misleads.
+
+    An e_j that is not in the space modulo a prime, in which the rows are independent too, is not
+    in the space. The others are, if the rank falls by their number without their columns.
+    """
+    reduced, _ = _reduced(whole, prime)
+    alone = reduced[np.count_nonzero(reduced, axis=1) == 1]
+    units = np.asarray((alone != 0).any(axis=0))
+    rest = _rank(whole[:, ~units].tolist()) if not units.all() else 0
+    return units if rest == len(whole) - np.count_nonzero(units) else None
+
+
+def _null_space(whole: Integers, prime: int, limits: Limits) -> list[list[int]]:
+    """A basis of the vectors v with Mv = 0, of a matrix of independent rows."""
+    import flint
+
+    rank, p = whole.shape
+    if rank == 0:
+        return _identity(p)
+    matrix = flint.fmpz_mat(whole.tolist())
+    reduced, pivots = _reduced(whole, prime)
+    free = np.setdiff1d(np.arange(p), pivots)
+    if len(free) == 0:
+        return []
+    guessed = _guess(reduced[:, free], prime)
+    if guessed is not None:
+        vectors = _vectors(guessed, pivots, free, p)
+        products = matrix * flint.fmpz_mat(vectors).transpose()
+        if not any(products.entries()):
+            return vectors
+    check_time(limits, (1 + len(free)) * solve_seconds(rank, whole))
+    exactly, divisor, _ = matrix.rref()
+    table = exactly.tolist()
+    pivots = np.array([next(j for j in range(p) if row[j] != 0) for row in table])
+    free = np.setdiff1d(np.arange(p), pivots)
+    columns = [[(int(row[j]), int(divisor)) for row in table] for j in free.tolist()]
+    return _vectors(columns, pivots, free, p)
+
+
+def _identity(p: int) -> list[list[int]]:
+    return [[int(i == j) for j in range(p)] for i in range(p)]
+
+
+def _vectors(
+    columns: list[list[tuple[int, int]]], pivots: Indices, free: Indices, p: int
+) -> list[list[int]]:
+    """Integer vectors with 1 at a free column and minus these fractions at the pivots, scaled."""
+    found = []
+    for j, column in zip(free.tolist(), columns, strict=True):
+        scale = math.lcm(*(below for _, below in column))
+        vector = [0] * p
+        vector[j] = scale
+        for i, (above, below) in zip(pivots.tolist(), column, strict=True):
+            vector[i] = -above * (scale // below)
+        divisor = math.gcd(*vector)
+        found.append([value // divisor for value in vector])
+    return found
+
+
+def _guess(residues: Integers, prime: int) -> list[list[tuple[int, int]]] | None:
+    """Small fractions with these residues, column by column; None if one has none."""
+    found = []
+    for column in residues.T.tolist():
+        fractions = [_fraction(value, prime) for value in column]
+        if None in fractions:
+            return None
+        found.append([fraction for fraction in fractions if fraction is not None])
+    return found
+
+
+def _fraction(residue: int, prime: int) -> tuple[int, int] | None:
+    """The small fraction with this residue, by Euclid's algorithm (Wang 1981); None if none."""
+    r, s, a, b = prime, residue, 0, 1
+    while s > _MAX_GUESSED:
+        q = r // s
+        r, s, a, b = s, r - q * s, b, a - q * b
+    if abs(b) > _MAX_GUESSED:
+        return None
+    return (s, b) if b > 0 else (-s, -b)
+
+
+def _reduced(whole: Integers, prime: int) -> tuple[Integers, Indices]:
+    """The rows of the reduced echelon form modulo a prime that are not 0, and their pivots."""
+    import flint
+
+    reduced, rank = flint.nmod_mat(flint.fmpz_mat(whole.tolist()), prime).rref()
+    entries = [int(value) for value in reduced.entries()]
+    table = np.array(entries, dtype=object).reshape(whole.shape)[:rank]
+    return table, np.argmax(table != 0, axis=1).astype(np.int64) if rank else np.arange(0)
+
+
+def _pivots(whole: Integers, prime: int) -> Indices:
+    """Columns that are independent modulo a prime, as many as can be."""
+    return _reduced(whole, prime)[1]
+
+
+def _rank(rows: list[list[int]]) -> int:
+    """The rank, exactly."""
+    import flint
+
+    if len(rows) == 0 or len(rows[0]) == 0:
+        return 0
+    matrix = flint.fmpz_mat(rows)
+    matrix = matrix if len(rows) >= len(rows[0]) else matrix.transpose()
+    quick = flint.nmod_mat(matrix, next(_large_primes())).rank()
+    return int(quick if quick == min(len(rows), len(rows[0])) else matrix.rank())
+
+
+@dataclass
+class RowSpace(Visit):
+    """Random mixtures of the rows marked, modulo a prime.
+
+    p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
+    number only, so that ranges of rows may be seen in any order.
+    """
+
+    marked: RowSet
+    prime: int
+    mixture: npt.NDArray[np.int64] = field(
+        init=False, default_factory=lambda: np.zeros((0, 0), int)
+    )
+
+    def look_at(self, part: Part) -> None:
+        """Add these rows, each times its random factors."""
+        self.mixture = np.zeros((part.p + _SPARE, part.p), dtype=np.int64)
+        marked = np.flatnonzero(part.of(self.marked))
+        for start in range(0, len(marked), _TERMS):
+            some = marked[start : start + _TERMS]
+            for rows, block in part.blocks(some):
+                self._add(block, part.first + some[rows])
+
+    def merge(self, other: RowSpace) -> None:
+        """Add the mixtures of the other."""
+        if self.mixture.size == 0:
+            self.mixture = np.zeros_like(other.mixture)
+        self.mixture += other.mixture
+        self.mixture %= self.prime
+
+    def _add(self, block: Block, numbers: Indices) -> None:
+        mix = _factors(numbers, len(self.mixture)) % self.prime
+        found = mix.astype(np.float64) @ _residues(block.A, self.prime)
+        self.mixture[:, block.columns] += found.astype(np.int64) % self.prime
+        self.mixture %= self.prime
+
+    def is_full(self) -> bool:
+        """Whether the rows marked span everything; if so, that is proved."""
+        import flint
+
+        entries = self.mixture.ravel().tolist()
+        rank = flint.nmod_mat(*self.mixture.shape, entries, self.prime).rank()
+        return bool(rank == self.mixture.shape[1])
+
+
+@dataclass
+class Missed(Visit):
+    """The first row marked with ⟨a_i, v⟩ ≠ 0, for each of some integer vectors that has one."""
+
+    marked: RowSet
+    vectors: list[list[int]]
+    first: dict[int, int] = field(init=False, default_factory=dict)
+
+    def look_at(self, part: Part) -> None:
+        """Look for such rows among these."""
+        if len(self.vectors) == 0:
+            return
+        marked = np.flatnonzero(part.of(self.marked))
+        size = max(sum(map(abs, vector)) for vector in self.vectors).bit_length()
+        V = np.array(self.vectors, dtype=object).T
+        residues = cache(lambda prime: (V % prime).astype(np.float64))
+        for rows, block in part.blocks(marked):
+            _, exponents = np.frexp(block.A[block.A != 0.0])
+            if len(exponents) == 0:
+                continue
+            # In units of 2^(least exponent − 53), products are integers of at most this many bits.
+            bits = size + int(exponents.max()) - int(exponents.min()) + 53
+            wrong = np.zeros((len(block.A), len(self.vectors)), dtype=np.bool_)
+            for k in range(bits // (_BITS - 1) + 1):
+                prime = _prime(k)
+                products = _residues(block.A, prime) @ residues(prime)[block.columns]
+                wrong |= products % prime != 0.0
+            for k in np.flatnonzero(wrong.any(axis=0)).tolist():
+                self._note(k, part.first + int(marked[rows][np.argmax(wrong[:, k])]))
+
+    def merge(self, other: Missed) -> None:
+        """Keep the earlier rows."""
+        for k, row in other.first.items():
+            self._note(k, row)
+
+    def _note(self, k: int, row: int) -> None:
+        self.first[k] = min(row, self.first.get(k, row))
+
+
+def _residues(A: npt.NDArray[np.float64], prime: int) -> npt.NDArray[np.float64]:
+    """The residues of floats modulo a prime of 21 bits: 2 has an inverse."""
+    mantissas, exponents = np.frexp(A)
+    whole = (mantissas * 2.0**53).astype(np.int64)
+    return np.asarray(whole % prime * _powers(prime)[exponents + 1100] % prime, dtype=np.float64)
+
+
+def _factors(numbers: Indices, n_mixtures: int) -> npt.NDArray[np.int64]:
+    """Random factors of rows by their numbers, one column each (splitmix64)."""
+    seed = np.arange(n_mixtures, dtype=np.uint64)[:, None] * np.uint64(0xD1342543DE82EF95)
+    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + seed + np.uint64(1)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(2)).astype(np.int64)
+
+
+@cache
+def _powers(prime: int) -> npt.NDArray[np.int64]:
+    """2^(e − 53) modulo the prime, at e + 1100."""
+    return np.array([pow(2, e - 53, prime) for e in range(-1100, 1100)], dtype=np.int64)
+
+
+@cache
+def _prime(k: int) -> int:
+    """The k-th prime below 2²¹, from above."""
+    below = 1 << _BITS if k == 0 else _prime(k - 1)
+    return next(_primes_below(below))
+
+
+def _large_primes() -> Iterator[int]:
+    """The primes below 2⁶¹, from above; the first is 2⁶¹ − 1."""
+    return _primes_below(1 << 61)
+
+
+def _primes_below(number: int) -> Iterator[int]:
+    import flint
+
+    return (n for n in range(number - 1, 1, -1) if flint.fmpz(n).is_prime())

@@ -1,0 +1,57 @@
+"""The same data, storage and seed give the same bits, whatever BLAS threads there are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+START = """
+import hashlib, warnings
+import numpy as np, scipy.sparse as sp
+import novikoff as nv
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+def labelled(n, d, flipped=0.0):
+    X = rng.normal(size=(n, d))
+    y = (X @ rng.normal(size=d) > 0.0) ^ (rng.random(n) < flipped)
+    return X, y
+def show(*parts):
+    told = [p.encode() if isinstance(p, str) else np.ascontiguousarray(p).tobytes() for p in parts]
+    print(hashlib.sha256(b"".join(told)).hexdigest())
+"""
+CASES = {
+    "separate dense": "v = nv.separate(*labelled(600, 150)); show(v.coef, v.certificate.to_json())",
+    "separate wide": "v = nv.separate(*labelled(40, 20000)); show(v.coef, v.certificate.to_json())",
+    "separate sparse": "S = sp.random_array((800, 1600), density=0.01, format='csr', rng=rng); "
+    "v = nv.separate(S, rng.integers(0, 2, 800)); show(v.coef, v.certificate.to_json())",
+    "pocket": "p = nv.Pocket(random_state=0, max_updates=200).fit(*labelled(400, 60, 0.05)); "
+    "show(p.coef_, p.intercept_)",
+    "max margin": "m = nv.MaxMargin().fit(*labelled(600, 150)); show(m.coef_, m.intercept_)",
+    "kernel perceptron": "X, y = labelled(1000, 100); m = nv.KernelPerceptron(random_state=0); "
+    "show(m.fit(X, y).decision_function(X))",
+    "forgetron": "X, y = labelled(600, 100); m = nv.Forgetron(budget=100, max_epochs=2, "
+    "random_state=0).fit(X, y); show(m.decision_function(X))",
+    "solve": "A = rng.normal(size=(600, 100)); s = nv.solve(A, A @ rng.normal(size=100) + "
+    "rng.random(600)); show(s.certificate.to_json())",
+    "herd": "h = nv.herd(rng.normal(size=(2000, 300)), n_samples=50); show(h.indices, h.errors)",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bits_do_not_depend_on_the_number_of_threads(case: str) -> None:
+    running = [
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-c", START + CASES[case]],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": count, "OMP_NUM_THREADS": count},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for count in ("1", "2")
+    ]
+    told = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0]
+    assert told[0] == told[1]
+    assert len(told[0].strip()) == 64
