@@ -21,7 +21,7 @@ T = TypeVar("T")
 Generate = Callable[[np.random.Generator], T]
 
 # Every module of claims, by its subject.
-SUBJECTS = ("verdicts", "learners")
+SUBJECTS = ("verdicts", "learners", "systems")
 CLAIMS: dict[str, Claim] = {}
 
 
