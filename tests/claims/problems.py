@@ -142,12 +142,16 @@ class System(Shown):
         return given
 
 
-def system(rng: Generator, *, strict: bool = True, extremes: bool = True) -> System:
+SYSTEMS = ("integers", "integers", "tenths", "floats")
+
+
+def system(
+    rng: Generator, *, strict: bool = True, styles: tuple[str, ...] = SYSTEMS + EXTREME
+) -> System:
     """A few rows: feasible, a single point, contradictory, or so by an ulp; rows of zeros too."""
     p, n, m = int(rng.integers(1, 4)), int(rng.integers(0, 6)), int(rng.choice([0, 0, 0, 1, 2]))
     n = n or 1 - min(m, 1)
-    style = str(rng.choice(["integers", "integers", "tenths", "floats", *(EXTREME * extremes)]))
-    rows, z = table(rng, n + m, p, style), rng.integers(-2, 3, p).astype(np.float64)
+    rows, z = table(rng, n + m, p, str(rng.choice(styles))), rng.integers(-2, 3, p).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         right = rows @ z
     how = rng.choice(["point", "near", "chance", "homogeneous"])

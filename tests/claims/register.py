@@ -21,7 +21,7 @@ T = TypeVar("T")
 Generate = Callable[[np.random.Generator], T]
 
 # Every module of claims, by its subject.
-SUBJECTS = ("verdicts", "learners", "systems")
+SUBJECTS = ("verdicts", "learners", "systems", "theory")
 CLAIMS: dict[str, Claim] = {}
 
 
