@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.report.plots.style import whole_bound
 from tests.claims.oracles import (
     at_most,
     fewest_mistakes,
@@ -144,9 +145,7 @@ def fewest(problem: Labelled) -> None:
     assert learner.converged_ == (not any(each(learner.n_errors_)))
 
 
-@claim(
-    partial(labelled, styles=TAME + EXTREME), covers=["Pocket.n_errors_", "Pocket.coef_"]
-)
+@claim(partial(labelled, styles=TAME + EXTREME), covers=["Pocket.n_errors_", "Pocket.coef_"])
 def errors_of_predict(problem: Labelled) -> None:
     """`predict` errs on exactly the rows that the pocket counts."""
     learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
@@ -234,7 +233,8 @@ def period(problem: Labelled) -> None:
     tame(),
     covers=[
         "Perceptron.n_mistakes_", "Perceptron.n_updates_", "Perceptron.converged_",
-        "Perceptron.update_counts_", "Perceptron.trace_",
+        "Perceptron.update_counts_", "Perceptron.trace_", "Trace", "Trace.margin_ceilings",
+        "plots.MistakesDisplay",
     ],
 )  # fmt: skip
 def run_of_the_perceptron(problem: Labelled) -> None:
@@ -257,6 +257,12 @@ def run_of_the_perceptron(problem: Labelled) -> None:
         assert learner.n_mistakes_ <= largest_square(rows) / square
         for ceiling in learner.trace_.margin_ceilings().tolist():
             assert at_most(square, ceiling * (1.0 + 1e-12))
+        verdict = nv.separate(problem.X, problem.y, fit_intercept=problem.bias)
+        drawn = nv.plots.MistakesDisplay(
+            learner.trace_, margin=verdict.margin.lo, radius=verdict.radius
+        )
+        assert drawn.bound is not None
+        assert learner.n_mistakes_ <= whole_bound(drawn.bound)
     if np.array_equal(problem.X, problem.X.round()):
         total = [
             sum(int(k) * row[j] for k, row in zip(learner.update_counts_, rows, strict=True))
@@ -423,5 +429,3 @@ def kernel_perceptron(problem: Labelled) -> None:
     assert learner.update_counts_.tolist() == np.bincount(ran.rows, minlength=len(rows)).tolist()
     norms = [sum(value * value for value in w) for w in ran.w[1:]]
     np.testing.assert_allclose(learner.trace_.squared_norm, np.array(norms, dtype=float), rtol=1e-9)
-
-

@@ -151,7 +151,10 @@ def system(
     """A few rows: feasible, a single point, contradictory, or so by an ulp; rows of zeros too."""
     p, n, m = int(rng.integers(1, 4)), int(rng.integers(0, 6)), int(rng.choice([0, 0, 0, 1, 2]))
     n = n or 1 - min(m, 1)
-    rows, z = table(rng, n + m, p, str(rng.choice(styles))), rng.integers(-2, 3, p).astype(np.float64)
+    rows, z = (
+        table(rng, n + m, p, str(rng.choice(styles))),
+        rng.integers(-2, 3, p).astype(np.float64),
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         right = rows @ z
     how = rng.choice(["point", "near", "chance", "homogeneous"])

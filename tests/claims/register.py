@@ -21,7 +21,7 @@ T = TypeVar("T")
 Generate = Callable[[np.random.Generator], T]
 
 # Every module of claims, by its subject.
-SUBJECTS = ("verdicts", "learners", "systems", "theory", "streams", "page")
+SUBJECTS = ("verdicts", "learners", "systems", "theory", "streams", "page", "commands")
 CLAIMS: dict[str, Claim] = {}
 
 
@@ -61,9 +61,7 @@ def claim(
     def register(check: Callable[[T], None]) -> Callable[[T], None]:
         name = f"{check.__module__.rpartition('.')[2]}.{check.__name__}"
         says = " ".join((check.__doc__ or "").split())
-        CLAIMS[name] = Claim(
-            name, says, generate, check, tuple(covers), tuple(sentences), problems
-        )
+        CLAIMS[name] = Claim(name, says, generate, check, tuple(covers), tuple(sentences), problems)
         return check
 
     return register

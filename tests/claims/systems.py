@@ -402,7 +402,7 @@ def certificate(problem: System) -> None:
 @claim(
     partial(system, strict=False, styles=SYSTEMS),
     covers=["Solution.no_point_within", "Solution.ended"],
-    sentences=["no solution is nearer to the origin than", "before a proof was found"],
+    sentences=["no solution is nearer to the origin than"],
     problems=60,
 )
 def no_point_within(problem: System) -> None:
@@ -421,5 +421,3 @@ def no_point_within(problem: System) -> None:
     if exact.kind == "feasible":  # its nearest point is checked by `nearest`
         assert exact.exact_w is not None
         assert at_least(inner([*exact.exact_w], [*exact.exact_w]), answer.no_point_within)
-
-

@@ -124,6 +124,22 @@ def assert_told(text: str, square: Fraction) -> None:
         assert text == "= ∞"
 
 
+def told_count(text: str, pattern: str) -> Fraction | None:
+    """A count in words, such as 12,345 or 1.4·10^16, where the pattern has {}; None if not told."""
+    count = r"([\d,]+(?:\.\d·10\^\d+)?)"
+    found = re.search(pattern.replace("{}", count), text)
+    if found is None:
+        return None
+    digits, _, power = found[1].replace(",", "").partition("·10^")
+    return Fraction(digits) * 10 ** int(power or 0)
+
+
+def assert_bound(text: str, pattern: str, rows: Sequence[Point]) -> None:
+    """The mistake bound that is told, if one is, is not below ⌊R²/γ²⌋."""
+    told = told_count(text, pattern)
+    assert told is None or told >= largest_square(rows) // squared_distance(rows)
+
+
 def _decimals(digits: str) -> int:
     return len(digits.partition(".")[2])
 
@@ -163,7 +179,7 @@ def mistake_bound(problem: Labelled) -> None:
     assert worst == math.inf or Fraction(worst) >= largest_square(rows) / square
 
 
-@claim(labelled, covers=["Verdict.support"], sentences=["rows contradict any hyperplane"])
+@claim(labelled, covers=["Verdict.support"])
 def support(problem: Labelled) -> None:
     """The support has the margin of all rows, or contradicts every hyperplane by itself."""
     verdict, rows = ask(problem), problem.rows()
@@ -289,8 +305,7 @@ def summary(problem: Labelled) -> None:
     assert_verdict_text(text.getvalue(), rows, truth.kind)
     said = str(verdict)
     assert said.partition(":")[0] in (truth.kind, "undecided")
-    if found := re.search(r"at most ([\d,]+) mistakes", said):
-        assert int(found[1].replace(",", "")) >= largest_square(rows) // squared_distance(rows)
+    assert_bound(said, "at most {} mistakes", rows)
 
 
 def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int = 0) -> None:
@@ -299,7 +314,9 @@ def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int 
     said = re.search(r"^verdict +(\S+)", text, flags=re.MULTILINE)
     assert said is not None
     assert said[1] in (kind, "undecided")
-    if found := re.search(r"proved: hyperplanes .* can have (\d+) rows? strictly.*other (\d+)", text):
+    if found := re.search(
+        r"proved: hyperplanes .* can have (\d+) rows? strictly.*other (\d+)", text
+    ):
         assert int(found[1]) == len(truth.separated)
         assert int(found[2]) == len(rows) - len(truth.separated)
     if found := re.search(r"proved: (?:no|a) hyperplane .* has all (\d+) rows", text):
@@ -308,8 +325,7 @@ def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int 
         few = [int(i) - first for i in found[1].split(",")]
         assert len(few) == int(found[2])
         assert contradiction([rows[i] for i in few]) is not None
-    if found := re.search(r"R²/γ² = ([\d,]+) mistake", text):
-        assert int(found[1].replace(",", "")) >= largest_square(rows) // squared_distance(rows)
+    assert_bound(text, "R²/γ² = {} mistake", rows)
     if found := re.search(r"logistic +a logistic regression has (no )?finite estimates?", text):
         assert (found[1] is None) == (kind == "inseparable")
 
