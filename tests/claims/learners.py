@@ -79,7 +79,7 @@ class Rule:
         rows = signed_rows(problem.X, signs.tolist(), problem.bias)
         own = [
             i for i, label in enumerate(problem.y.tolist())
-            if label == positive or negative is None or label == negative
+            if negative is None or label in (positive, negative)
         ]  # fmt: skip
         blank = [i for i in own if not any(rows[i])]  # f(x) = 0 is the negative class
         fixed = sum((costs[i] for i in blank if signs[i] > 0), Fraction(0))
@@ -207,7 +207,7 @@ def largest_margin(problem: Labelled) -> None:
 @claim(
     partial(labelled, styles=("integers", "two values"), most_rows=7),
     covers=["Perceptron", "Perceptron.period_"],
-    sentences=["repeat every {}, exactly", "its weights repeat every {}: no rule"],
+    sentences=["repeat every {}, exactly", "its weights repeat every {}"],
     problems=60,
 )
 def period(problem: Labelled) -> None:
@@ -220,6 +220,7 @@ def period(problem: Labelled) -> None:
     found = learner.period_
     if found is None:
         return
+    assert isinstance(found, int)
     assert contradiction(rows) is not None
     ran = perceptron(rows, repeat(range(len(rows)), learner.n_iter_ + 2 * found))
     first = next(t for t in range(len(ran.ends)) if ran.ends[t] in ran.ends[:t])
@@ -315,7 +316,7 @@ def fewest_on_a_cluster(problem: Sharded) -> None:
     learner.fit(local_rows(given.X, given.y, problem.edges))
     rule = Rule.of(given, given.classes[-1], None)
     (w,) = rules_of(learner)
-    assert learner.errors_lower_bound_ <= rule.fewest()
+    assert each(learner.errors_lower_bound_)[0] <= rule.fewest()
     assert learner.n_errors_ == rule.errors(w)
     assert not learner.optimal_ or learner.n_errors_ == rule.fewest()
 

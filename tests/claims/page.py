@@ -75,7 +75,7 @@ def question(rng: Generator) -> Asked:
 @claim(
     question,
     sentences=["Separable, proved: γ", "separates them, proved", "separates them strictly, proved",
-               "at most R²/γ² = {} mistakes"],
+               ": at most "],
 )  # fmt: skip
 def headline(problem: Asked) -> None:
     """The headline has the right kind, rows that contradict each other, and a bound that holds."""
@@ -162,9 +162,9 @@ def numbers_of_the_run(problem: Asked) -> None:
         wrong = sum(side <= 0 for side in products(rows, w))
         assert run["errors"][t] == wrong or not _whole(problem)
     if "ceiling" in run and contradiction(rows) is None:
-        square = squared_distance(rows)
+        gamma = squared_distance(rows)
         for ceiling in run["ceiling"][1:]:
-            assert at_most(square, ceiling * (1.0 + 1e-9))
+            assert at_most(gamma, ceiling * (1.0 + 1e-9))
 
 
 def _whole(problem: Asked) -> bool:
@@ -207,8 +207,8 @@ def contradiction_of_the_page(problem: Asked) -> None:
         return
     lam = [Fraction(value) for _, value in weights]
     few = [rows[i] for i, _ in weights]
-    assert abs(sum(lam) - 1) < Fraction(1, 10**12)
-    size = max(abs(value) for row in few for value in row)
+    assert abs(sum(lam, Fraction(-1))) < Fraction(1, 10**12)
+    size = max((abs(value) for row in few for value in row), default=Fraction(0))
     for j in range(len(rows[0])):
         total = sum((a * row[j] for a, row in zip(lam, few, strict=True)), Fraction(0))
         assert abs(total) <= size / 10**12

@@ -16,7 +16,7 @@ from tests.separability_oracle import Point, signed_rows
 Vector = npt.NDArray[np.float64]
 Generator = np.random.Generator
 
-# How the numbers of a table are drawn. Those of EXTREME leave the range in which squares are floats.
+# How the numbers of a table are drawn. Squares of those of EXTREME are beyond floats.
 TAME = ("integers", "floats", "tenths", "two values")
 EXTREME = ("subnormal", "huge", "uneven columns", "uneven rows")
 
@@ -135,11 +135,10 @@ class System(Shown):
     @property
     def arrays(self) -> dict[str, Any]:
         """The arguments of `solve`, of its verifier too."""
-        given = {
+        return {
             "A": self.A, "c": self.c, "A_eq": self.A_eq, "c_eq": self.c_eq, "lower": self.lower,
             "upper": self.upper, "strict": False if self.strict is None else self.strict,
         }  # fmt: skip
-        return given
 
 
 SYSTEMS = ("integers", "integers", "tenths", "floats")
@@ -161,7 +160,8 @@ def system(
     if how == "near":
         right = right + rng.choice([-1.0, 0.0, 1.0, 2.0**-50], n + m) * rng.choice([1.0, 1e-9])
     elif how == "chance":
-        right = rng.integers(-3, 4, n + m) * float(rng.choice([1.0, np.abs(rows).max() or 1.0]))
+        size = float(rng.choice([1.0, float(np.abs(rows).max()) or 1.0]))
+        right = rng.integers(-3, 4, n + m).astype(np.float64) * size
     elif how == "homogeneous":
         right = np.zeros(n + m)
     right = np.nan_to_num(right, nan=0.0, posinf=1e308, neginf=-1e308)

@@ -22,7 +22,7 @@ SOURCE = Path(nv.__file__).parent
 ABOUT_FILES = ("data/", "systems/files/")
 # A sentence with one of these words may claim something.
 WORDS = re.compile(
-    r"\b(proved|guarantee\w*|at most|at least|no (linear )?(rule|hyperplane|line)|"
+    r"\b(proved|guarantee\w*|at most|at least|no (linear )?(rule|hyperplane|line|run)|"
     r"every (hyperplane|line|rule)|no solution|no fewer|fewest|bounds?)\b",
     re.IGNORECASE,
 )

@@ -53,8 +53,8 @@ def margin_of_a_stream(problem: Example) -> None:
     )
     try:
         records = [*nv.stream(source(problem), learner, every=1)]
-    except ValueError as error:
-        assert "beyond" in str(error) or "float64" in str(error), "refused for its sizes"
+    except ValueError:
+        assert np.abs(problem.rows.X).max() > 1e100, "refused for its sizes"
         return
     assert records[-1].rows == len(problem.rows.y)
     rows = problem.rows.rows()

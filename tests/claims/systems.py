@@ -1,4 +1,4 @@
-"""Claims of `nv.solve`, `nv.conflicts` and `nv.linear_program`, against an exact solver by others."""
+"""Claims of `nv.solve`, `nv.conflicts` and `nv.linear_program`, against an exact solver."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.geometry.system_statement import Constraint
+from novikoff.systems.solution import NamedRow
 from tests.claims.oracles import at_least, reduced, root
 from tests.claims.problems import SYSTEMS, System, exactly, system
 from tests.claims.register import claim
@@ -149,7 +150,7 @@ def conflict(problem: System) -> None:
 
 
 def assert_contradiction(
-    claimed: Sequence[nv.systems.solution.NamedRow],  # type: ignore[name-defined]
+    claimed: Sequence[NamedRow],
     rows: dict[tuple[str, int], Constraint],
     p: int,
 ) -> None:

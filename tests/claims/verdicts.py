@@ -94,7 +94,7 @@ def margin(problem: Labelled) -> None:
 @claim(
     tame(),
     covers=["Verdict.margin", "Interval.relative_width"],
-    sentences=["(proved to "],
+    sentences=["= {}{} (proved"],
 )
 def margin_as_told(problem: Labelled) -> None:
     """The digits that are printed are digits of γ, and "proved to" is how far it may be off."""
@@ -105,11 +105,11 @@ def margin_as_told(problem: Labelled) -> None:
 
 def assert_told(text: str, square: Fraction) -> None:
     """A number in words, as `verdict_text.interval` writes it, holds √square."""
-    if found := re.fullmatch(r"= ([\d.e+-]+)(…?) \((exactly|proved to (.*))\)", text):
+    if found := re.fullmatch(r"= ([\d.e+-]+)(…?) \((exactly|proved)(?: to (.*))?\)", text):
         shown, cut = Fraction(found[1]), found[2] == "…"
         digits = found[1].partition("e")[0]
         last = Fraction(10) ** (int(found[1].partition("e")[2] or 0) - _decimals(digits))
-        off = Fraction(0) if found[3] == "exactly" else Fraction(found[4])
+        off = Fraction(found[4] or 0)
         below, above = shown - (0 if cut else max(off, last)), shown + max(off, last)
         if found[3] == "exactly":  # seven digits of a number that is known to the last bit
             below, above = shown - last, shown + last
@@ -240,7 +240,7 @@ def certificate(problem: Labelled) -> None:
 @claim(
     labelled,
     covers=["Verdict.logistic"],
-    sentences=["to +∞ or −∞ is not proved", "which, is not proved", "no sign that is proved"],
+    sentences=["is not proved", "no sign that is proved"],
     problems=200,
 )
 def logistic(problem: Labelled) -> None:
@@ -292,7 +292,7 @@ def responsible_columns(problem: Labelled) -> None:
     partial(labelled, most_rows=6),
     covers=["Verdict.summary", "Verdict.obstacle"],
     sentences=[
-        "— proved:", "no hyperplane {which} has all", "no hyperplane has these",
+        "— proved:", "no hyperplane {which} has all", "on their side",
         "γ {}, at most {} mistakes",
     ],
 )  # fmt: skip
