@@ -284,8 +284,8 @@ def decimal(value: Fraction) -> str:
     sentences=[
         "feasible — proved: the point satisfies every row", "infeasible — proved",
         "value is {} — proved", "unbounded — proved",
-        "these rows contradict each other, and no fewer", "conflicts {}: at least {} rows",
-        "at least 1 row", "one of them has to give way, at least",
+        "no fewer", "at least {} rows",
+        "at least 1 row", "one of them",
     ],
     problems=80,
 )  # fmt: skip
@@ -371,7 +371,7 @@ def assert_conflicts(said: str, rows: dict[str, Constraint], p: int) -> None:
             less = Fraction(by) * Fraction(999, 1000)
             moved = Constraint(row.name, row.terms, row.relation, row.right + less)
             assert row.relation == "=" or not is_feasible(_keyed({**few, name: moved}), p)
-    if found := re.search(r"these (\d+) conflicts share no row: at least (\d+) rows", said):
+    if found := re.search(r"these (\d+) conflicts share no row[^:]*: at least (\d+) ", said):
         assert int(found[1]) == int(found[2]) == len(used)
         assert sum(map(len, used)) == len(set().union(*used))
     if "the rest is feasible" in said:
@@ -384,5 +384,7 @@ def _keyed(rows: dict[str, Constraint]) -> dict[tuple[str, int], Constraint]:
 
 
 def _ways(group: str) -> str:
-    found = re.search(r"has to give way, at least: +(.*)$", group, flags=re.MULTILINE)
+    found = re.search(
+        r"(?:give way, at least|way, then by at least): +(.*)$", group, flags=re.MULTILINE
+    )
     return "" if found is None else found[1]
