@@ -77,7 +77,7 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
     sentences=["makes at least", "makes fewer",
                "the one with the fewest mistakes", "has every row right: proved",
                "its weights repeat every {}"],
-    problems=50,
+    problems=30,
 )  # fmt: skip
 @unless_refused
 def fit_two_classes(problem: Labelled) -> None:
@@ -130,7 +130,7 @@ def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
 @claim(
     partial(labelled, styles=TAME, most_classes=3, most_rows=6),
     sentences=["on at least {}"],
-    problems=50,
+    problems=20,
 )
 @unless_refused
 def fit_as_json(problem: Labelled) -> None:
@@ -164,7 +164,7 @@ def fit_as_json(problem: Labelled) -> None:
 @claim(
     partial(labelled, styles=TAME, most_classes=3),
     sentences=["every row"],
-    problems=6,
+    problems=3,
 )
 def fit_as_html(problem: Labelled) -> None:
     """The headline of the page is about two classes, and says what is so."""
@@ -177,7 +177,7 @@ def fit_as_html(problem: Labelled) -> None:
     assert (re.search(r"No \w[^.]* every row [^;.]*\.", out) is not None) == (kind == "inseparable")
 
 
-@claim(partial(labelled, styles=TAME, most_classes=3), problems=30)
+@claim(partial(labelled, styles=TAME, most_classes=3), problems=15)
 @unless_refused
 def fit_several_classes(problem: Labelled) -> None:
     """The line of each class says what is true of it against the rest."""
@@ -203,7 +203,7 @@ def fit_several_classes(problem: Labelled) -> None:
 @claim(
     partial(labelled, styles=TAME + EXTREME[:2]),
     sentences=["R²/γ² is at most {}", "Quasi-separable: no hyperplane"],
-    problems=40,
+    problems=20,
 )
 @unless_refused
 def verify(problem: Labelled) -> None:

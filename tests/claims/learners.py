@@ -108,7 +108,7 @@ class Rule:
         "mistakes that cost at least", "at least {} mistake", "Every hyperplane {where} makes",
         "no rule has fewer than", "every rule makes {} at least",
     ],
-    problems=120,
+    problems=60,
 )  # fmt: skip
 def fewest(problem: Labelled) -> None:
     """No hyperplane makes fewer mistakes than the bound, and the rule found makes as many as told.
@@ -145,7 +145,11 @@ def fewest(problem: Labelled) -> None:
     assert learner.converged_ == (not any(each(learner.n_errors_)))
 
 
-@claim(partial(labelled, styles=TAME + EXTREME), covers=["Pocket.n_errors_", "Pocket.coef_"])
+@claim(
+    partial(labelled, styles=TAME + EXTREME),
+    covers=["Pocket.n_errors_", "Pocket.coef_"],
+    problems=60,
+)
 def errors_of_predict(problem: Labelled) -> None:
     """`predict` errs on exactly the rows that the pocket counts."""
     learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
@@ -290,7 +294,7 @@ def sharded(rng: Generator) -> Sharded:
 @claim(
     sharded,
     covers=["Perceptron.mixed_updates_", "cluster.Rows.fit", "cluster.Rows.separate"],
-    problems=60,
+    problems=25,
 )
 def mixed_updates(problem: Sharded) -> None:
     """On a cluster the mixed updates are at most R²/γ², and the verdict is the same."""
@@ -308,7 +312,7 @@ def mixed_updates(problem: Sharded) -> None:
         assert all(Fraction(value) <= bound for value in learner.mixed_updates_.tolist())
 
 
-@claim(sharded, covers=["cluster.Rows.fewest_mistakes"], problems=40)
+@claim(sharded, covers=["cluster.Rows.fewest_mistakes"], problems=20)
 def fewest_on_a_cluster(problem: Sharded) -> None:
     """The bound of rows on a cluster is no more than the fewest mistakes."""
     given = problem.rows
@@ -389,7 +393,7 @@ def _ties(codes: Sequence[int], kept: Sequence[int], k: int) -> list[bool]:
     tame(most_classes=3, most_rows=6, most_columns=2),
     covers=["regret", "Regret", "Regret.mistakes", "Regret.best_errors",
             "Regret.errors_lower_bound", "Regret.interval"],
-    problems=60,
+    problems=30,
 )  # fmt: skip
 def regret(problem: Labelled) -> None:
     """No fixed rule makes fewer mistakes than the bound, and the interval holds the regret."""

@@ -133,7 +133,7 @@ def bound_of_the_run(problem: Asked) -> None:
     assert len(ran.rows) <= reference["bound"]
 
 
-@claim(question)
+@claim(question, problems=60)
 def numbers_of_the_run(problem: Asked) -> None:
     """Every list of the page keeps the inequalities of the proof, but for rounding.
 
@@ -177,7 +177,7 @@ def _whole(problem: Asked) -> bool:
     question,
     sentences=["errs on at least", "is better", "the fewest found",
                "no line makes fewer than"],
-    problems=60,
+    problems=30,
 )  # fmt: skip
 def pocket_of_the_page(problem: Asked) -> None:
     """No line errs on fewer rows than the bound, and the one found errs on as many as told."""

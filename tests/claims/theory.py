@@ -725,7 +725,7 @@ def aggressive(problem: Numbers) -> None:
             "theory.Board.radius", "theory.Board.verdict", "theory.Board.runs", "OrderRun",
             "OrderRun.mistakes", "OrderRun.clean", "OrderRun.period"],
     sentences=["mistakes, in any order", "none: no "],
-    problems=40,
+    problems=20,
 )  # fmt: skip
 def board(problem: Labelled) -> None:
     """In every order the mistakes are within the bound, which is not below R²/γ²."""

@@ -241,7 +241,7 @@ def certificate(problem: Labelled) -> None:
     labelled,
     covers=["Verdict.logistic"],
     sentences=["is not proved", "no sign that is proved"],
-    problems=200,
+    problems=120,
 )
 def logistic(problem: Labelled) -> None:
     """Each weight of a logistic regression: finite, infinite with a sign, or undetermined.
@@ -273,7 +273,7 @@ def expect(fate: str, rows: Sequence[Point], on: Sequence[Point], j: int) -> Non
     assert fate == wanted
 
 
-@claim(labelled, covers=["Verdict.responsible_columns"], problems=150)
+@claim(labelled, covers=["Verdict.responsible_columns"], problems=100)
 def responsible_columns(problem: Labelled) -> None:
     """Without one of these columns, and without no other, the data is inseparable."""
     verdict = ask(problem)
