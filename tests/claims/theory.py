@@ -292,7 +292,8 @@ def inequalities_of_the_proof(problem: Labelled) -> None:
 @claim(tame(), covers=["bounds.translated_bound"])
 def translated_bound(problem: Labelled) -> None:
     """After a translation the mistakes are at most the bound of the moved rule."""
-    moved_by = np.random.default_rng(problem.seed).integers(-4, 5, problem.X.shape[1])
+    rng = np.random.default_rng(problem.seed)
+    moved_by = [float(value) for value in rng.integers(-4, 5, problem.X.shape[1])]
     whole = Labelled(problem.X.round(), problem.y, True, None, problem.seed)
     if contradiction(whole.rows()) is not None:
         return
@@ -301,12 +302,12 @@ def translated_bound(problem: Labelled) -> None:
     if s <= 0:
         return
     bound = nv.bounds.translated_bound(whole.X, coef, bias, float(s) * (1 - 1e-15), moved_by)
-    moved = Labelled(whole.X + moved_by, whole.y, True, None, 0).rows()
+    moved = Labelled(whole.X + np.array(moved_by), whole.y, True, None, 0).rows()
     ran = perceptron(moved, repeat(range(len(moved))), most=400)
     assert ran.mistakes <= bound
     with localcontext(prec=80):
         w = [exact(value) for value in coef.tolist()]
-        back = exact(bias) - sum(a * exact(c) for a, c in zip(w, moved_by.tolist(), strict=True))
+        back = exact(bias) - sum(a * exact(c) for a, c in zip(w, moved_by, strict=True))
         square = Decimal(int(largest_square(moved))) * (sum(a**2 for a in w) + back**2)
         assert exact(bound) >= square / exact(float(s) * (1 - 1e-15)) ** 2 * DOWN
 
