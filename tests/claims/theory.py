@@ -293,7 +293,7 @@ def inequalities_of_the_proof(problem: Labelled) -> None:
 def translated_bound(problem: Labelled) -> None:
     """After a translation the mistakes are at most the bound of the moved rule."""
     rng = np.random.default_rng(problem.seed)
-    moved_by = [float(value) for value in rng.integers(-4, 5, problem.X.shape[1])]
+    moved_by = [float(value) for value in rng.integers(-4, 5, (problem.X.shape[1],))]
     whole = Labelled(problem.X.round(), problem.y, True, None, problem.seed)
     if contradiction(whole.rows()) is not None:
         return
@@ -631,7 +631,7 @@ def herding(problem: Candidates) -> None:
         assert found.bound is None
         return
     size = max(abs(value) for row in [*points, target] for value in row)
-    slack = size / 10**9 + Fraction(5e-324)
+    slack = size / 10**9 + 2 * Fraction(5e-324)
     assert_near(found.radius, largest_square(away), slack)
     total = [Fraction(0)] * len(target)
     for t, i in enumerate(found.indices.tolist(), 1):

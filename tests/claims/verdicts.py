@@ -163,7 +163,7 @@ def geometric_margin(problem: Labelled) -> None:
 @claim(
     labelled,
     covers=["Verdict.mistake_bound", "bounds.mistake_bound"],
-    sentences=["at most R²/γ²", "at most {} mistakes", "R²/γ² is at most"],
+    sentences=["at most R²/γ²", "at most {} mistakes", " is at most {}"],
 )
 def mistake_bound(problem: Labelled) -> None:
     """No run from zero makes more mistakes than ⌊R²/γ²⌋, and the number is not below that."""
