@@ -599,7 +599,7 @@ def candidates(rng: Generator) -> Candidates:
         target = points[: max(1, m // 2)].mean(axis=0)
     elif kind == "any":
         target = points[0] * 0.5
-    tame_sizes = 0.0 < np.abs(points).max() < 1e6
+    tame_sizes = 1e-6 < np.abs(points).max() < 1e6
     return Candidates(points, target, bool(target is None and tame_sizes and rng.random() < 0.2))
 
 
