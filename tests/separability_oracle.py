@@ -69,6 +69,19 @@ def in_cone(rows: Sequence[Point], b: Row) -> bool:
     return _cone([_whole(row) for row in rows], b)[1] is None
 
 
+def contradiction(rows: Sequence[Point], weak: Sequence[bool] | None = None) -> list[int] | None:
+    """Rows that no w has right, ⟨a_i, w⟩ > 0 or, on weak rows, ≥ 0; None if some w has all right.
+
+    By Farkas, either such a w exists, or Σ λ_i a_i = 0 with λ ≥ 0 that sum to 1 on strict rows.
+    """
+    strict = [Fraction(1 - bool(weak and weak[i])) for i in range(len(rows))]
+    if not any(strict):
+        return None
+    A = [_whole([*row, one]) for row, one in zip(rows, strict, strict=True)]
+    lam, normal = _cone(A, [*[0] * len(rows[0]), 1])
+    return None if normal is not None else [i for i, (top, _) in enumerate(lam) if top]
+
+
 def squared_distance(points: Sequence[Point]) -> Fraction:
     """The square of the distance of the hull of the points from the origin: γ² of rows a_i.
 

@@ -1,0 +1,215 @@
+"""Claims of the lab: its headline, the numbers of the proof, and the pocket."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from novikoff.page.study import Question, answer, pocket
+from tests.claims.oracles import (
+    at_most,
+    fewest_mistakes,
+    is_root,
+    largest_square,
+    perceptron,
+    products,
+    root,
+)
+from tests.claims.problems import Generator, Shown, exactly
+from tests.claims.register import claim
+from tests.separability_oracle import (
+    Point,
+    contradiction,
+    decide,
+    inner,
+    signed_rows,
+    squared_distance,
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Asked(Shown):
+    """A question of the page, as JSON."""
+
+    question: dict[str, Any]
+
+    @property
+    def rows(self) -> list[Point]:
+        points = np.array(self.question["points"])
+        return signed_rows(points[:, :2], points[:, 2].astype(int).tolist(), self.question["bias"])
+
+    def vector(self, name: str) -> Point:
+        given = self.question.get(name) or [0.0, 0.0, 0.0]
+        return exactly(given)[: 2 + self.question["bias"]]
+
+
+def question(rng: Generator) -> Asked:
+    """Points on a grid or anywhere; δ, μ, w₀ and a w* of one's own are dyadic numbers."""
+    n = int(rng.integers(1, 9))
+    points = rng.integers(-3, 4, (n, 2)) if rng.random() < 0.6 else rng.normal(size=(n, 2)).round(3)
+    labels = np.where(points @ rng.normal(size=2) + rng.normal() / 2 > 0, 1, -1)
+    if rng.random() < 0.4:
+        labels = np.where(rng.random(n) < 0.3, -labels, labels)
+    scale = float(rng.choice([1.0, 1.0, 1.0, 1e5, 1e-4]))
+    asked: dict[str, Any] = {
+        "points": np.column_stack([points * scale, labels]).tolist(),
+        "bias": bool(rng.random() < 0.7),
+        "order": str(rng.choice(["cyclic", "permuted", "max_distance"])),
+        "seed": int(rng.integers(100)),
+        "rule": str(rng.choice(["perceptron", "perceptron", "perceptron", "aggressive"])),
+        "step": float(rng.choice([1.0, 1.0, 0.5, 2.0])),
+        "threshold": float(rng.choice([0.0, 0.0, 0.25, 3.0])),
+    }
+    if rng.random() < 0.3:
+        asked["start"] = rng.integers(-4, 5, 3).astype(float).tolist()
+    if rng.random() < 0.3:
+        asked["mine"] = rng.integers(-3, 4, 3).astype(float).tolist()
+    return Asked(asked)
+
+
+@claim(
+    question,
+    sentences=["Separable, proved: γ", "separates them, proved", "separates them strictly, proved",
+               ": at most "],
+)  # fmt: skip
+def headline(problem: Asked) -> None:
+    """The headline has the right kind, rows that contradict each other, and a bound that holds."""
+    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    truth = decide(rows)
+    assert told["kind"] in (truth.kind, "undecided")
+    said = told["sentence"]
+    if said.startswith("All points are of one class"):
+        return
+    opening = {"separable": "Separable, proved", "inseparable": "No line", "undecided": "Undecided",
+               "quasi-separable": "No line"}  # fmt: skip
+    assert said.startswith(opening[told["kind"]])
+    if found := re.search(r"rows ([\d, ]+) contradict", said):
+        assert contradiction([rows[int(i) - 1] for i in found[1].split(",")]) is not None
+    if found := re.search(r"weakly: (\d+) rows? apart, (\d+) on it", said):
+        assert int(found[1]) == len(truth.separated)
+        assert int(found[2]) == len(rows) - len(truth.separated)
+    if found := re.search(r"at most .*?= ([\d,]+) (mistake|update)", said):
+        made = re.search(r"(?:It made|Stopped after) (\d+)", said)
+        assert made is not None
+        assert int(found[1].replace(",", "")) >= int(made[1])
+    if found := re.search(r"γ = (\S+), R = ([^\s:]+?)[:.]? ", said):
+        gamma, radius = root(squared_distance(rows))[0], root(largest_square(rows))[0]
+        assert math.isclose(float(found[1]), gamma, rel_tol=1e-3)
+        assert math.isclose(float(found[2]), radius, rel_tol=1e-3)
+
+
+@claim(question)
+def bound_of_the_run(problem: Asked) -> None:
+    """The run makes no more updates than the bound of its reference, in any arithmetic."""
+    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    reference = told.get("reference")
+    if reference is None:
+        return
+    w = exactly(reference["w"])[: len(rows[0])]
+    if reference["margin"] > 0.0:
+        truth = min(products(rows, w))
+        assert truth > 0
+        square = squared_distance(rows)
+        assert at_most(Fraction(reference["margin"]) ** 2, float(root(square)[1]) * (1 + 1e-12))
+        assert reference["mine"] or is_root(reference["margin"], square, math.inf)
+    else:
+        assert reference["mine"]
+    wrong = [i for i, side in enumerate(products(rows, w)) if side <= 0]
+    assert reference["wrong"] == wrong or reference["mine"]
+    if reference["bound"] is None:
+        return
+    assert problem.question["rule"] == "perceptron"
+    assert len(told["run"]["index"]) <= reference["bound"]
+    step, delta = Fraction(problem.question["step"]), Fraction(problem.question["threshold"])
+    ran = perceptron(
+        rows, [range(len(rows))] * 300, start=problem.vector("start"), delta=delta, step=step,
+        most=300,
+    )  # fmt: skip
+    assert len(ran.rows) <= reference["bound"]
+
+
+@claim(question, problems=60)
+def numbers_of_the_run(problem: Asked) -> None:
+    """Every list of the page keeps the inequalities of the proof, but for rounding.
+
+    ⟨w*, w_t⟩ and the cosine are not below their bounds, ‖w_t‖² is not above its own, and no
+    ceiling is below γ.
+    """
+    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    if told["kind"] == "empty":
+        return
+    run, reference = told["run"], told["reference"]
+    weights = [exactly(w)[: len(rows[0])] for w in run["weights"]]
+    bounds = run["bounds"]
+    for t, w in enumerate(weights):
+        square = float(inner(w, w))
+        slip = 1e-7 * (1.0 + square)
+        assert math.isclose(run["squared_norm"][t], square, rel_tol=1e-9, abs_tol=1e-12)
+        if problem.question["rule"] == "perceptron":
+            assert square <= bounds["squared_norm"][t] + slip
+        if reference is not None and reference["margin"] > 0.0 and "inner" in run:
+            along = float(inner(exactly(reference["w"])[: len(rows[0])], w))
+            assert math.isclose(run["inner"][t], along, rel_tol=1e-7, abs_tol=slip)
+            assert along >= bounds["inner"][t] - slip
+            size = math.sqrt(square)
+            if problem.question["rule"] == "perceptron" and size > 0.0:
+                assert along / size >= bounds["cosine"][t] - 1e-6
+        wrong = sum(side <= 0 for side in products(rows, w))
+        assert run["errors"][t] == wrong or not _whole(problem)
+    if "ceiling" in run and contradiction(rows) is None:
+        gamma = squared_distance(rows)
+        for ceiling in run["ceiling"][1:]:
+            assert at_most(gamma, ceiling * (1.0 + 1e-9))
+
+
+def _whole(problem: Asked) -> bool:
+    """Whether every number is one whose sums are exact."""
+    points = np.array(problem.question["points"])
+    return bool(np.array_equal(points, points.round()))
+
+
+@claim(
+    question,
+    sentences=["errs on at least", "is better", "the fewest found",
+               "no line makes fewer than"],
+    problems=30,
+)  # fmt: skip
+def pocket_of_the_page(problem: Asked) -> None:
+    """No line errs on fewer rows than the bound, and the one found errs on as many as told."""
+    found, rows = pocket(Question.from_json(problem.question)), problem.rows
+    # Without a bias, f(x) = 0 is the negative class for points at the origin.
+    fixed = sum(not any(row) and label > 0 for row, (_, _, label) in
+                zip(rows, problem.question["points"], strict=True))  # fmt: skip
+    own = [row for row in rows if any(row)]
+    least = fixed + fewest_mistakes(own, [Fraction(1)] * len(own))
+    assert found["bound"] <= least
+    w = exactly(found["w"])[: len(rows[0])]
+    errors = fixed + sum(side <= 0 for side in products(own, w))
+    assert found["errors"] == errors
+    said = re.fullmatch(r".* at least (\d+) rows?, proved\. .* errs on (\d+)(: no .*|,.*)",
+                        found["sentence"])  # fmt: skip
+    assert said is not None
+    assert (int(said[1]), int(said[2])) == (found["bound"], found["errors"])
+    assert not said[3].startswith(": no ") or errors == least
+
+
+@claim(question)
+def contradiction_of_the_page(problem: Asked) -> None:
+    """λ adds up to a contradiction: Σ λ_i a_i = 0 with λ of sum 1, but for rounding."""
+    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    weights = told.get("weights") or []
+    if not weights:
+        return
+    lam = [Fraction(value) for _, value in weights]
+    few = [rows[i] for i, _ in weights]
+    assert abs(sum(lam, Fraction(-1))) < Fraction(1, 10**12)
+    size = max((abs(value) for row in few for value in row), default=Fraction(0))
+    for j in range(len(rows[0])):
+        total = sum((a * row[j] for a, row in zip(lam, few, strict=True)), Fraction(0))
+        assert abs(total) <= size / 10**12
+    assert contradiction(few) is not None

@@ -1,0 +1,424 @@
+"""Claims of `nv.solve`, `nv.conflicts` and `nv.linear_program`, against an exact solver."""
+
+from __future__ import annotations
+
+import math
+import operator as op
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.geometry.system_statement import Constraint
+from novikoff.systems.solution import NamedRow
+from tests.claims.oracles import at_least, reduced, root
+from tests.claims.problems import SYSTEMS, System, exactly, system
+from tests.claims.register import claim
+from tests.separability_oracle import Point, inner, solve
+
+oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
+
+COMPARE = {"<=": op.le, ">=": op.ge, "=": op.eq, "<": op.lt, ">": op.gt}
+
+
+def stated(problem: System) -> dict[tuple[str, int], Constraint]:
+    """Every row by its kind and number, as `NamedRow` has them, in fractions."""
+    found: dict[tuple[str, int], Constraint] = {}
+
+    def put(kind: str, i: int, terms: Sequence[Fraction], relation: Any, right: float) -> None:
+        if math.isfinite(right):
+            parts = {j: value for j, value in enumerate(terms) if value}
+            found[kind, i] = Constraint(f"{kind} {i}", parts, relation, Fraction(right))
+
+    p = len(problem.objective)
+    units = [[Fraction(int(j == k)) for k in range(p)] for j in range(p)]
+    for i, row in enumerate([] if problem.A is None else problem.A.tolist()):
+        strict = problem.strict is not None and problem.strict[i]
+        put("row", i, exactly(row), "<" if strict else "<=", float(problem.c[i]))  # type: ignore[index]
+    for i, row in enumerate([] if problem.A_eq is None else problem.A_eq.tolist()):
+        put("eq", i, exactly(row), "=", float(problem.c_eq[i]))  # type: ignore[index]
+    for kind, relation, bounds in (("upper", "<=", problem.upper), ("lower", ">=", problem.lower)):
+        for j, value in enumerate([] if bounds is None else bounds.tolist()):
+            put(kind, j, units[j], relation, value)
+    return found
+
+
+def left_side(row: Constraint, w: Sequence[Fraction]) -> Fraction:
+    return sum((value * w[j] for j, value in row.terms.items()), Fraction(0))
+
+
+def holds(row: Constraint, w: Sequence[Fraction]) -> bool:
+    return bool(COMPARE[row.relation](left_side(row, w), row.right))
+
+
+def ask(problem: System, **more: Any) -> nv.Solution:
+    return nv.solve(**problem.arrays, keep=problem.keep, **more)
+
+
+def is_feasible(rows: dict[tuple[str, int], Constraint], p: int) -> bool:
+    return bool(oracle.is_feasible(rows.values(), p))
+
+
+@claim(
+    system,
+    covers=["solve", "Solution", "Solution.kind", "Solution.w", "Solution.exact_w",
+            "Solution.exact_only", "Solution.violation", "Solution.point_found"],
+    sentences=["Feasible: {}; {} {} (proved)"],
+    problems=200,
+)  # fmt: skip
+def feasible(problem: System) -> None:
+    """The kind is that of an exact solver, and the point satisfies every row."""
+    answer, rows = ask(problem, point=problem.point), stated(problem)
+    if answer.kind == "undecided":
+        return
+    assert (answer.kind == "feasible") == is_feasible(rows, len(problem.objective))
+    if answer.kind == "infeasible":
+        assert str(answer).startswith("Infeasible:")
+        assert answer.w is None
+        return
+    assert answer.exact_w is not None
+    assert answer.w is not None
+    assert all(holds(row, answer.exact_w) for row in rows.values())
+    floats = exactly(np.nan_to_num(answer.w))
+    assert answer.exact_only or all(holds(row, floats) for row in rows.values())
+    assert answer.exact_only or answer.violation == 0.0
+    assert re.fullmatch(r"Feasible: .* (it satisfies|its exact values satisfy) .*", str(answer))
+
+
+@claim(partial(system, strict=False), covers=["Solution.w"], problems=100)
+def nearest(problem: System) -> None:
+    """The nearest point has no solution nearer to the origin: −w is a sum of rows that it meets."""
+    answer, rows = ask(problem, point="nearest"), stated(problem)
+    if answer.kind != "feasible" or not answer.point_found:
+        return
+    assert answer.exact_w is not None
+    w = [*answer.exact_w]
+    # z with ⟨w, z⟩ < ⟨w, w⟩ and all rows would be nearer, after a step towards it.
+    least = oracle.least_value(oracle.polyhedron(rows.values(), len(w)), dict(enumerate(w)))
+    assert least == inner(w, w)
+
+
+@claim(
+    system,
+    covers=["Solution.interior", "Solution.implicit_equalities", "Solution.inside"],
+    problems=100,
+)
+def implicit_equalities(problem: System) -> None:
+    """The rows that hold with equality in every solution are all told, and no others."""
+    answer, rows = ask(problem), stated(problem)
+    found = answer.implicit_equalities
+    if found is None:
+        return
+    solutions = oracle.polyhedron(rows.values(), len(problem.objective))
+    always = {
+        at for at, row in rows.items()
+        if row.relation != "=" and oracle.is_always_met(solutions, row)
+    }  # fmt: skip
+    assert {(row.kind, row.index) for row in found} == always
+    equal = any(row.relation == "=" for row in rows.values())
+    assert answer.interior == ("relative" if always or equal else "full")
+
+
+@claim(
+    system,
+    covers=["Solution.conflict", "NamedRow", "NamedRow.kind", "NamedRow.index", "NamedRow.name",
+            "NamedRow.multiplier", "NamedRow.kept"],
+    sentences=["contradict each other, and {} (proved)", "no fewer of them do",
+               "no point satisfies {} (proved)"],
+    problems=200,
+)  # fmt: skip
+def conflict(problem: System) -> None:
+    """The rows contradict each other by their multipliers, and none of them is superfluous."""
+    answer, rows = ask(problem), stated(problem)
+    if answer.kind != "infeasible":
+        return
+    p, few = len(problem.objective), {(row.kind, row.index) for row in answer.conflict}
+    assert len(few) == len(answer.conflict)
+    kept = {("row", i) for i in problem.keep or ()}
+    assert {(row.kind, row.index) for row in answer.conflict if row.kept} == few & kept
+    assert_contradiction(answer.conflict, rows, p)
+    blamed = few - kept
+    together = {at: rows[at] for at in (few | kept if blamed else few)}
+    for at in blamed or few:
+        assert is_feasible({k: row for k, row in together.items() if k != at}, p)
+
+
+def assert_contradiction(
+    claimed: Sequence[NamedRow],
+    rows: dict[tuple[str, int], Constraint],
+    p: int,
+) -> None:
+    """Σ λ_i a_i = 0 and Σ λ_i c_i < 0, or = 0 with a strict row among them."""
+    total, right, strict = [Fraction(0)] * p, Fraction(0), False
+    for named in claimed:
+        row, factor = rows[named.kind, named.index], named.multiplier
+        assert factor > 0 or row.relation == "="
+        sign = -1 if row.relation in (">=", ">") else 1
+        for j, value in row.terms.items():
+            total[j] += sign * factor * value
+        right += sign * factor * row.right
+        strict = strict or row.relation in ("<", ">")
+    assert not any(total)
+    assert right < 0 or (right == 0 and strict)
+
+
+@claim(system, covers=["conflicts", "Conflicts", "Conflicts.solutions", "Conflicts.complete"])
+def conflicts(problem: System) -> None:
+    """The conflicts share no row but kept ones, and without their rows the rest is feasible."""
+    found, rows = nv.conflicts(**problem.arrays, keep=problem.keep), stated(problem)
+    p, used = len(problem.objective), set[tuple[str, int]]()
+    for own in found:
+        assert_contradiction(own, rows, p)
+        blamed = {(row.kind, row.index) for row in own if not row.kept}
+        assert not used & blamed
+        used |= blamed
+    if found.complete:
+        assert is_feasible({at: row for at, row in rows.items() if at not in used}, p)
+
+
+@claim(
+    partial(system, strict=False),
+    covers=["Solution.radius", "Solution.room", "Interval.lo", "Interval.hi"],
+    problems=200,
+)
+def radius(problem: System) -> None:
+    """The interval holds the radius of the largest ball, or minus the violation none avoids."""
+    answer, rows = ask(problem), stated(problem)
+    if answer.kind == "undecided":
+        return
+    lo, hi = signed_radius(rows, len(problem.objective), feasible=answer.kind == "feasible")
+    assert Extended(answer.radius.lo) <= hi
+    assert Extended(answer.radius.hi) >= lo
+    if lo == hi:
+        assert Extended(answer.radius.lo) <= lo <= Extended(answer.radius.hi)
+
+
+def Extended(value: float) -> Fraction | float:  # noqa: N802
+    """A float that can be compared with fractions."""
+    return value if math.isinf(value) else Fraction(value)
+
+
+def signed_radius(
+    rows: dict[tuple[str, int], Constraint], p: int, *, feasible: bool
+) -> tuple[Fraction | float, Fraction | float]:
+    """Bounds of the largest r for which rows that are r·‖a_i‖ tighter have a common point.
+
+    Lengths are bounded by fractions. Where a system is feasible equalities stay as they are, else
+    they count as two rows; a row of zeros is not moved.
+    """
+    low: list[Constraint] = []
+    high: list[Constraint] = []
+    for row in rows.values():
+        turned = {j: value * (-1 if row.relation == ">=" else 1) for j, value in row.terms.items()}
+        right = row.right * (-1 if row.relation == ">=" else 1)
+        if row.relation == "=" and feasible:
+            for part in (low, high):
+                part.append(Constraint("", turned, "=", right))
+            continue
+        size = root(sum((value**2 for value in turned.values()), Fraction(0)))
+        for sign in (1, -1) if row.relation == "=" else (1,):
+            terms = {j: sign * value for j, value in turned.items()}
+            # r ≥ 0 is least with long rows, r < 0 with short ones.
+            for part, length in ((low, size[feasible]), (high, size[not feasible])):
+                own = {**terms, p: length} if length else terms
+                part.append(Constraint("", own, "<=", sign * right))
+    found = []
+    for part in (low, high):
+        solutions = oracle.polyhedron(part, p + 1)
+        if solutions.is_empty():
+            found.append(-math.inf)
+            continue
+        least = oracle.least_value(solutions, {p: Fraction(-1)})
+        found.append(math.inf if least is None else -least)
+    return found[0], found[1]
+
+
+@claim(
+    partial(system, strict=False, styles=("integers",)),
+    covers=["Solution.least_squares", "Solution.violation"],
+    problems=100,
+)
+def least_squares(problem: System) -> None:
+    """No point has a lesser sum of squared violations, but for rounding.
+
+    Rows are whole numbers: floats do not find a best point that is far away because columns are
+    dependent but for an ulp.
+    """
+    answer, rows = ask(problem), stated(problem)
+    if answer.least_squares is None:
+        return
+    plain = [plain_row(row, len(problem.objective)) for row in rows.values()]
+    w = exactly(answer.least_squares)
+    truth, found = least_squared_violation(plain), squared_violation(plain, w)
+    scale = 1 + sum((right**2 for _, right, _ in plain), Fraction(0))
+    assert found <= truth + scale * Fraction(1, 10**10)
+    worst = max(violation(row, w) for row in plain)
+    assert math.isclose(answer.violation, worst, rel_tol=1e-9, abs_tol=1e-9)
+
+
+Plain = tuple[Point, Fraction, bool]
+
+
+def plain_row(row: Constraint, p: int) -> Plain:
+    """⟨a, w⟩ ≤ c, or = c."""
+    sign = -1 if row.relation in (">=", ">") else 1
+    left = [sign * row.terms.get(j, Fraction(0)) for j in range(p)]
+    return left, sign * row.right, row.relation == "="
+
+
+def violation(row: Plain, w: Sequence[Fraction]) -> Fraction:
+    left, right, equal = row
+    off = inner(left, w) - right
+    return abs(off) if equal else max(off, Fraction(0))
+
+
+def squared_violation(rows: Sequence[Plain], w: Sequence[Fraction]) -> Fraction:
+    return sum((violation(row, w) ** 2 for row in rows), Fraction(0))
+
+
+def least_squared_violation(rows: Sequence[Plain]) -> Fraction:
+    """By all sets of rows that may be violated: the least squares of some set is the answer.
+
+    The function is convex, so that the point of any set whose gradient for all rows is zero is
+    best.
+    """
+    p, n = len(rows[0][0]), len(rows)
+    fixed = [i for i in range(n) if rows[i][2]]
+    others = [i for i in range(n) if not rows[i][2]]
+    for size in range(len(others) + 1):
+        for some in combinations(others, size):
+            w = _stationary([rows[i] for i in (*fixed, *some)], p)
+            gradient = [
+                sum(((inner(a, w) - c) * a[j] for a, c, equal in rows
+                     if equal or inner(a, w) > c), Fraction(0))
+                for j in range(p)
+            ]  # fmt: skip
+            if not any(gradient):
+                return squared_violation(rows, w)
+    raise AssertionError("Some set of rows is the one that is violated.")
+
+
+def _stationary(rows: Sequence[Plain], p: int) -> Point:
+    """A w with Σ (⟨a, w⟩ − c)·a = 0, of those coordinates that are needed."""
+    basis = reduced([a for a, _, _ in rows])
+    if not basis:
+        return [Fraction(0)] * p
+    # w = Σ t_k b_k, and Σ_i ⟨a_i, b_k⟩(⟨a_i, w⟩ − c_i) = 0 for each k.
+    images = [[inner(a, b) for b in basis] for a, _, _ in rows]
+    k = len(basis)
+    M = [[sum((x[i] * x[j] for x in images), Fraction(0)) for j in range(k)] for i in range(k)]
+    b = [
+        sum((x[i] * c for x, (_, c, _) in zip(images, rows, strict=True)), Fraction(0))
+        for i in range(k)
+    ]
+    t = solve(M, b)
+    assert t is not None
+    return [inner(t, [row[j] for row in basis]) for j in range(p)]
+
+
+@claim(
+    partial(system, strict=False),
+    covers=["linear_program", "Optimum", "Optimum.kind", "Optimum.value", "Optimum.exact_value",
+            "Optimum.w", "Optimum.exact_w", "Optimum.dual", "Optimum.ray", "Optimum.solution"],
+    sentences=["the value is {}, ", "for ever along a ray of solutions (proved)"],
+    problems=150,
+)  # fmt: skip
+def optimum(problem: System) -> None:
+    """The value is that of an exact solver, by a point and multipliers that prove it."""
+    best = nv.linear_program(
+        problem.objective, **{k: v for k, v in problem.arrays.items() if k != "strict"},
+        maximise=problem.maximise,
+    )  # fmt: skip
+    rows, p, sign = stated(problem), len(problem.objective), -1 if problem.maximise else 1
+    f = exactly(problem.objective)
+    solutions = oracle.polyhedron(rows.values(), p)
+    if best.kind == "undecided":
+        return
+    if solutions.is_empty():
+        assert best.kind == "infeasible"
+        return
+    value = oracle.least_value(solutions, {j: sign * x for j, x in enumerate(f) if x})
+    if value is None:
+        assert best.kind == "unbounded"
+        assert best.ray is not None
+        assert sign * inner(f, best.ray) < 0
+        for row in rows.values():
+            assert COMPARE[row.relation](left_side(row, best.ray), 0)
+        return
+    assert best.kind == "optimal"
+    assert best.exact_value == sign * value
+    assert Extended(best.value.lo) <= best.exact_value <= Extended(best.value.hi)
+    assert best.exact_w is not None
+    assert inner(f, best.exact_w) == best.exact_value
+    assert all(holds(row, best.exact_w) for row in rows.values())
+    total, bound = [sign * x for x in f], Fraction(0)
+    for named in best.dual:
+        row = rows[named.kind, named.index]
+        turn = -1 if row.relation == ">=" else 1
+        assert named.multiplier >= 0 or row.relation == "="
+        for j, x in row.terms.items():
+            total[j] += turn * named.multiplier * x
+        bound -= turn * named.multiplier * row.right
+    assert not any(total)
+    assert bound == value
+    assert str(best).startswith("Optimal: the value is ")
+
+
+@claim(
+    system,
+    covers=["SystemCertificate", "SystemCertificate.answer", "SystemCertificate.point",
+            "SystemCertificate.conflict", "SystemCertificate.irreducible",
+            "SystemCertificate.implicit", "SystemCertificate.radius",
+            "SystemCertificate.witnesses", "SystemCertificate.claim", "SystemCertificate.check",
+            "SystemCertificate.verify", "Solution.certificate"],
+    sentences=[", and no fewer of them do"],
+    problems=120,
+)  # fmt: skip
+def certificate(problem: System) -> None:
+    """With all that has been asked for, the certificate verifies, and its sentence is true."""
+    answer, rows = ask(problem), stated(problem)
+    _ = answer.implicit_equalities, answer.radius
+    proof = answer.certificate
+    if proof is None:
+        return
+    again = nv.SystemCertificate.from_json(proof.to_json())
+    nv.verify(again, problem.A, problem.c, **{
+        name: value for name, value in problem.arrays.items() if name not in ("A", "c")
+    })  # fmt: skip
+    feasible = is_feasible(rows, len(problem.objective))
+    assert proof.claim().startswith("Feasible:" if feasible else "Infeasible:")
+    if found := re.search(r"; (\d+) of its rows hold with equality", proof.claim()):
+        equal = sum(row.relation == "=" for row in rows.values())
+        assert int(found[1]) <= len(answer.implicit_equalities or ()) + equal
+    if found := re.search(r"(\d+) rows? contradicts? ", proof.claim()):
+        assert int(found[1]) == len(answer.conflict)
+
+
+@claim(
+    partial(system, strict=False, styles=SYSTEMS),
+    covers=["Solution.no_point_within", "Solution.ended"],
+    sentences=["no solution is nearer to the origin than"],
+    problems=60,
+)
+def no_point_within(problem: System) -> None:
+    """Where nothing is decided, no solution is nearer to the origin than is told."""
+    from novikoff.systems.methods import METHODS
+
+    names = sorted(METHODS)
+    method = names[int(abs(problem.objective).sum()) % len(names)]
+    answer = nv.solve(**problem.arrays, method=method, budget=0.02)
+    rows, p = stated(problem), len(problem.objective)
+    if answer.kind != "undecided":
+        assert (answer.kind == "feasible") == is_feasible(rows, p)
+        return
+    assert str(answer).startswith("Undecided:")
+    exact = ask(problem, point="nearest")
+    if exact.kind == "feasible":  # its nearest point is checked by `nearest`
+        assert exact.exact_w is not None
+        assert at_least(inner([*exact.exact_w], [*exact.exact_w]), answer.no_point_within)

@@ -1,0 +1,339 @@
+"""Claims of `nv.separate`: the kind, the margins, the mistake bound, the logistic weights."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import product, repeat
+from typing import Any
+
+import numpy as np
+
+import novikoff as nv
+from novikoff.geometry.verdict_text import interval
+from tests.claims.oracles import at_least, at_most, is_root, largest_square, perceptron, products
+from tests.claims.oracles import spans as in_row_space
+from tests.claims.problems import Labelled, exactly, labelled, tame
+from tests.claims.register import claim
+from tests.separability_oracle import (
+    Point,
+    contradiction,
+    decide,
+    in_cone,
+    inner,
+    squared_distance,
+)
+
+KINDS = ("separable", "quasi-separable", "inseparable")
+
+
+def ask(problem: Labelled, **more: Any) -> nv.Verdict:
+    return nv.separate(problem.X, problem.y, fit_intercept=problem.bias, **more)
+
+
+def weights_of(verdict: nv.Verdict) -> Point:
+    """The rule in floats, its bias last if there is one."""
+    assert verdict.coef is not None
+    assert verdict.certificate is not None
+    bias = [verdict.intercept] * verdict.certificate.fit_intercept
+    return exactly([*verdict.coef.tolist(), *bias])
+
+
+@claim(
+    labelled,
+    covers=[
+        "separate", "Verdict", "Verdict.kind", "Verdict.n_separated", "Verdict.separated_rows",
+        "Verdict.coef", "Verdict.intercept", "Verdict.exact_only", "Verdict.rows",
+    ],
+    problems=150,
+)  # fmt: skip
+def kind(problem: Labelled) -> None:
+    """The kind and the separated rows are those of an exact simplex, and coef shows them."""
+    verdict, rows = ask(problem), problem.rows()
+    truth = decide(rows)
+    if verdict.kind == "undecided":
+        return
+    assert verdict.kind == truth.kind
+    assert verdict.separated_rows.tolist() == truth.separated
+    assert verdict.n_separated == len(truth.separated)
+    assert verdict.rows is not None
+    assert verdict.rows.tolist() == list(range(len(rows)))
+    if verdict.kind != "inseparable" and not verdict.exact_only:
+        sides = products(rows, weights_of(verdict))
+        assert [i for i, side in enumerate(sides) if side > 0] == truth.separated
+        assert min(sides) >= 0
+
+
+@claim(partial(labelled, most_classes=4), covers=["separate_classes"], problems=60)
+def kind_of_each_class(problem: Labelled) -> None:
+    """Every class has its verdict against all others."""
+    found = nv.separate_classes(problem.X, problem.y, fit_intercept=problem.bias)
+    assert [*found] == problem.classes
+    for label, verdict in found.items():
+        assert verdict.kind in (decide(problem.rows(label)).kind, "undecided")
+
+
+@claim(
+    labelled,
+    covers=["Verdict.margin", "Verdict.radius", "Interval", "Interval.lo", "Interval.hi"],
+)
+def margin(problem: Labelled) -> None:
+    """γ, the distance of the hull of the rows a_i from the origin, is within the interval."""
+    verdict, rows = ask(problem), problem.rows()
+    assert is_root(verdict.margin.lo, squared_distance(rows), verdict.margin.hi)
+    assert at_most(largest_square(rows), verdict.radius)
+    if verdict.kind not in ("separable", "undecided"):
+        assert verdict.margin == (0.0, 0.0)
+
+
+@claim(
+    tame(),
+    covers=["Verdict.margin", "Interval.relative_width"],
+    sentences=["= {}{} (proved"],
+)
+def margin_as_told(problem: Labelled) -> None:
+    """The digits that are printed are digits of γ, and "proved to" is how far it may be off."""
+    verdict, square = ask(problem), squared_distance(problem.rows())
+    assert_told(interval(verdict.margin), square)
+    assert verdict.kind != "separable" or verdict.margin.relative_width <= 1e-7
+
+
+def assert_told(text: str, square: Fraction) -> None:
+    """A number in words, as `verdict_text.interval` writes it, holds √square."""
+    if found := re.fullmatch(r"= ([\d.e+-]+)(…?) \((exactly|proved)(?: to (.*))?\)", text):
+        shown, cut = Fraction(found[1]), found[2] == "…"
+        digits = found[1].partition("e")[0]
+        last = Fraction(10) ** (int(found[1].partition("e")[2] or 0) - _decimals(digits))
+        off = Fraction(found[4] or 0)
+        below, above = shown - (0 if cut else max(off, last)), shown + max(off, last)
+        if found[3] == "exactly":  # seven digits of a number that is known to the last bit
+            below, above = shown - last, shown + last
+        assert below <= 0 or below**2 <= square
+        assert square <= above**2
+    elif found := re.fullmatch(r"≥ (\S+)(?: \(and ≤ (\S+)\))?", text):
+        assert at_least(square, float(found[1]))
+        assert found[2] is None or at_most(square, float(found[2].replace("∞", "inf")))
+    elif found := re.fullmatch(r"≤ (\S+)", text):
+        assert at_most(square, float(found[1].replace("∞", "inf")))
+    else:
+        assert text == "= ∞"
+
+
+def told_count(text: str, pattern: str) -> Fraction | None:
+    """A count in words, such as 12,345 or 1.4·10^16, where the pattern has {}; None if not told."""
+    count = r"([\d,]+(?:\.\d·10\^\d+)?)"
+    found = re.search(pattern.replace("{}", count), text)
+    if found is None:
+        return None
+    digits, _, power = found[1].replace(",", "").partition("·10^")
+    return Fraction(digits) * 10 ** int(power or 0)
+
+
+def assert_bound(text: str, pattern: str, rows: Sequence[Point]) -> None:
+    """The mistake bound that is told, if one is, is not below ⌊R²/γ²⌋."""
+    told = told_count(text, pattern)
+    assert told is None or told >= largest_square(rows) // squared_distance(rows)
+
+
+def _decimals(digits: str) -> int:
+    return len(digits.partition(".")[2])
+
+
+@claim(labelled, covers=["Verdict.geometric_margin"])
+def geometric_margin(problem: Labelled) -> None:
+    """With a free bias the margin is half the distance of the two hulls."""
+    verdict, rows = ask(problem), problem.rows()
+    if not problem.bias:
+        assert is_root(
+            verdict.geometric_margin.lo, squared_distance(rows), verdict.geometric_margin.hi
+        )
+        return
+    plus = [row[:-1] for row in rows if row[-1] > 0]
+    minus = [row[:-1] for row in rows if row[-1] < 0]
+    pairs = [[a + b for a, b in zip(*pair, strict=True)] for pair in product(plus, minus)]
+    square = squared_distance(pairs) / 4
+    assert is_root(verdict.geometric_margin.lo, square, verdict.geometric_margin.hi)
+
+
+@claim(
+    labelled,
+    covers=["Verdict.mistake_bound", "bounds.mistake_bound"],
+    sentences=["at most R²/γ²", "at most {} mistakes", " is at most {}"],
+)
+def mistake_bound(problem: Labelled) -> None:
+    """No run from zero makes more mistakes than ⌊R²/γ²⌋, and the number is not below that."""
+    verdict, rows = ask(problem), problem.rows()
+    if verdict.mistake_bound is None:
+        return
+    square = squared_distance(rows)
+    assert verdict.mistake_bound >= math.floor(largest_square(rows) / square)
+    rng = np.random.default_rng(problem.seed)
+    orders = (rng.permutation(len(rows)).tolist() for _ in repeat(None))
+    assert perceptron(rows, orders, most=2000).mistakes <= verdict.mistake_bound
+    worst = nv.bounds.mistake_bound(verdict.radius, verdict.margin.lo)
+    assert worst == math.inf or Fraction(worst) >= largest_square(rows) / square
+
+
+@claim(labelled, covers=["Verdict.support"])
+def support(problem: Labelled) -> None:
+    """The support has the margin of all rows, or contradicts every hyperplane by itself."""
+    verdict, rows = ask(problem), problem.rows()
+    few = [rows[i] for i in verdict.support.tolist()]
+    if verdict.kind == "separable" and few and verdict.margin.hi < math.inf:
+        square = squared_distance(few)
+        assert at_most(square, verdict.margin.hi * (1.0 + 1e-12))
+    elif verdict.kind == "inseparable":
+        assert contradiction(few) is not None
+
+
+@claim(
+    partial(labelled, most_classes=3),
+    covers=[
+        "verify", "Certificate", "Certificate.claim", "Certificate.verify", "Verdict.certificate",
+        "Certificate.kind", "Certificate.w", "Certificate.weights", "Certificate.margin",
+        "Certificate.geometric_margin", "Certificate.radius", "Certificate.mistake_bound",
+        "Certificate.contradiction", "Certificate.dependence", "Verdict.from_certificate",
+    ],
+    sentences=[
+        "Quasi-separable: no hyperplane", "Inseparable: no hyperplane",
+        "Not separable: no hyperplane",
+    ],
+)  # fmt: skip
+def certificate(problem: Labelled) -> None:
+    """The certificate verifies, w and λ prove by themselves what its sentence says."""
+    verdict = ask(problem, positive=problem.classes[0])
+    proof, rows = verdict.certificate, problem.rows(problem.classes[0])
+    if proof is None:
+        return
+    nv.verify(nv.Certificate.from_json(proof.to_json()), problem.X, problem.y)
+    truth = decide(rows)
+    said = proof.claim().partition(":")[0].lower()
+    assert said in (truth.kind, "not separable")
+    assert (said != "not separable") or truth.kind != "separable"
+    again = nv.Verdict.from_certificate(proof)
+    assert again.kind in (verdict.kind, "undecided")
+    assert (again.margin, again.mistake_bound) == (verdict.margin, verdict.mistake_bound)
+    if proof.w is not None:
+        w = list(proof.w)[: len(rows[0])]
+        sides = products(rows, w)
+        assert min(sides) >= 0
+        assert [i for i, side in enumerate(sides) if side > 0] == truth.separated
+    if proof.kind in ("inseparable", "quasi-separable", "not separable"):
+        among = [*proof.weights]
+        assert proof.contradiction is None or contradiction([rows[i] for i in among]) is not None
+    if proof.margin is not None:
+        square = squared_distance(rows)
+        assert is_root(proof.margin.lo, square, proof.margin.hi)
+        total = [
+            sum((value * rows[i][j] for i, value in proof.weights.items()), Fraction(0))
+            for j in range(len(rows[0]))
+        ]
+        whole = sum(proof.weights.values())
+        assert at_most(inner(total, total) / whole**2, proof.margin.hi)
+
+
+@claim(
+    labelled,
+    covers=["Verdict.logistic"],
+    sentences=["is not proved", "no sign that is proved"],
+    problems=120,
+)
+def logistic(problem: Labelled) -> None:
+    """Each weight of a logistic regression: finite, infinite with a sign, or undetermined.
+
+    With C the cone of all w with ⟨a_i, w⟩ ≥ 0, the estimate of w_j is finite where w_j = 0 on C, or
+    e_j is spanned by the rows that C leaves at zero; w_j has one sign on C where ±e_j is a sum
+    Σ μ_i a_i with μ ≥ 0.
+    """
+    fates = ask(problem).logistic
+    if fates is None:
+        return
+    rows = problem.rows()
+    truth = decide(rows)
+    apart = set(truth.separated)
+    on = [row for i, row in enumerate(rows) if i not in apart]
+    for j, fate in enumerate(fates.values()):
+        expect(fate, rows, on, j)
+
+
+def expect(fate: str, rows: Sequence[Point], on: Sequence[Point], j: int) -> None:
+    """What a weight is called is what becomes of it."""
+    if not in_row_space(rows, j):
+        assert fate not in ("finite", "+inf", "-inf")
+        return
+    unit = [int(k == j) for k in range(len(rows[0]))]
+    up, down = in_cone(rows, unit), in_cone(rows, [-value for value in unit])
+    finite = bool(on) and in_row_space(on, j)
+    wanted = "finite" if finite else "+inf" if up else "-inf" if down else "diverges"
+    assert fate == wanted
+
+
+@claim(labelled, covers=["Verdict.responsible_columns"], problems=100)
+def responsible_columns(problem: Labelled) -> None:
+    """Without one of these columns, and without no other, the data is inseparable."""
+    verdict = ask(problem)
+    columns, rows = verdict.responsible_columns, problem.rows()
+    if columns is None:
+        return
+    if decide(rows).kind == "inseparable":
+        assert columns == []
+        return
+    for j in range(problem.X.shape[1]):
+        without = [[*row[:j], *row[j + 1 :]] or [Fraction(0)] for row in rows]
+        assert (decide(without).kind == "inseparable") == (j in columns), j
+
+
+@claim(
+    partial(labelled, most_rows=6),
+    covers=["Verdict.summary", "Verdict.obstacle"],
+    sentences=[
+        "— proved:", "no hyperplane {which} has all", "on their side",
+        "γ {}, at most {} mistakes",
+    ],
+)  # fmt: skip
+def summary(problem: Labelled) -> None:
+    """Every number of the summary, and of the line that a verdict prints as, is true."""
+    verdict, rows = ask(problem), problem.rows()
+    truth, text = decide(rows), io.StringIO()
+    with contextlib.redirect_stdout(text):
+        verdict.summary()
+    assert_verdict_text(text.getvalue(), rows, truth.kind)
+    said = str(verdict)
+    assert said.partition(":")[0] in (truth.kind, "undecided")
+    assert_bound(said, "at most {} mistakes", rows)
+
+
+def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int = 0) -> None:
+    """The lines of a report on one verdict; rows are counted from ``first``."""
+    truth = decide(rows)
+    said = re.search(r"^verdict +(\S+)", text, flags=re.MULTILINE)
+    assert said is not None
+    assert said[1] in (kind, "undecided")
+    if found := re.search(
+        r"proved: hyperplanes .* can have (\d+) rows? strictly.*other (\d+)", text
+    ):
+        assert int(found[1]) == len(truth.separated)
+        assert int(found[2]) == len(rows) - len(truth.separated)
+    if found := re.search(r"proved: (?:no|a) hyperplane .* has all (\d+) rows", text):
+        assert int(found[1]) == len(rows)
+    if found := re.search(r"contradict +rows ([\d, ]+).*these (\d+)", text):
+        few = [int(i) - first for i in found[1].split(",")]
+        assert len(few) == int(found[2])
+        assert contradiction([rows[i] for i in few]) is not None
+    assert_bound(text, "R²/γ² = {} mistake", rows)
+    if found := re.search(r"logistic +a logistic regression has (no )?finite estimates?", text):
+        assert (found[1] is None) == (kind == "inseparable")
+
+
+@claim(tame(most_rows=40), covers=["Verdict.kind", "Verdict.margin"], problems=40)
+def after_no_time(problem: Labelled) -> None:
+    """What is told when the time is up is true, too."""
+    verdict = ask(problem, budget=1e-9)
+    rows = problem.rows()
+    assert verdict.kind in (decide(rows).kind, "undecided")
+    assert is_root(verdict.margin.lo, squared_distance(rows), verdict.margin.hi)
