@@ -223,6 +223,37 @@ def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
     assert "has changed" in refused(path, "--save", model, "--resume")
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_labels_changed_at_the_top_are_noticed(tmp_path: Path, packed: bool) -> None:
+    """A bound on the margin of "these rows" would be one of rows that were never seen."""
+    rng, model = np.random.default_rng(0), tmp_path / "m.novikoff"
+    lines = [f"{x:.6f},{int(x > 0)}\n" for x in rng.normal(size=2000)]
+    data = tmp_path / ("d.csv.gz" if packed else "d.csv")
+
+    def write(lines: Sequence[str]) -> None:
+        text = "".join(["a,y\n", *lines]).encode()
+        data.write_bytes(gzip.compress(text, mtime=0) if packed else text)
+
+    write(lines)
+    stream(data, "--save", model, "--limit", "1500")
+    before = model.read_bytes()
+    flipped = [f"{line[:-2]}{1 - int(line[-2])}\n" for line in lines[:499]]
+    write([*flipped, *lines[499:]])
+    said = refused(data, "--save", model, "--resume")
+    assert "what comes before line 1,502 has changed. --force begins anew" in said
+    assert model.read_bytes() == before
+    write(lines)
+    assert "2,000 rows" in stream(data, "--save", model, "--resume").line("data")
+
+
+def test_rows_of_a_pipe_are_said_to_be_taken_for_new(tmp_path: Path) -> None:
+    model, text = tmp_path / "m.novikoff", b"a,y\n1,p\n-1,q\n"
+    first = stream("-", "--save", model, stdin=text)
+    again = stream("-", "--save", model, "--resume", stdin=text)
+    assert "taken for new" not in first.out
+    assert "come from a pipe and are taken for new" in again.out
+
+
 def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -> None:
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     data.write_bytes(b"a,b,label\n1,2,x\n-1,-2,y\n1,1,x\n-2,,y\n")

@@ -90,6 +90,17 @@ def test_a_cache_is_used_until_the_file_or_the_options_change(tmp_path: Path) ->
     assert read(path, drop, cache=cache).rows.tolist() == [1, 2, 3]
 
 
+def test_a_file_replaced_under_the_same_size_and_time_is_read_anew(tmp_path: Path) -> None:
+    path, other, cache = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "cache"
+    path.write_bytes(b"a,y\n1,0\n2,1\n")
+    assert read(path, cache=cache).labels.tolist() == [0, 1]
+    other.write_bytes(b"a,y\n1,1\n2,0\n")
+    status = path.stat()
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.replace(other, path)
+    assert read(path, cache=cache).labels.tolist() == [1, 0]
+
+
 def test_a_damaged_cache_is_written_anew(tmp_path: Path) -> None:
     path, cache = tmp_path / "a.csv", tmp_path / "cache"
     path.write_bytes(b"a,y\n1,0\n3,1\n")

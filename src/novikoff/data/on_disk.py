@@ -2,7 +2,7 @@
 
 It holds ``X.npy`` (or ``data.npy``, ``indices.npy`` and ``indptr.npy``, the arrays of a CSR
 matrix), ``y.npy``, ``rows.npy`` if rows were left out, and ``manifest.json``: the source with its
-size and time, the options, and the recipe.
+size and times, the options, and the recipe.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class ArrayFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _find_key(self) -> str:
-        """All that the arrays depend on: files with size and time, and how they are read."""
+        """All that the arrays depend on: files with size and times, and how they are read."""
         return json.dumps({**self._asked, "files": _files(self._source)}, sort_keys=True)
 
 
@@ -169,7 +169,7 @@ def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
     if max_memory is None:
         return True
     needed = 0
-    for file, size, _ in _files(path):
+    for file, size, *_ in _files(path):
         packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
         needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
     return 0 < needed <= parse_size(max_memory) - _PROGRAM_BYTES
@@ -185,8 +185,12 @@ def parquet_files(path: PathOrFile) -> list[str]:
     return files
 
 
-def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
-    """The plain files of some data, with size and time."""
+def _files(path: PathOrFile) -> list[tuple[str, int, int, int]]:
+    """The plain files of some data, with size and times.
+
+    The time of modification can be set to any value, and tools that copy files do so. The time of
+    the last change of status cannot.
+    """
     if not isinstance(path, str | os.PathLike):
         return []
     try:
@@ -194,7 +198,7 @@ def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
         found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
     except (OSError, ValueError):  # the reader says what is wrong
         return []
-    return [(name, status.st_size, status.st_mtime_ns) for name, status in found]
+    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in found]
 
 
 def _write_header(file: BinaryIO, like: Array, length: int) -> None:

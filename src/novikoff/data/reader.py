@@ -238,7 +238,7 @@ def _up_to_error(
             cut = len(text) if closed else text.find(b"\n") + 1 or len(text)  # the quote's line
             line = begin.line + count_lines(text[:cut])
             end = Position(begin.offset + cut, line, begin.row + 1, begin.dropped)
-            yield Piece.refusal(error, begin, end)
+            yield Piece.refusal(error, begin, end, text[:cut])
             parts, begin = [text[cut:]], end
         else:
             parts = [text[:cut], text[cut:]]
@@ -253,7 +253,7 @@ def _up_to_error(
         return Position(begin.offset + end, line, row, piece.end.dropped)
 
     ends = cache(lambda: [end for *_, end in reader.rows_of(text)])
-    piece.end = position(len(text), piece.end.row)
+    piece.text, piece.end = text, position(len(text), piece.end.row)
     piece.locate = lambda read: position(ends()[read - 1], begin.row + read)
     yield piece
 

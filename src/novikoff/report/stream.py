@@ -401,7 +401,7 @@ class StreamSession:
         saved: dict[str, object] = {}
         if resume and self._path is not None and self._path.exists():
             state, saved = _restore(run, self._path, self._asked)
-        self.rows = open_stream(source, options, state=state)
+        self.rows = open_stream(source, options, state=state, resumable=model is not None)
         self._saved = (self.rows.start, 0)  # the place where the model was written last
         self._rows_before = run.rows
         self._lists: dict[str, GrowingCsv] = {}
