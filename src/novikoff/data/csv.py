@@ -158,10 +158,19 @@ class CsvTable(TableReader):
         return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
 
     def first_labels(self) -> list[str]:
-        """The labels of the first rows that are whole."""
+        """The labels of the first rows that can be learned: they are whole, and have numbers."""
         at, width = self.roles.label or 0, len(self.names)
-        labels = [row[at] for row in self.layout.sample if len(row) == width]
-        return [label for label in labels if not is_missing(label)]
+        return [
+            row[at]
+            for row in self.layout.sample
+            if len(row) == width
+            and not is_missing(row[at])
+            and all(self._is_value(row[j]) for j in self.roles.features)
+        ]
+
+    def _is_value(self, text: str) -> bool:
+        """Whether a field is a number that is not missing, or a truth value."""
+        return not is_missing(text) and (is_number(text, self.decimal) or is_truth(text))
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""

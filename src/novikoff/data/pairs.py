@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -167,9 +168,17 @@ class PairRows(Reader):
         return notes + ([] if self.features is None else self.features.notes())
 
     def first_labels(self) -> list[str]:
-        """The labels of the first lines."""
-        keys = [content.split()[0].decode(errors="replace") for content in self._first_lines()]
-        return [key for key in keys if not ("," in key or is_missing(key) or _is_infinite(key))]
+        """The labels of the first lines that can be learned."""
+        found = list[str]()
+        for content in self._first_lines():
+            parts = list(_PART.finditer(content))
+            key = parts.pop(0)[0].decode(errors="replace")
+            has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
+            with suppress(DataError, UnicodeDecodeError):
+                whole = self._pairs("", 0, parts[has_query:]) is not None
+                if whole and not ("," in key or is_missing(key) or _is_infinite(key)):
+                    found.append(key)
+        return found
 
     def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
@@ -196,10 +205,13 @@ class PairRows(Reader):
 
         found = parse_pairs(text, labelled=not self._bare)
         try:
-            plain = found is not None and all(self._label("", t.encode()) for t in found[2])
+            for label in [] if found is None else found[2]:
+                if self._label("", label.encode()) is None:
+                    return None
+                self.check_label(label, "")
         except DataError:  # the scanner says where
-            plain = False
-        return found if plain else None
+            return None
+        return found
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
         """Number, content and end of each line that is a row."""
@@ -215,7 +227,10 @@ class PairRows(Reader):
             at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
             raise DataError(f"{at} has no label: the line begins with {first}.")
         has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
-        return label, self._pairs(where, row, parts[has_query:])
+        pairs = self._pairs(where, row, parts[has_query:])
+        if label is not None and pairs is not None:  # else the row is left out, and its label
+            self.check_label(label, where)
+        return label, pairs
 
     def check_label(self, label: str, where: str) -> None:
         """Raise DataError if the labels of a stream are of another kind."""
@@ -318,7 +333,6 @@ class PairRows(Reader):
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or _is_infinite(text):
             raise DataError(f"{where} has the label {text}.")
-        self.check_label(text, where)
         return None if missing else text
 
     def _pairs(

@@ -125,8 +125,7 @@ class Reader:
         self.written += int((codes >= 0).sum())
         learning = self.request.stream is not None and self.request.labelled
         if self.labels is None and learning and keys:
-            texts = isinstance(keys[0], str)
-            self.labels = LabelReader("texts") if texts else LabelReader.by_first(keys)
+            self.labels = LabelReader.by_first(keys, self.label_form)
         if self.labels is None:
             return piece
         piece.codes, piece.labels = recode(codes, [self.labels.value(key) for key in keys])

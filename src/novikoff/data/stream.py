@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import LabelReader
+from novikoff.data.labels import KINDS, LabelReader
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.reader import Reader, Request
 from novikoff.data.reading import make_reader, open_reader
@@ -308,9 +308,9 @@ def open_stream(
         if state is None:
             reader = make_reader(request)
             if options.text_labels:
-                reader.labels = LabelReader("texts")
-            elif not FORMATS[source.format].magics:  # whose labels have types
-                reader.labels = LabelReader.by_first(reader.first_labels(), reader.label_form)
+                reader.labels = LabelReader("texts", reader.label_form)
+            elif first := reader.first_labels():  # else those of the first piece that has some
+                reader.labels = LabelReader.by_first(first, reader.label_form)
             return RowStream(reader, resumable=resumable)
         try:
             at = Position(*state["position"])
@@ -332,12 +332,12 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
     if FORMATS[source.format].magics:
         reader = make_reader(request)
     else:
-        if kind is None or min(at) < 0:
+        if min(at) < 0:
             raise DataError(_UNSAID)
         source.origin = 0 if source.regular else at.offset
         so_far = Recipe.from_json(state["recipe"])
         reader = make_reader(request._replace(state=state, so_far=so_far))
-    if kind is not None and kind not in ("integers", "numbers", "truths", "texts"):
+    if kind is not None and kind not in KINDS:
         raise DataError(_UNSAID)
     reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
     return reader
