@@ -266,6 +266,28 @@ def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -
     assert not {"NaN", "Infinity"} & set(re.findall(r"[A-Z]\w+", done.out))
 
 
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path, form: str) -> None:
+    data, model, mistakes = (
+        Path(os.fsdecode(os.fsencode(tmp_path) + name))
+        for name in (b"/d\xff.csv", b"/m\xfe.novikoff", b"/w\xfd.csv")
+    )
+    data.write_bytes(table(*GOOD))
+    words = ["--save", model, "--mistakes", mistakes, "--format", form]
+    for more in ([], ["--resume"]):
+        out = stream(data, *words, *more).out
+        said = str(json.loads(out.splitlines()[-1])["model"] if form == "json" else out)
+        assert "/m\ufffd.novikoff" in said
+    assert model.exists()
+
+
+def test_no_model_is_named_where_none_was_written(tmp_path: Path) -> None:
+    model = tmp_path / "m.novikoff"
+    words = ["--save", model, "--missing", "drop", "--format", "json"]
+    done = stream("-", *words, stdin=b"a,y\n,p\n,q\n")
+    assert (json.loads(done.out)["model"], model.exists()) == (None, False)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_saves_and_says_where(
     number: signal.Signals, code: int, rows: Path, tmp_path: Path
