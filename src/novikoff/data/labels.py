@@ -204,12 +204,13 @@ def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, 
     return np.array([*(places.get(value, -1) for value in values), -1], np.int64)[codes], known
 
 
-def check_classes(y: Labels, source: str, name: str, advice: str) -> str | None:
+def check_classes(classes: Labels, n_rows: int, source: str, name: str, advice: str) -> str | None:
     """Raise DataError if labels are as manifold as measurements; the note if they look like them.
 
-    They look so if they are many numbers, not all whole, or hardly repeated.
+    They look so if they are many numbers, not all whole, or hardly repeated. ``classes`` has each
+    label of the rows, perhaps more than once.
     """
-    found, n_rows = np.unique(y), len(y)
+    found = np.unique(classes)
     if len(found) > max(_FEW_CLASSES, n_rows / 2):
         raise DataError(
             f"{source}: column {quoted(name)} has {len(found):,} different values in {n_rows:,} "

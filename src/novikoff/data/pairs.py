@@ -41,8 +41,9 @@ _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
-    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
-    rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+    # Possessive throughout: no text is tried in two ways.
+    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]*+[^\s:,;|#]++(?:[ \t]++[^\s:,;|#]++:[-+.0-9eE]++)++"
+    rb"[ \t]*+(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
 )
 
 

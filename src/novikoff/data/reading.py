@@ -166,7 +166,7 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
     """The dataset of all pieces of a reader, in memory or in a folder."""
     arrays = dict[str, GrowingArray]()
     told = 0
-    n_read = 0
+    n_read = n_rows = 0
     keys = dict[Hashable, int]()
     ids = cast("list[str] | None", None)
     if folder is not None:
@@ -175,10 +175,16 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         for piece in reader.pieces():
             if piece is None:
                 continue
-            n_read = piece.end.row
+            before, n_read = n_rows, piece.end.row
+            n_rows += len(piece)
             own = [keys.setdefault(key, len(keys)) for key in piece.labels]
-            codes = np.array([*own, -1], np.int64)[piece.codes]
-            X, parts = piece.X, dict[str, Array](codes=codes, rows=piece.rows)
+            codes = np.array([*own, -1], np.int32)[piece.codes]
+            X, parts = piece.X, dict[str, Array](codes=codes)
+            if n_read > n_rows:  # rows were left out: their numbers no longer just count them
+                parts["rows"] = piece.rows
+                if "rows" not in arrays and before:
+                    arrays["rows"] = GrowingArray(None)
+                    arrays["rows"].append(np.arange(1, before + 1))
             if isinstance(X, np.ndarray):
                 parts["X"] = X
             else:
@@ -198,7 +204,8 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
     found: dict[str, Any] = {name: array.finish() for name, array in arrays.items()}
-    codes = cast(Indices, found["codes"])
+    codes = cast(Indices, found.pop("codes"))
+    arrays.clear()
     recipe = reader.recipe()
     label = reader.label
     y = None
@@ -207,10 +214,11 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        y = labels_of(list(keys), reader.label_form)[codes]
+        classes = labels_of(list(keys), reader.label_form)
+        y = classes[codes]
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
-            note = check_classes(y, reader.source, label, advice)
+            note = check_classes(classes, len(y), reader.source, label, advice)
             notes += [note] if note else []
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
@@ -219,6 +227,7 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
             "the rows lie in arrays on disk that go when this command ends; with --cache DIR they "
             "are kept, and the next command that reads the same data need not parse it again"
         )
+    del codes
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
         matrix,
@@ -228,7 +237,7 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         label,
         notes,
         ids,
-        found["rows"],
+        found["rows"] if "rows" in found else np.arange(1, n_rows + 1),
         imputed=(at[0], at[1]) if at else None,
         n_read=n_read,
         on_disk=folder is not None,
