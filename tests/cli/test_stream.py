@@ -9,6 +9,7 @@ import contextlib
 import csv
 import gzip
 import json
+import math
 import os
 import re
 import signal
@@ -72,7 +73,7 @@ def test_lines_at_doubling_counts_and_a_summary(files: Files) -> None:
     counts = [int(line.split()[0].replace(",", "")) for line in lines[:11]]
     assert counts == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 569]
     assert done.line("mistakes").startswith(lines[10].split()[1] + " of 569 rows (")
-    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]}: no linear rule")
+    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]}: no (w, b) of length 1")
     assert len({len(line) for line in [head, *lines[:11]]}) == 1  # aligned
 
 
@@ -717,3 +718,58 @@ def test_a_column_stays_of_numbers_when_a_stream_goes_on(tmp_path: Path) -> None
     stream(data, "--save", model, "--resume", *words)
     stream(data, "--save", whole, *words)
     assert model.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
+    tmp_path: Path, seed: int
+) -> None:
+    """Streams with missing values and bad rows, stopped and resumed, in one pass or two.
+
+    Weights of length 1 that have γ on all rows are known by hand here: the rows are built around
+    them. What is printed must not be below that γ, and every row is learned, dropped or skipped.
+    """
+    rng = np.random.default_rng(seed)
+    weights, gamma, d = rng.integers(-3, 4, size=3), math.inf, 2
+    weights[0] = weights[0] or 1
+    lines, dropped, skipped = ["a,b,label"], 0, 0
+    for _ in range(int(rng.integers(20, 60))):
+        x = rng.integers(-4, 5, size=d)
+        score = int(weights[:d] @ x + weights[d])
+        what = rng.random()
+        if what < 0.1:
+            lines.append(f"{x[0]},,x")
+            dropped += 1
+        elif what < 0.2:
+            lines.append(f"{x[0]},oops,x")
+            skipped += 1
+        elif score:
+            gamma = min(gamma, abs(score) / math.dist(weights, [0] * 3))
+            lines.append(f"{x[0]},{x[1]},{'x' if score > 0 else 'y'}")
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    learned = len(lines) - 1 - dropped - skipped
+    words = ["--missing", "drop", "--bad-rows", "skip", "--save", model, "--resume"]
+    words += ["--average"] if seed % 2 else []
+    limits = sorted(set(rng.integers(1, learned + 1, size=3).tolist()))
+    stops = [["--limit", str(limit)] for limit in limits]
+    for more in (*stops, [], ["--passes", "2"]):
+        said = stream(data, *words, *more)
+        bound = re.search(r"γ ≤ (\S+):", said.line("margin"))
+        assert bound is not None
+        assert float(bound[1]) >= gamma * (1 - 1e-12)
+        told = json.loads(stream(data, *words, *more, "--format", "json", "--quiet").out)
+        n_passes = 2 if "--passes" in more else 1
+        if not more or n_passes == 2:
+            assert (told["rows"], told["dropped"]) == (learned * n_passes, dropped)
+            assert told["skipped"] == skipped
+        assert told["margin_bound"] >= gamma * (1 - 1e-12)
+
+
+def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:
+    """Rows (1, 1) have γ = √2 = 1.41421…: 1.414 would be too little."""
+    data = tmp_path / "d.csv"
+    data.write_bytes(b"a,y\n" + b"1,p\n" * 8)
+    done = stream(data)
+    assert done.line("margin").startswith("γ ≤ 1.415:")
+    assert {line.split()[4] for line in done.out.splitlines()[1:5]} == {"1.415"}

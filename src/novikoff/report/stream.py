@@ -60,9 +60,10 @@ class Progress:
     predicts here. ``error`` is their share among all rows, ``recent_error`` among the last 1,000;
     ``updates`` are summed over the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
 
-    ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
-    γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4, 8, … rows
-    and now. None where the theorem does not speak (more than two classes, a margin, weights of
+    ``margin_bound``: no weights (w, b) of length 1 have y(⟨w, x⟩ + b) above it on all rows learned
+    so far, as γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4,
+    8, … rows and now. The distance of rows from a hyperplane, which divides by ‖w‖ without b, may
+    be larger. None where the theorem does not speak (more than two classes, a margin, weights of
     classes, a start from other weights than zero), and where the bound is beyond float64.
     """
 
