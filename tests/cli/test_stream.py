@@ -274,7 +274,7 @@ def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path, form: s
         for name in (b"/d\xff.csv", b"/m\xfe.novikoff", b"/w\xfd.csv")
     )
     data.write_bytes(table(*GOOD))
-    words = ["--save", model, "--mistakes", mistakes, "--format", form]
+    words: list[str | Path] = ["--save", model, "--mistakes", mistakes, "--format", form]
     for more in ([], ["--resume"]):
         out = stream(data, *words, *more).out
         said = str(json.loads(out.splitlines()[-1])["model"] if form == "json" else out)
@@ -284,7 +284,7 @@ def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path, form: s
 
 def test_no_model_is_named_where_none_was_written(tmp_path: Path) -> None:
     model = tmp_path / "m.novikoff"
-    words = ["--save", model, "--missing", "drop", "--format", "json"]
+    words: list[str | Path] = ["--save", model, "--missing", "drop", "--format", "json"]
     done = stream("-", *words, stdin=b"a,y\n,p\n,q\n")
     assert (json.loads(done.out)["model"], model.exists()) == (None, False)
 
@@ -749,8 +749,8 @@ def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     data.write_text("\n".join(lines) + "\n", encoding="utf-8")
     learned = len(lines) - 1 - dropped - skipped
-    words = ["--missing", "drop", "--bad-rows", "skip", "--save", model, "--resume"]
-    words += ["--average"] if seed % 2 else []
+    words: list[str | Path] = ["--missing", "drop", "--bad-rows", "skip", "--save", model]
+    words += ["--resume", "--average"] if seed % 2 else ["--resume"]
     limits = sorted(set(rng.integers(1, learned + 1, size=3).tolist()))
     stops = [["--limit", str(limit)] for limit in limits]
     for more in (*stops, [], ["--passes", "2"]):

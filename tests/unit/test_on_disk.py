@@ -10,12 +10,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from novikoff.data import DataError, ReadOptions, parse_size, read
+from novikoff.data.on_disk import _PROGRAM_BYTES
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -168,3 +170,19 @@ def test_a_pipe_may_be_larger_than_memory() -> None:
     data = read(io.BytesIO(b"a,y\n1,0\n2,1\n"), max_memory="1GB")
     assert data.on_disk
     assert dense(data.X).tolist() == [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize("form", ["csv", "svmlight", "jsonl"])
+def test_a_packed_file_that_unpacks_to_much_goes_to_disk(tmp_path: Path, form: str) -> None:
+    """Its size says that it fits; what it holds does not."""
+    line = {"csv": b"%d,1\n%d,0\n", "svmlight": b"1 1:%d\n0 1:%d\n",
+            "jsonl": b'{"a": %d, "y": 1}\n{"a": %d, "y": 0}\n'}[form]  # fmt: skip
+    path, options = tmp_path / "rows.gz", ReadOptions(format=form)
+    path.write_bytes(gzip.compress(b"".join(line % (k % 10, k % 7) for k in range(20_000))))
+    memory = read(path, options)
+    with patch("novikoff.data.reader.PIECE_BYTES", 1 << 16):
+        disk = read(path, options, max_memory=_PROGRAM_BYTES + 1_500_000)
+    assert (memory.on_disk, disk.on_disk) == (False, True)
+    assert np.array_equal(dense(memory.X), dense(disk.X))
+    assert np.array_equal(memory.labels, disk.labels)
+    assert np.array_equal(memory.rows, disk.rows)

@@ -139,6 +139,19 @@ class GrowingArray:
                 self._resize(self._length + self._length // 8)
             self._array[begin : self._length] = part
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the rows so far take up."""
+        on_disk = self._path is not None or not self._length
+        return 0 if on_disk else self._array[: self._length].nbytes
+
+    def move(self, path: Path) -> None:
+        """Go on in a file, with the rows so far."""
+        if self._length:
+            part, self._path, self._length = self._array[: self._length], path, 0
+            self.append(part)
+        self._path = path
+
     def finish(self) -> Array:
         """The whole array."""
         if self._path is not None:
@@ -172,7 +185,12 @@ def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
     for file, size, *_ in _files(path):
         packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
         needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
-    return 0 < needed <= parse_size(max_memory) - _PROGRAM_BYTES
+    return 0 < needed <= room_for_data(max_memory)
+
+
+def room_for_data(max_memory: int | str | None) -> int:
+    """The memory that the program leaves for data; 0 if there is none, or no limit is given."""
+    return 0 if max_memory is None else max(0, parse_size(max_memory) - _PROGRAM_BYTES)
 
 
 def parquet_files(path: PathOrFile) -> list[str]:
