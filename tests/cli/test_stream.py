@@ -773,3 +773,32 @@ def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:
     done = stream(data)
     assert done.line("margin").startswith("γ ≤ 1.415:")
     assert {line.split()[4] for line in done.out.splitlines()[1:5]} == {"1.415"}
+
+
+def test_a_row_that_is_left_out_is_not_said_to_have_been_learned(tmp_path: Path) -> None:
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+    words: list[str | Path] = ["--save", model, "--resume", "--missing", "drop"]
+    data.write_bytes(table(*GOOD))
+    stream(data, *words)
+    assert "no row is new" in stream(data, *words).out
+    data.write_bytes(table(*GOOD, ",1,x"))
+    grown = stream(data, *words).out
+    assert "no row is new" not in grown
+    assert "1 row with missing values left out" in grown
+
+
+def test_a_constant_rule_is_not_praised_for_rows_it_has_wrong(tmp_path: Path) -> None:
+    """In a second pass that is not over, the rows so far may be of the rare class."""
+    rows = []
+    for k in range(100):
+        label, side = ("r", 1) if k < 40 else ("f", -1)
+        hard = 1 if k % 4 == 1 else -1  # each such row is a mistake, and no other
+        rows.append(f"{hard},0,{label}" if k % 2 else f"0,{side},{label}")
+    data = tmp_path / "d.csv"
+    data.write_bytes(table(*rows))
+    for limit in range(100, 201, 4):
+        words = ["--passes", "2", "--limit", str(limit), "--no-intercept"]
+        told = json.loads(stream(data, *words, "--format", "json", "--quiet").out)
+        constant = sum(rows[k % 100].endswith("r") for k in range(told["rows"]))
+        if any("always predicting f" in note for note in told["notes"]):
+            assert constant < told["mistakes"]

@@ -193,9 +193,13 @@ class StreamRun:
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
-        wrong = 1.0 - count / counted_rows
+        others = counted_rows - count
+        wrong = others / counted_rows
+        # The first pass is counted; of a later one that is not over, all may be of other classes.
+        begun = self.rows - counted_rows * (self.passes - 1)
+        most = others * (self.passes - 1) + min(others, begun)
         # The first row of a class is a mistake of every learner.
-        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > wrong * self.rows:
+        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
             found.append(
                 f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
                 "features have very different scales the perceptron is slow: novikoff fit "
@@ -443,7 +447,8 @@ class StreamSession:
     def notes(self) -> list[str]:
         """What was decided for the user, and what to beware of."""
         found = [*self.rows.notes, *self.run.cautions()]
-        if self._rows_before == self.run.rows > 0:
+        read = self.position.row > self.rows.position.row  # perhaps rows that were left out
+        if self._rows_before == self.run.rows > 0 and not read:
             found.append("no row is new: all of this was learned before")
         return found
 
