@@ -9,6 +9,7 @@ import contextlib
 import csv
 import gzip
 import json
+import math
 import os
 import re
 import signal
@@ -72,7 +73,7 @@ def test_lines_at_doubling_counts_and_a_summary(files: Files) -> None:
     counts = [int(line.split()[0].replace(",", "")) for line in lines[:11]]
     assert counts == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 569]
     assert done.line("mistakes").startswith(lines[10].split()[1] + " of 569 rows (")
-    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]}: no linear rule")
+    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]}: no (w, b) of length 1")
     assert len({len(line) for line in [head, *lines[:11]]}) == 1  # aligned
 
 
@@ -223,6 +224,37 @@ def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
     assert "has changed" in refused(path, "--save", model, "--resume")
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_labels_changed_at_the_top_are_noticed(tmp_path: Path, packed: bool) -> None:
+    """A bound on the margin of "these rows" would be one of rows that were never seen."""
+    rng, model = np.random.default_rng(0), tmp_path / "m.novikoff"
+    lines = [f"{x:.6f},{int(x > 0)}\n" for x in rng.normal(size=2000)]
+    data = tmp_path / ("d.csv.gz" if packed else "d.csv")
+
+    def write(lines: Sequence[str]) -> None:
+        text = "".join(["a,y\n", *lines]).encode()
+        data.write_bytes(gzip.compress(text, mtime=0) if packed else text)
+
+    write(lines)
+    stream(data, "--save", model, "--limit", "1500")
+    before = model.read_bytes()
+    flipped = [f"{line[:-2]}{1 - int(line[-2])}\n" for line in lines[:499]]
+    write([*flipped, *lines[499:]])
+    said = refused(data, "--save", model, "--resume")
+    assert "what comes before line 1,502 has changed. --force begins anew" in said
+    assert model.read_bytes() == before
+    write(lines)
+    assert "2,000 rows" in stream(data, "--save", model, "--resume").line("data")
+
+
+def test_rows_of_a_pipe_are_said_to_be_taken_for_new(tmp_path: Path) -> None:
+    model, text = tmp_path / "m.novikoff", b"a,y\n1,p\n-1,q\n"
+    first = stream("-", "--save", model, stdin=text)
+    again = stream("-", "--save", model, "--resume", stdin=text)
+    assert "taken for new" not in first.out
+    assert "come from a pipe and are taken for new" in again.out
+
+
 def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -> None:
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     data.write_bytes(b"a,b,label\n1,2,x\n-1,-2,y\n1,1,x\n-2,,y\n")
@@ -233,6 +265,28 @@ def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -
     done = stream("-", "--no-intercept", *words, stdin=b"a,b,label\n1e150,1,x\n")
     assert json.loads(done.out)["rows"] == 1
     assert not {"NaN", "Infinity"} & set(re.findall(r"[A-Z]\w+", done.out))
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path, form: str) -> None:
+    data, model, mistakes = (
+        Path(os.fsdecode(os.fsencode(tmp_path) + name))
+        for name in (b"/d\xff.csv", b"/m\xfe.novikoff", b"/w\xfd.csv")
+    )
+    data.write_bytes(table(*GOOD))
+    words: list[str | Path] = ["--save", model, "--mistakes", mistakes, "--format", form]
+    for more in ([], ["--resume"]):
+        out = stream(data, *words, *more).out
+        said = str(json.loads(out.splitlines()[-1])["model"] if form == "json" else out)
+        assert "/m\ufffd.novikoff" in said
+    assert model.exists()
+
+
+def test_no_model_is_named_where_none_was_written(tmp_path: Path) -> None:
+    model = tmp_path / "m.novikoff"
+    words: list[str | Path] = ["--save", model, "--missing", "drop", "--format", "json"]
+    done = stream("-", *words, stdin=b"a,y\n,p\n,q\n")
+    assert (json.loads(done.out)["model"], model.exists()) == (None, False)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -664,3 +718,87 @@ def test_a_column_stays_of_numbers_when_a_stream_goes_on(tmp_path: Path) -> None
     stream(data, "--save", model, "--resume", *words)
     stream(data, "--save", whole, *words)
     assert model.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
+    tmp_path: Path, seed: int
+) -> None:
+    """Streams with missing values and bad rows, stopped and resumed, in one pass or two.
+
+    Weights of length 1 that have γ on all rows are known by hand here: the rows are built around
+    them. What is printed must not be below that γ, and every row is learned, dropped or skipped.
+    """
+    rng = np.random.default_rng(seed)
+    weights, gamma, d = rng.integers(-3, 4, size=3), math.inf, 2
+    weights[0] = weights[0] or 1
+    lines, dropped, skipped = ["a,b,label"], 0, 0
+    for _ in range(int(rng.integers(20, 60))):
+        x = rng.integers(-4, 5, size=d)
+        score = int(weights[:d] @ x + weights[d])
+        what = rng.random()
+        if what < 0.1:
+            lines.append(f"{x[0]},,x")
+            dropped += 1
+        elif what < 0.2:
+            lines.append(f"{x[0]},oops,x")
+            skipped += 1
+        elif score:
+            gamma = min(gamma, abs(score) / math.dist(weights, [0] * 3))
+            lines.append(f"{x[0]},{x[1]},{'x' if score > 0 else 'y'}")
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+    data.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    learned = len(lines) - 1 - dropped - skipped
+    words: list[str | Path] = ["--missing", "drop", "--bad-rows", "skip", "--save", model]
+    words += ["--resume", "--average"] if seed % 2 else ["--resume"]
+    limits = sorted(set(rng.integers(1, learned + 1, size=3).tolist()))
+    stops = [["--limit", str(limit)] for limit in limits]
+    for more in (*stops, [], ["--passes", "2"]):
+        said = stream(data, *words, *more)
+        bound = re.search(r"γ ≤ (\S+):", said.line("margin"))
+        assert bound is not None
+        assert float(bound[1]) >= gamma * (1 - 1e-12)
+        told = json.loads(stream(data, *words, *more, "--format", "json", "--quiet").out)
+        n_passes = 2 if "--passes" in more else 1
+        if not more or n_passes == 2:
+            assert (told["rows"], told["dropped"]) == (learned * n_passes, dropped)
+            assert told["skipped"] == skipped
+        assert told["margin_bound"] >= gamma * (1 - 1e-12)
+
+
+def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:
+    """Rows (1, 1) have γ = √2 = 1.41421…: 1.414 would be too little."""
+    data = tmp_path / "d.csv"
+    data.write_bytes(b"a,y\n" + b"1,p\n" * 8)
+    done = stream(data)
+    assert done.line("margin").startswith("γ ≤ 1.415:")
+    assert {line.split()[4] for line in done.out.splitlines()[1:5]} == {"1.415"}
+
+
+def test_a_row_that_is_left_out_is_not_said_to_have_been_learned(tmp_path: Path) -> None:
+    data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
+    words: list[str | Path] = ["--save", model, "--resume", "--missing", "drop"]
+    data.write_bytes(table(*GOOD))
+    stream(data, *words)
+    assert "no row is new" in stream(data, *words).out
+    data.write_bytes(table(*GOOD, ",1,x"))
+    grown = stream(data, *words).out
+    assert "no row is new" not in grown
+    assert "1 row with missing values left out" in grown
+
+
+def test_a_constant_rule_is_not_praised_for_rows_it_has_wrong(tmp_path: Path) -> None:
+    """In a second pass that is not over, the rows so far may be of the rare class."""
+    rows = []
+    for k in range(100):
+        label, side = ("r", 1) if k < 40 else ("f", -1)
+        hard = 1 if k % 4 == 1 else -1  # each such row is a mistake, and no other
+        rows.append(f"{hard},0,{label}" if k % 2 else f"0,{side},{label}")
+    data = tmp_path / "d.csv"
+    data.write_bytes(table(*rows))
+    for limit in range(100, 201, 4):
+        words = ["--passes", "2", "--limit", str(limit), "--no-intercept"]
+        told = json.loads(stream(data, *words, "--format", "json", "--quiet").out)
+        constant = sum(rows[k % 100].endswith("r") for k in range(told["rows"]))
+        if any("always predicting f" in note for note in told["notes"]):
+            assert constant < told["mistakes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pytest
 
-from novikoff.data import DataError, ReadOptions, Recipe, read
+from novikoff.data import DataError, ReadOptions, Recipe, open_stream, read
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -395,3 +396,35 @@ def test_a_recipe_of_the_other_family(tmp_path: Path) -> None:
     path = tmp_path / "data.svm"
     path.write_bytes(b"1 1:1\n")
     assert "trained on" in refused(path, recipe=Recipe.from_json(GOOD))
+
+
+# Beginnings that a pattern could try in very many ways.
+LONG_BEGINNINGS = {
+    "line ends": b"\n" * 300_000,
+    "returns": b"\r" * 300_000,
+    "blanks": b" \n" * 150_000,
+    "comments": b"#\n" * 150_000,
+    "digits": b"1" * 300_000,
+    "pairs": b"1 " + b"1:1 " * 70_000 + b"x",
+    "names": b"a " + b"a:1 " * 70_000 + b"x",
+    "brackets": b"[1]" * 100_000,
+    "braces": b'{"' * 150_000,
+}
+
+
+@pytest.mark.parametrize("begin", LONG_BEGINNINGS)
+def test_a_beginning_is_looked_at_in_one_way(begin: str) -> None:
+    """A file of thirty blank lines once kept a pattern busy for hours."""
+    with contextlib.suppress(DataError):
+        read(io.BytesIO(LONG_BEGINNINGS[begin]))
+    with contextlib.suppress(DataError), open_stream(io.BytesIO(LONG_BEGINNINGS[begin])) as stream:
+        for _ in stream.pieces():
+            pass
+
+
+@pytest.mark.parametrize(("blank", "lines"), [(b"\n", 1), (b"\r\n", 1), (b"\r", 1), (b"\n\r\n", 2)])
+def test_rows_after_many_blank_lines_are_read(blank: bytes, lines: int) -> None:
+    data = read(io.BytesIO(blank * 5000 + b"a,y\n1,0\n" + blank * 5000 + b"2,1\n"))
+    assert (cast("Any", data.X).tolist(), data.labels.tolist()) == ([[1.0], [2.0]], [0, 1])
+    with pytest.raises(DataError, match=f"line {3 + 50 * lines} has 1 field"):
+        read(io.BytesIO(b"a,y\n1,0\n" + blank * 50 + b"2\n"))

@@ -17,10 +17,24 @@ TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
     ("text", ["1", "1.5"], ["1", "1.5"]),
     ("text", ["1.0", "2.0"], [1.0, 2.0]),
     ("text", ["1", "1.0", "2"], [1.0, 1.0, 2.0]),
-    ("text", ["0.50", "0.5", "1.50"], ["0.5", "0.5", "1.50"]),
+    ("text", ["0.50", "0.5", "1.50"], ["0.5", "0.5", "1.5"]),
+    ("text", ["0.5", "0.50", "5e-1", "1.5"], ["0.5", "0.5", "0.5", "1.5"]),
+    ("text", ["1.0", "1", "1e0", "1.5"], ["1", "1", "1", "1.5"]),
+    ("text", ["1", "1.0", "a"], ["1", "1.0", "a"]),
+    ("text", ["0", "-0", "-0.0", "1"], [0.0, 0.0, 0.0, 1.0]),
+    ("text", ["-0", "0.5"], ["0", "0.5"]),
+    ("text", ["True", "true", "FALSE"], [True, True, False]),
+    ("text", ["True", "true", "a"], ["True", "true", "a"]),
+    ("text", ["X", "x"], ["X", "x"]),
     ("text", ["1", "1.00000000000000000001"], ["1", "1.00000000000000000001"]),
     ("text", ["9007199254740993.0", "9007199254740992.0"],
-     ["9007199254740993.0", "9007199254740992.0"]),
+     ["9007199254740993", "9007199254740992"]),
+    ("text", ["9223372036854775808", "1.0"], ["9223372036854775808", "1"]),
+    ("text", ["9223372036854775808.0", "1"], [9223372036854775808.0, 1.0]),
+    ("text", ["9007199254740993", "1.0"], ["9007199254740993", "1"]),
+    ("text", ["1e25", "0.5"], ["1" + "0" * 25, "0.5"]),
+    ("text", ["1e300", "1" + "0" * 300, "0.5"], ["1e+300", "1e+300", "0.5"]),
+    ("text", ["1" * 150 + ".5", "1"], [f"1.{'1' * 149}5e+149", "1"]),
     ("text", ["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
     ("text", [" x", "x", "\tx ", "y"], ["x", "x", "x", "y"]),
     ("text", [" 1", "1", "2\t"], [1, 1, 2]),
@@ -29,7 +43,7 @@ TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
     ("text", ["True", "false"], [True, False]),
     ("text", ["1", "True"], ["1", "True"]),
     ("text", ["1", "inf"], ["1", "inf"]),
-    ("text", ["1", "1e999"], ["1", "1e999"]),
+    ("text", ["1", "1e999"], ["1", "1e+999"]),
     ("text", ["9007199254740993", "0.5"], ["9007199254740993", "0.5"]),
     ("text", ["9223372036854775808", "1"], ["9223372036854775808", "1"]),
     ("text", ["1_0", "2"], ["1_0", "2"]),
@@ -37,7 +51,9 @@ TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
     ("free", ["+1", "1.0", "-1"], [1, 1, -1]),
     ("free", ["9007199254740993", "9007199254740992"], [9007199254740993, 9007199254740992]),
     ("free", ["9223372036854775808", "1"], ["9223372036854775808", "1"]),
-    ("free", ["0.1", "1e-1", "2"], ["0.1", "0.1", "2.0"]),
+    ("free", ["0.1", "1e-1", "2"], ["0.1", "0.1", "2"]),
+    ("free", ["-0", "+0", "1"], [0, 0, 1]),
+    ("free", ["+1", "1", "spam"], ["+1", "1", "spam"]),
     ("free", ["0.1", "0.10000000000000000001"], ["0.1", "0.10000000000000000001"]),
     ("free", ["1e-99999999999999999999", "2"], ["1e-99999999999999999999", "2"]),
     ("free", ["1", "spam"], ["1", "spam"]),
@@ -45,7 +61,9 @@ TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
     ("typed", [2.0, 1.0], [2.0, 1.0]),
     ("typed", [True, False], [True, False]),
     ("typed", ["1", " 1"], ["1", " 1"]),
-    ("typed", [0.5, 1.0], ["0.5", "1.0"]),
+    ("typed", [0.5, 1.0], ["0.5", "1"]),
+    ("typed", [-0.0, 1.0], [0.0, 1.0]),
+    ("typed", ["0.5", "0.50"], ["0.5", "0.50"]),
     ("typed", [1e300, 2.0], [1e300, 2.0]),
     ("typed", [np.float32(0.1), np.float32(2.5)], ["0.1", "2.5"]),
     ("typed", [Decimal("0.50"), Decimal("1.25")], ["0.5", "1.25"]),
@@ -60,10 +78,24 @@ TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
 ]  # fmt: skip
 
 
-def test_labels_of_every_form() -> None:
-    for form, keys, expected in TABLE:
-        found = labels_of(keys, form).tolist()
-        assert (found, [*map(type, found)]) == (expected, [*map(type, expected)]), (form, keys)
+TEXTS = [(form, keys, labels) for form, keys, labels in TABLE if form in ("text", "free")]
+
+
+def shown(value: object) -> str:
+    """A part of a test's name."""
+    return str(value)[:40]
+
+
+def check(found: list[object], expected: list[object]) -> None:
+    """Equal, and of the same types."""
+    assert (found, [*map(type, found)]) == (expected, [*map(type, expected)])
+
+
+@pytest.mark.parametrize(("form", "keys", "expected"), TABLE, ids=shown)
+def test_labels_of_every_form(
+    form: LabelForm, keys: list[Hashable], expected: list[object]
+) -> None:
+    check(labels_of(keys, form).tolist(), expected)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant == 52, reason="a long double is a double here")
@@ -72,25 +104,45 @@ def test_long_doubles_stay_apart() -> None:
     assert len(set(labels_of([one, np.nextafter(one, np.longdouble(2))], "array").tolist())) == 2
 
 
-def test_a_stream_has_labels_of_the_kind_of_its_first() -> None:
-    first: list[tuple[list[str], LabelForm, dict[str, object]]] = [
-        (["0", "1"], "text", {"7": 7, "07": None, "1.0": None, "x": None}),
-        (["0", "1"], "free", {"+7": 7, "1.0": 1, "1.5": None, "x": None}),
-        (["1.0", "2"], "text", {"7": 7.0, "9007199254740993": None, "0.5": None}),
-        (["true"], "text", {"False": False, "1": None}),
-        (["a", "1"], "text", {" b ": "b", "1.0": "1.0"}),
-        ([], "text", {"1": "1"}),
-    ]
-    for keys, form, values in first:
-        reader = LabelReader.by_first(keys, form)
-        for key, value in values.items():
-            found = reader.value(key)
-            assert (found, type(found)) == (value, type(value)), (keys, form, key)
-    assert LabelReader.of([0, 1]).value("1.0") == 1
+# The first labels of a stream, how its format has them, and what other keys then stand for.
+FIRST: list[tuple[list[Hashable], LabelForm, dict[Hashable, object]]] = [
+    (["0", "1"], "text", {"7": 7, "07": None, "1.0": None, "x": None}),
+    (["0", "1"], "free", {"+7": 7, "1.0": 1, "1.5": None, "x": None}),
+    (["1.0", "2"], "text", {"7": 7.0, "9007199254740993": None, "0.5": None}),
+    (["0.5"], "text", {"0.50": "0.5", "5e-1": "0.5", "1.0": "1", "01": None, "x": None}),
+    (["0.5"], "free", {"+.5": "0.5", "x": None}),
+    (["true"], "text", {"False": False, "1": None}),
+    (["a", "1"], "text", {" b ": "b", "1.0": "1.0"}),
+    ([" a"], "typed", {" b ": " b ", "1.0": "1.0"}),
+    ([Decimal("0.50")], "typed", {Decimal("1.00"): "1", Decimal("1.50"): "1.5"}),
+    ([1.0], "array", {2.0: 2, 0.5: None}),
+]
 
 
-def test_a_model_knows_the_labels_that_it_was_made_of() -> None:
-    for form, keys, expected in TABLE:
-        if form in ("text", "free"):
-            reader = LabelReader.of(list(dict.fromkeys(labels_of(keys, form).tolist())))
-            assert [reader.value(key) for key in keys] == expected, (form, keys)
+@pytest.mark.parametrize(("keys", "form", "values"), FIRST, ids=shown)
+def test_a_stream_has_labels_of_the_kind_of_its_first(
+    keys: list[Hashable], form: LabelForm, values: dict[Hashable, object]
+) -> None:
+    reader = LabelReader.by_first(keys, form)
+    check([reader.value(key) for key in values], [*values.values()])
+
+
+@pytest.mark.parametrize(("form", "keys", "expected"), TABLE, ids=shown)
+def test_a_stream_has_the_labels_of_a_whole_file_or_rejects_one(
+    form: LabelForm, keys: list[Hashable], expected: list[object]
+) -> None:
+    """Whichever labels come first: the kind of some is never wider than the kind of all."""
+    for n_first in range(1, len(keys) + 1):
+        reader = LabelReader.by_first(keys[:n_first], form)
+        found = [reader.value(key) for key in keys]
+        if None not in found:
+            check(found, expected)
+    check(found, expected)
+
+
+@pytest.mark.parametrize(("form", "keys", "expected"), TEXTS, ids=shown)
+def test_a_model_knows_the_labels_that_it_was_made_of(
+    form: LabelForm, keys: list[Hashable], expected: list[object]
+) -> None:
+    reader = LabelReader.of(list(dict.fromkeys(expected)))
+    assert [reader.value(key) for key in keys] == expected

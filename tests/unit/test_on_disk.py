@@ -10,12 +10,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from novikoff.data import DataError, ReadOptions, parse_size, read
+from novikoff.data.on_disk import _PROGRAM_BYTES
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -88,6 +90,17 @@ def test_a_cache_is_used_until_the_file_or_the_options_change(tmp_path: Path) ->
     assert len(os.listdir(cache)) == 2
     path.write_bytes(b"a,b,y\n1,2,0\n3,4,1\n5,6,1\n")
     assert read(path, drop, cache=cache).rows.tolist() == [1, 2, 3]
+
+
+def test_a_file_replaced_under_the_same_size_and_time_is_read_anew(tmp_path: Path) -> None:
+    path, other, cache = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "cache"
+    path.write_bytes(b"a,y\n1,0\n2,1\n")
+    assert read(path, cache=cache).labels.tolist() == [0, 1]
+    other.write_bytes(b"a,y\n1,1\n2,0\n")
+    status = path.stat()
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.replace(other, path)
+    assert read(path, cache=cache).labels.tolist() == [1, 0]
 
 
 def test_a_damaged_cache_is_written_anew(tmp_path: Path) -> None:
@@ -163,3 +176,19 @@ def test_columns_of_later_files_are_not_passed_over_in_silence(tmp_path: Path) -
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": ["p", "q"]}), tmp_path / "0.parquet")
     pq.write_table(pa.table({"b": [9.0], "a": [3.0], "y": ["p"]}), tmp_path / "1.parquet")
     assert 'columns of later files are ignored: "b"' in read(tmp_path).notes
+
+
+@pytest.mark.parametrize("form", ["csv", "svmlight", "jsonl"])
+def test_a_packed_file_that_unpacks_to_much_goes_to_disk(tmp_path: Path, form: str) -> None:
+    """Its size says that it fits; what it holds does not."""
+    line = {"csv": b"%d,1\n%d,0\n", "svmlight": b"1 1:%d\n0 1:%d\n",
+            "jsonl": b'{"a": %d, "y": 1}\n{"a": %d, "y": 0}\n'}[form]  # fmt: skip
+    path, options = tmp_path / "rows.gz", ReadOptions(format=form)
+    path.write_bytes(gzip.compress(b"".join(line % (k % 10, k % 7) for k in range(20_000))))
+    memory = read(path, options)
+    with patch("novikoff.data.reader.PIECE_BYTES", 1 << 16):
+        disk = read(path, options, max_memory=_PROGRAM_BYTES + 1_500_000)
+    assert (memory.on_disk, disk.on_disk) == (False, True)
+    assert np.array_equal(dense(memory.X), dense(disk.X))
+    assert np.array_equal(memory.labels, disk.labels)
+    assert np.array_equal(memory.rows, disk.rows)

@@ -176,6 +176,6 @@ class TestReadSvmlight:
 
     def test_real_labels_and_queries(self) -> None:
         data = svm("1.5 qid:1 1:5\n2 qid:1 1:6\n")
-        assert data.labels.tolist() == ["1.5", "2.0"]
+        assert data.labels.tolist() == ["1.5", "2"]
         assert "query ids (qid) are ignored" in data.notes
         assert sparse(data) == [[5], [6]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
-from novikoff.core.validation import check_labels, check_matrix
+from novikoff.core.validation import check_labels, check_matrix, code_labels
 
 
 def malformed(**arrays: Any) -> sp.csr_array:
@@ -203,3 +204,23 @@ def test_a_certificate_is_checked_on_every_sparse_format_that_is_decided(
     other[3, 1] = 2.0
     with pytest.raises(nv.CertificateError):
         nv.verify(verdict.certificate, make(other).asformat(form), y)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([3, 1, 2, 1, 3, 3, 0]),
+        np.array([0.5, -1.0, 0.0, -0.0, 0.5]),
+        np.array(["b", "a", "", "b", "ab"]),
+        np.array([True, False, True]),
+        np.array(["b", "a", "b", "c"], dtype=object),
+        np.array([7, 7, 7, 7]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_labels_are_coded_some_rows_at_a_time(labels: Any, at_once: int) -> None:
+    with patch("novikoff.core.validation._ROWS_AT_ONCE", at_once):
+        values, codes = code_labels(labels)
+    assert (values.tolist(), values.dtype) == (sorted(set(labels.tolist())), labels.dtype)
+    assert values[codes].tolist() == labels.tolist()

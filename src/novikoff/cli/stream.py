@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING
@@ -103,9 +104,9 @@ def command(data: str, **values: object) -> None:
     files. Classes and features may appear at any time.
 
     Each row is predicted before it is learned. Printed are the rows, the mistakes, their share
-    among all rows and among the last 1,000, and a bound on the margin: no linear rule separates
-    the rows seen so far by more. The prediction that counts is that of the last weights, also
-    with --average.
+    among all rows and among the last 1,000, and a bound on the margin γ, rounded up: no weights
+    (w, b) of length 1 have y(⟨w, x⟩ + b) above it on all rows learned so far. The prediction that
+    counts is that of the last weights, also with --average.
 
     \b
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
@@ -240,12 +241,14 @@ def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -
 def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     """Print what was learned in all."""
     from novikoff.data.errors import counted
+    from novikoff.data.source import shown
 
     run, progress, model = session.run, session.run.progress(), session.run.model
     dropped, notes = session.position.dropped, session.notes()
     if asked.form == "json":
         counts = {"pass": run.passes, "dropped": dropped, "skipped": run.skipped}
-        _print_json("end", progress, **counts, notes=notes, model=asked.save)
+        saved = None if session.model is None else shown(str(session.model))
+        _print_json("end", progress, **counts, notes=notes, model=saved)
         return
     rows = counted(progress.rows, "row")
     passes = f" in {run.passes} passes" if run.passes > 1 else ""
@@ -270,7 +273,8 @@ def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
         lines.append(("", f"rows predicted wrong are listed in {asked.mistakes}"))
     if progress.margin_bound is not None:
         now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
-        claim = f"γ ≤ {bound}: no linear rule separates these rows by more"
+        rule = "w" if asked.no_intercept else "(w, b)"
+        claim = f"γ ≤ {bound}: no {rule} of length 1 separates the rows learned by more"
         lines.append(("margin", f"{claim} ({now})"))
     if session.model is not None:
         lines.append(("model", str(session.model)))
@@ -305,9 +309,19 @@ def _every(value: str | None) -> tuple[int | None, float | None]:
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:
     """Rows, mistakes, their shares, and the bound on the margin, as they are printed."""
-    bound = "–" if progress.margin_bound is None else f"{progress.margin_bound:.4g}"
+    bound = "–" if progress.margin_bound is None else _rounded_up(progress.margin_bound)
     shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
     return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound
+
+
+def _rounded_up(bound: float) -> str:
+    """Four digits of an upper bound, which are one themselves.
+
+    >>> _rounded_up(2**0.5), _rounded_up(0.25), _rounded_up(1e-300)
+    ('1.415', '0.25', '1.001e-300')
+    """
+    digits = Context(prec=4, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
+    return f"{float(digits):.4g}"
 
 
 def _print_json(event: str, progress: Progress, **more: object) -> None:

@@ -29,6 +29,7 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this one is a float64.
 MAX_EXACT = 1 << 53
+_ROWS_AT_ONCE = 1 << 20  # whose labels are sorted at once
 _NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 
@@ -212,6 +213,23 @@ def distinct_labels(labels: Labels) -> list[Hashable]:
         return sorted(values)
     except TypeError:
         return sorted(values, key=str)
+
+
+def code_labels(labels: Labels) -> tuple[Labels, npt.NDArray[np.intp]]:
+    """The different labels, sorted, and the place of each row's label among them.
+
+    They are those of `numpy.unique`, which sorts all rows at once and takes five times the memory
+    of the labels for it; here a part of the rows is sorted at a time.
+    """
+    if labels.dtype == object or len(labels) <= _ROWS_AT_ONCE:
+        values, codes = np.unique(labels, return_inverse=True)
+        return values, codes
+    parts = [labels[k : k + _ROWS_AT_ONCE] for k in range(0, len(labels), _ROWS_AT_ONCE)]
+    values = np.unique(np.concatenate([np.unique(part) for part in parts]))
+    codes = np.empty(len(labels), np.intp)
+    for k, part in enumerate(parts):
+        codes[k * _ROWS_AT_ONCE :][: len(part)] = np.searchsorted(values, part)
+    return values, codes
 
 
 def signs_of(

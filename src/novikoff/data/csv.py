@@ -35,6 +35,7 @@ _ROW_NAME: Final = "row name"
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 _DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
+_LINE_ENDS: Final = re.compile(rb"[\r\n]++")
 _PAIRS: Final = re.compile(r"\S+( \d+:\S+)+")
 _PARTS_OF_NUMBERS: Final = "0123456789+-.eE \t"  # the kernel does not take them for delimiters
 
@@ -158,10 +159,19 @@ class CsvTable(TableReader):
         return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
 
     def first_labels(self) -> list[str]:
-        """The labels of the first rows that are whole."""
+        """The labels of the first rows that can be learned: they are whole, and have numbers."""
         at, width = self.roles.label or 0, len(self.names)
-        labels = [row[at] for row in self.layout.sample if len(row) == width]
-        return [label for label in labels if not is_missing(label)]
+        return [
+            row[at]
+            for row in self.layout.sample
+            if len(row) == width
+            and not is_missing(row[at])
+            and all(self._is_value(row[j]) for j in self.roles.features)
+        ]
+
+    def _is_value(self, text: str) -> bool:
+        """Whether a field is a number that is not missing, or a truth value."""
+        return not is_missing(text) and (is_number(text, self.decimal) or is_truth(text))
 
     def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
@@ -350,6 +360,10 @@ def records(
     """Read records of fields as RFC 4180 has them, without blank lines."""
     pattern, end = _patterns(delimiter)[0], start
     while start < len(text):
+        if blank := _LINE_ENDS.match(text, start):  # many at once: they may be most of a file
+            line, start = line + count_lines(blank[0]), blank.end()
+            end = start
+            continue
         fields, more = list[bytes](), True
         while more:
             match = pattern.match(text, end)
@@ -359,10 +373,8 @@ def records(
             inside, rest, plain, mark = match.groups()
             fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
             end, more = match.end(), mark == delimiter.encode()
-        record = text[start:end]
-        if record.strip(b"\r\n"):
-            yield Record(line, fields, end)
-        line, start = line + len(record.splitlines()), end
+        yield Record(line, fields, end)
+        line, start = line + len(text[start:end].splitlines()), end
 
 
 def end_of_records(text: bytes, delimiter: str) -> int:

@@ -46,9 +46,9 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
 }
 _SVMLIGHT_LINE = re.compile(
-    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*"  # blank lines and comments
-    rb"[ \t]*[-+.0-9eE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.0-9eE]+)+[ \t]*"
-    rb"(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+"  # blank lines and comments, never tried in two ways
+    rb"[ \t]*+[-+.0-9eE]++(?:[ \t]++qid:\d++)?(?:[ \t]++\d++:[-+.0-9eE]++)++[ \t]*+"
+    rb"(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
 )
 _JSON_LINE = re.compile(rb'[ \t\r\n]*\{[ \t]*"[^\r\n]*\}[ \t]*(?:[\r\n]|\Z)')
 _WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)

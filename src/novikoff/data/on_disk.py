@@ -2,7 +2,7 @@
 
 It holds ``X.npy`` (or ``data.npy``, ``indices.npy`` and ``indptr.npy``, the arrays of a CSR
 matrix), ``y.npy``, ``rows.npy`` if rows were left out, and ``manifest.json``: the source with its
-size and time, the options, and the recipe.
+size and times, the options, and the recipe.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class ArrayFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _find_key(self) -> str:
-        """All that the arrays depend on: files with size and time, and how they are read."""
+        """All that the arrays depend on: files with size and times, and how they are read."""
         return json.dumps({**self._asked, "files": _files(self._source)}, sort_keys=True)
 
 
@@ -138,6 +138,19 @@ class GrowingArray:
             if self._length > len(self._array):
                 self._resize(self._length + self._length // 8)
             self._array[begin : self._length] = part
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the rows so far take up."""
+        on_disk = self._path is not None or not self._length
+        return 0 if on_disk else self._array[: self._length].nbytes
+
+    def move(self, path: Path) -> None:
+        """Go on in a file, with the rows so far."""
+        if self._length:
+            part, self._path, self._length = self._array[: self._length], path, 0
+            self.append(part)
+        self._path = path
 
     def finish(self) -> Array:
         """The whole array."""
@@ -169,10 +182,15 @@ def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
     if max_memory is None:
         return True
     needed = 0
-    for file, size, _ in _files(path):
+    for file, size, *_ in _files(path):
         packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
         needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
-    return 0 < needed <= parse_size(max_memory) - _PROGRAM_BYTES
+    return 0 < needed <= room_for_data(max_memory)
+
+
+def room_for_data(max_memory: int | str | None) -> int:
+    """The memory that the program leaves for data; 0 if there is none, or no limit is given."""
+    return 0 if max_memory is None else max(0, parse_size(max_memory) - _PROGRAM_BYTES)
 
 
 def parquet_files(path: PathOrFile) -> list[str]:
@@ -185,8 +203,12 @@ def parquet_files(path: PathOrFile) -> list[str]:
     return files
 
 
-def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
-    """The plain files of some data, with size and time."""
+def _files(path: PathOrFile) -> list[tuple[str, int, int, int]]:
+    """The plain files of some data, with size and times.
+
+    The time of modification can be set to any value, and tools that copy files do so. The time of
+    the last change of status cannot.
+    """
     if not isinstance(path, str | os.PathLike):
         return []
     try:
@@ -194,7 +216,7 @@ def _files(path: PathOrFile) -> list[tuple[str, int, int]]:
         found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
     except (OSError, ValueError):  # the reader says what is wrong
         return []
-    return [(name, status.st_size, status.st_mtime_ns) for name, status in found]
+    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in found]
 
 
 def _write_header(file: BinaryIO, like: Array, length: int) -> None:

@@ -124,9 +124,9 @@ class Piece:
 
     The features of row k are ``X[k]``, its label is ``labels[codes[k]]``, where a code of -1 means
     that it has none, its number in the source ``rows[k]``, counted from 1 (rows left out are
-    counted), and its name ``ids[k]``, if a column has names. In text, ``locate`` finds the position
-    after a number of rows, those left out included. A piece without rows may stand for a row that
-    was ``refused``.
+    counted), and its name ``ids[k]``, if a column has names. Of a file of text, ``text`` is what
+    the rows were read from, and ``locate`` finds the position after a number of rows, those left
+    out included. A piece without rows may stand for a row that was ``refused``.
     """
 
     X: Floats | sp.csr_array
@@ -138,12 +138,13 @@ class Piece:
     end: Position
     locate: Callable[[int], Position] | None = None
     refused: DataError | None = None
+    text: bytes = b""
 
     @classmethod
-    def refusal(cls, error: DataError, begin: Position, end: Position) -> Piece:
+    def refusal(cls, error: DataError, begin: Position, end: Position, text: bytes) -> Piece:
         """No rows, in place of one that cannot be used."""
         none = np.empty(0, np.int64)
-        return cls(np.empty((0, 0)), none, [], none, None, begin, end, refused=error)
+        return cls(np.empty((0, 0)), none, [], none, None, begin, end, refused=error, text=text)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -40,8 +41,9 @@ _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
-    rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n]+)*[ \t]*[^\s:,;|#]+(?:[ \t]+[^\s:,;|]+:[-+.0-9eE]+)+"
-    rb"[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)"
+    # Possessive throughout: no text is tried in two ways.
+    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]*+[^\s:,;|#]++(?:[ \t]++[^\s:,;|#]++:[-+.0-9eE]++)++"
+    rb"[ \t]*+(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
 )
 
 
@@ -168,9 +170,17 @@ class PairRows(Reader):
         return notes + ([] if self.features is None else self.features.notes())
 
     def first_labels(self) -> list[str]:
-        """The labels of the first lines."""
-        keys = [content.split()[0].decode(errors="replace") for content in self._first_lines()]
-        return [key for key in keys if not ("," in key or is_missing(key) or _is_infinite(key))]
+        """The labels of the first lines that can be learned."""
+        found = list[str]()
+        for content in self._first_lines():
+            parts = list(_PART.finditer(content))
+            key = parts.pop(0)[0].decode(errors="replace")
+            has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
+            with suppress(DataError, UnicodeDecodeError):
+                whole = self._pairs("", 0, parts[has_query:]) is not None
+                if whole and not ("," in key or is_missing(key) or _is_infinite(key)):
+                    found.append(key)
+        return found
 
     def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
         """The rows of a text that begins at a position, with what a kernel found in it."""
@@ -197,10 +207,13 @@ class PairRows(Reader):
 
         found = parse_pairs(text, labelled=not self._bare)
         try:
-            plain = found is not None and all(self._label("", t.encode()) for t in found[2])
+            for label in [] if found is None else found[2]:
+                if self._label("", label.encode()) is None:
+                    return None
+                self.check_label(label, "")
         except DataError:  # the scanner says where
-            plain = False
-        return found if plain else None
+            return None
+        return found
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
         """Number, content and end of each line that is a row."""
@@ -216,7 +229,10 @@ class PairRows(Reader):
             at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
             raise DataError(f"{at} has no label: the line begins with {first}.")
         has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
-        return label, self._pairs(where, row, parts[has_query:])
+        pairs = self._pairs(where, row, parts[has_query:])
+        if label is not None and pairs is not None:  # else the row is left out, and its label
+            self.check_label(label, where)
+        return label, pairs
 
     def check_label(self, label: str, where: str) -> None:
         """Raise DataError if the labels of a stream are of another kind."""
@@ -319,7 +335,6 @@ class PairRows(Reader):
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or _is_infinite(text):
             raise DataError(f"{where} has the label {text}.")
-        self.check_label(text, where)
         return None if missing else text
 
     def _pairs(

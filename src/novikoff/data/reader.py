@@ -125,8 +125,7 @@ class Reader:
         self.written += int((codes >= 0).sum())
         learning = self.request.stream is not None and self.request.labelled
         if self.labels is None and learning and keys:
-            texts = isinstance(keys[0], str)
-            self.labels = LabelReader("texts") if texts else LabelReader.by_first(keys)
+            self.labels = LabelReader.by_first(keys, self.label_form)
         if self.labels is None:
             return piece
         piece.codes, piece.labels = recode(codes, [self.labels.value(key) for key in keys])
@@ -238,7 +237,7 @@ def _up_to_error(
             cut = len(text) if closed else text.find(b"\n") + 1 or len(text)  # the quote's line
             line = begin.line + count_lines(text[:cut])
             end = Position(begin.offset + cut, line, begin.row + 1, begin.dropped)
-            yield Piece.refusal(error, begin, end)
+            yield Piece.refusal(error, begin, end, text[:cut])
             parts, begin = [text[cut:]], end
         else:
             parts = [text[:cut], text[cut:]]
@@ -253,7 +252,7 @@ def _up_to_error(
         return Position(begin.offset + end, line, row, piece.end.dropped)
 
     ends = cache(lambda: [end for *_, end in reader.rows_of(text)])
-    piece.end = position(len(text), piece.end.row)
+    piece.text, piece.end = text, position(len(text), piece.end.row)
     piece.locate = lambda read: position(ends()[read - 1], begin.row + read)
     yield piece
 

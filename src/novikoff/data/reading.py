@@ -6,17 +6,18 @@ beginning, a `Reader` reads it in pieces, and `read` joins them, in memory or on
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Hashable
 from importlib import import_module
 from typing import Any, Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from novikoff.core.rows import Indices
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import check_classes, labels_of
+from novikoff.data.labels import Labels, check_classes, labels_of
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -24,6 +25,7 @@ from novikoff.data.on_disk import (
     fits,
     load_matrix,
     parquet_files,
+    room_for_data,
 )
 from novikoff.data.options import Dataset, ReadOptions, StreamOptions, csr
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
@@ -33,6 +35,8 @@ from novikoff.data.source import PathOrFile, Source, shown
 
 _DEFAULT: Final = ReadOptions()
 _ON_DISK: Final = ("X", "data", "indices")
+_ROWS_AT_ONCE: Final = 1 << 20
+_COPIES: Final = 4  # of the arrays as they are read, when all that is made of them is counted
 
 
 def read(
@@ -95,7 +99,16 @@ def read(
                 return found
         tell(f"reading {name}")
         reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
-        return join(reader, folder, tell)
+
+        def spill() -> ArrayFolder:
+            nonlocal folder
+            folder = ArrayFolder(None, path, options, recipe, labelled)
+            folder.begin()
+            return folder
+
+        limited = max_memory is not None and not one_piece
+        room = room_for_data(max_memory) if limited and folder is None else math.inf
+        return join(reader, folder, tell, room, spill)
     except BaseException as error:
         if folder is not None:
             folder.remove()
@@ -162,11 +175,21 @@ def make_reader(request: Request) -> Reader:
     return cast("type[Reader]", kind)(request)
 
 
-def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]) -> Dataset:
-    """The dataset of all pieces of a reader, in memory or in a folder."""
+def join(
+    reader: Reader,
+    folder: ArrayFolder | None,
+    tell: Callable[[str], None],
+    room: float = math.inf,
+    spill: Callable[[], ArrayFolder] | None = None,
+) -> Dataset:
+    """The dataset of all pieces of a reader, in memory or in a folder.
+
+    What turns out to take up more than ``room`` bytes goes on in the folder that ``spill`` makes:
+    the size of a packed file does not tell.
+    """
     arrays = dict[str, GrowingArray]()
     told = 0
-    n_read = 0
+    n_read = n_rows = 0
     keys = dict[Hashable, int]()
     ids = cast("list[str] | None", None)
     if folder is not None:
@@ -175,10 +198,16 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         for piece in reader.pieces():
             if piece is None:
                 continue
-            n_read = piece.end.row
+            before, n_read = n_rows, piece.end.row
+            n_rows += len(piece)
             own = [keys.setdefault(key, len(keys)) for key in piece.labels]
-            codes = np.array([*own, -1], np.int64)[piece.codes]
-            X, parts = piece.X, dict[str, Array](codes=codes, rows=piece.rows)
+            X = piece.X
+            parts = dict[str, Array](codes=np.array([*own, -1], np.int32)[piece.codes])
+            if n_read > n_rows:  # rows were left out: their numbers no longer just count them
+                parts["rows"] = piece.rows
+                if "rows" not in arrays and before:
+                    arrays["rows"] = GrowingArray(None)
+                    arrays["rows"].append(np.arange(1, before + 1))
             if isinstance(X, np.ndarray):
                 parts["X"] = X
             else:
@@ -186,6 +215,11 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
             for name, part in parts.items() if len(piece) else ():
                 path = folder.path / f"{name}.npy" if folder and name in _ON_DISK else None
                 arrays.setdefault(name, GrowingArray(path)).append(part)
+            held = sum(array.n_bytes for array in arrays.values())
+            if folder is None and spill is not None and held > room / _COPIES:
+                folder = spill()
+                for name in {*arrays} & {*_ON_DISK}:
+                    arrays[name].move(folder.path / f"{name}.npy")
             if piece.ids is not None:
                 ids = ids or []
                 ids += piece.ids
@@ -198,7 +232,8 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
     found: dict[str, Any] = {name: array.finish() for name, array in arrays.items()}
-    codes = cast(Indices, found["codes"])
+    codes: npt.NDArray[np.int32] = found.pop("codes")
+    arrays.clear()
     recipe = reader.recipe()
     label = reader.label
     y = None
@@ -207,10 +242,13 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        y = labels_of(list(keys), reader.label_form)[codes]
+        classes = labels_of(list(keys), reader.label_form)
+        y = cast(Labels, np.empty(n_rows, classes.dtype))
+        for first in range(0, n_rows, _ROWS_AT_ONCE):  # NumPy would copy all codes as int64
+            y[first : first + _ROWS_AT_ONCE] = classes[codes[first : first + _ROWS_AT_ONCE]]
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
-            note = check_classes(y, reader.source, label, advice)
+            note = check_classes(classes, len(y), reader.source, label, advice)
             notes += [note] if note else []
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
@@ -219,6 +257,7 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
             "the rows lie in arrays on disk that go when this command ends; with --cache DIR they "
             "are kept, and the next command that reads the same data need not parse it again"
         )
+    del codes
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
         matrix,
@@ -228,7 +267,7 @@ def join(reader: Reader, folder: ArrayFolder | None, tell: Callable[[str], None]
         label,
         notes,
         ids,
-        found["rows"],
+        found["rows"] if "rows" in found else np.arange(1, n_rows + 1),
         imputed=(at[0], at[1]) if at else None,
         n_read=n_read,
         on_disk=folder is not None,

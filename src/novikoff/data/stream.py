@@ -6,13 +6,13 @@ at a position is JSON, from which it goes on exactly there.
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import LabelReader
+from novikoff.data.labels import KINDS, LabelReader
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.reader import Reader, Request
 from novikoff.data.reading import make_reader, open_reader
@@ -20,7 +20,6 @@ from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
-_TAIL_BYTES: Final = 1 << 12  # before a position, by which a file is known again
 _UNSAID: Final = "The model does not say how its stream was read."
 
 
@@ -30,14 +29,28 @@ class RowStream:
     The first row begins at ``start``; the stream goes on at ``position``. A regular file is
     ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any, and
     bad rows are left out if it ``skips`` them.
+
+    If it is ``resumable``, all bytes that were read of a file are hashed, unpacked if it is gzip.
+    The state has their number and their SHA-256, and a stream goes on only in a file that begins
+    with them.
     """
 
-    def __init__(self, reader: Reader, at: Position | None = None) -> None:
+    def __init__(
+        self, reader: Reader, at: Position | None = None, *, resumable: bool = False
+    ) -> None:
         self._reader, self._source = reader, reader.request.source
         self.source, self.label = reader.source, reader.label
         self.repeatable, self.start = self._source.regular, reader.start
         self.position = at or self.start
         self.skips = reader.request.skip_bad
+        self._resumable, self._text = resumable, not FORMATS[self._source.format].magics
+        self._stamp = self._source.stamp
+        # The hash of the bytes before the piece that was given last, and that piece.
+        head = self._source.head[: self.start.offset]
+        self._hash, self._hashed = hashlib.sha256(head), len(head)
+        self._piece: Piece | None = None
+        # The number and the hash of all bytes that were read, of a binary file or an earlier pass.
+        self._before: tuple[int, str] = (0, "")
 
     @property
     def notes(self) -> list[str]:
@@ -63,9 +76,18 @@ class RowStream:
         Those to learn from come with pieces of no rows, where rows were left out or refused.
         """
         n_rows = dropped = 0
-        for piece in self._reader.pieces(position or self.position):
+        begin = position or self.position
+        hashing = self.repeatable and self._text and self._resumable
+        if hashing:
+            self._pass_over_piece()
+        if hashing and begin.offset != self._hashed:
+            self._begin_at(begin.offset)
+        for piece in self._reader.pieces(begin):
             if piece is not None:
                 n_rows, dropped = n_rows + len(piece), piece.end.dropped
+                if hashing:
+                    self._pass_over_piece()
+                    self._piece = piece
             if piece is None or len(piece) or self._reader.request.labelled:
                 yield piece
         if not n_rows and not self._reader.request.labelled:
@@ -78,6 +100,8 @@ class RowStream:
 
     def state(self, position: Position) -> dict[str, object]:
         """All that is needed to go on from a position, as JSON values."""
+        if not self._resumable:
+            raise ValueError("The stream was opened as one that is not resumed.")
         reader = self._reader
         return {
             "position": list(position),
@@ -85,33 +109,52 @@ class RowStream:
             **reader.state(),
             "recipe": self.recipe(1).to_json(),
             "labels": None if reader.labels is None else reader.labels.kind,
-            "stamp": list(self._source.stamp) if self.repeatable else None,
-            "tail": self._tail(position) if self.repeatable else None,
+            "read": list(self._read(position)) if self.repeatable else None,
         }
 
     def check(self, state: Mapping[str, object]) -> None:
-        """Raise ChangedError unless the source is, up to the position, what was learned."""
+        """Raise ChangedError unless the source begins with what was read.
+
+        All of it is read again and hashed. Of a pipe nothing can be compared: what it brings is
+        taken for new.
+        """
         if not self.repeatable:
+            self._reader.notes.append(
+                "the rows come from a pipe and are taken for new: whether they are some of those "
+                "learned before cannot be checked"
+            )
             return
-        name, at, stamp = self.source, self.position, list(self._source.stamp)
-        if state.get("stamp") is None:
+        name, at, read = self.source, self.position, state.get("read")
+        if read is None and (state.get("stamp") is not None or "read" not in state):
+            raise ChangedError(
+                f"What was learned of {name} was saved by an earlier version, without a checksum "
+                "of all rows: whether they are unchanged cannot be checked. --force begins anew."
+            )
+        if read is None:
             raise ChangedError(
                 f"What was learned came from a pipe: whether {name} begins with it is not known. "
                 "Pipe the rows that are new, or begin anew with --force."
             )
-        if FORMATS[self._source.format].magics or self._source.packed:
-            if state.get("stamp") != stamp:
+        match read:
+            case [int(size), str(digest)] if size >= (at.offset if self._text else 0):
+                self._before = size, digest
+            case _:
+                raise DataError(_UNSAID)
+        if not self._text:
+            if self._whole_file() != self._before:
                 raise ChangedError(f"{name} has changed since it was learned. --force begins anew.")
             return
-        if stamp[0] < at.offset:
-            raise ChangedError(f"{name} is shorter than what was learned of it.")
-        if state.get("tail") != self._tail(at):
+        around = self._begin_at(at.offset)
+        whole = self._hash.copy()
+        if size > at.offset:  # an earlier pass has read more
+            self._pass_over(whole, at.offset, size)
+        if whole.hexdigest() != digest:
+            where = f"before line {at.line + 1:,}" if size == at.offset else "in it"
             raise ChangedError(
-                f"{name} is not what was learned: what comes before line {at.line + 1:,} has "
-                "changed. --force begins anew."
+                f"{name} is not what was learned: what comes {where} has changed. --force begins "
+                "anew."
             )
-        around = self._source.bytes_at(max(0, at.offset - 1), at.offset + 1)
-        if at.offset and len(around) == 2 and not set(around) & set(b"\r\n"):
+        if len(around) == 2 and not set(around) & set(b"\r\n"):
             raise ChangedError(
                 f"{name}, line {at.line + 1:,} was the last one, without an end, when it was "
                 "learned, and has gone on since: it was not all there. --force begins anew."
@@ -127,9 +170,59 @@ class RowStream:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _tail(self, position: Position) -> int:
-        offset = position.offset
-        return zlib.crc32(self._source.bytes_at(max(0, offset - _TAIL_BYTES), offset))
+    def _read(self, position: Position) -> tuple[int, str]:
+        """The number and the hash of the bytes that were read up to a position, or before."""
+        if not self._text:
+            if self._stamp != self._source.stamp:
+                raise ChangedError(f"{self.source} has changed while it was read.")
+            self._before = self._before if self._before[0] else self._whole_file()
+            return self._before
+        if position.offset < self._before[0]:
+            return self._before
+        text = b"" if self._piece is None else self._piece.text
+        here = position.offset - self._hashed
+        if not 0 <= here <= len(text):
+            self._begin_at(position.offset)
+            here = 0
+        digest = self._hash.copy()
+        digest.update(memoryview(text)[:here])
+        return position.offset, digest.hexdigest()
+
+    def _whole_file(self) -> tuple[int, str]:
+        """The number and the hash of all bytes of a binary file."""
+        size, digest = 0, hashlib.sha256()
+        for chunk in self._source.flow():
+            digest.update(chunk)
+            size += len(chunk)
+        return size, digest.hexdigest()
+
+    def _begin_at(self, offset: int) -> bytes:
+        """Hash all bytes before an offset; the byte before it and the one behind, if they are."""
+        self._pass_over_piece()
+        if self._hashed >= self._before[0]:
+            self._before = self._hashed, self._hash.hexdigest()
+        self._hash, self._hashed = hashlib.sha256(), offset
+        return self._pass_over(self._hash, 0, offset)
+
+    def _pass_over_piece(self) -> None:
+        """Hash the piece that was given last, all rows of which have been taken."""
+        if self._piece is not None:
+            self._hash.update(self._piece.text)
+            self._hashed, self._piece = self._piece.end.offset, None
+
+    def _pass_over(self, digest: Any, begin: int, end: int) -> bytes:
+        """Hash the bytes from an offset to another; ChangedError if there are not so many."""
+        last = b""
+        for chunk in self._source.flow(begin):
+            part = chunk[: end - begin]
+            digest.update(part)
+            begin += len(part)
+            last = part[-1:] or last
+            if len(part) < len(chunk):
+                return last + chunk[len(part) : len(part) + 1]
+        if begin < end:
+            raise ChangedError(f"{self.source} is shorter than what was learned of it.")
+        return last
 
 
 def read_pieces(
@@ -166,7 +259,11 @@ def read_pieces(
 
 
 def open_stream(
-    path: PathOrFile, options: StreamOptions = _STREAM, *, state: Mapping[str, Any] | None = None
+    path: PathOrFile,
+    options: StreamOptions = _STREAM,
+    *,
+    state: Mapping[str, Any] | None = None,
+    resumable: bool = True,
 ) -> RowStream:
     r"""Look at the beginning of a stream, and make ready to read it.
 
@@ -179,6 +276,8 @@ def open_stream(
         a pipe that pauses.
     state : mapping, optional
         What `RowStream.state` said: the stream goes on from there. A pipe brings what is new.
+    resumable : bool
+        Whether the state will be asked for. Without it nothing is hashed.
 
     Raises
     ------
@@ -209,13 +308,13 @@ def open_stream(
         if state is None:
             reader = make_reader(request)
             if options.text_labels:
-                reader.labels = LabelReader("texts")
-            elif not FORMATS[source.format].magics:  # whose labels have types
-                reader.labels = LabelReader.by_first(reader.first_labels(), reader.label_form)
-            return RowStream(reader)
+                reader.labels = LabelReader("texts", reader.label_form)
+            elif first := reader.first_labels():  # else those of the first piece that has some
+                reader.labels = LabelReader.by_first(first, reader.label_form)
+            return RowStream(reader, resumable=resumable)
         try:
             at = Position(*state["position"])
-            stream = RowStream(_resumed(request, state, at), at)
+            stream = RowStream(_resumed(request, state, at), at, resumable=resumable)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
@@ -233,12 +332,12 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
     if FORMATS[source.format].magics:
         reader = make_reader(request)
     else:
-        if kind is None or min(at) < 0:
+        if min(at) < 0:
             raise DataError(_UNSAID)
         source.origin = 0 if source.regular else at.offset
         so_far = Recipe.from_json(state["recipe"])
         reader = make_reader(request._replace(state=state, so_far=so_far))
-    if kind is not None and kind not in ("integers", "numbers", "truths", "texts"):
+    if kind is not None and kind not in KINDS:
         raise DataError(_UNSAID)
     reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
     return reader

@@ -60,9 +60,10 @@ class Progress:
     predicts here. ``error`` is their share among all rows, ``recent_error`` among the last 1,000;
     ``updates`` are summed over the rules, and ``norm`` is ‖w‖ of all weights, with the bias.
 
-    ``margin_bound``: no linear rule separates the rows seen so far by a margin γ above it, as
-    γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4, 8, … rows
-    and now. None where the theorem does not speak (more than two classes, a margin, weights of
+    ``margin_bound``: no weights (w, b) of length 1 have y(⟨w, x⟩ + b) above it on all rows learned
+    so far, as γ ≤ ‖w‖/(t·μ) after t updates (B3); rounded up, and the least of those after 1, 2, 4,
+    8, … rows and now. The distance of rows from a hyperplane, which divides by ‖w‖ without b, may
+    be larger. None where the theorem does not speak (more than two classes, a margin, weights of
     classes, a start from other weights than zero), and where the bound is beyond float64.
     """
 
@@ -192,9 +193,13 @@ class StreamRun:
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
-        wrong = 1.0 - count / counted_rows
+        others = counted_rows - count
+        wrong = others / counted_rows
+        # The first pass is counted; of a later one that is not over, all may be of other classes.
+        begun = self.rows - counted_rows * (self.passes - 1)
+        most = others * (self.passes - 1) + min(others, begun)
         # The first row of a class is a mistake of every learner.
-        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > wrong * self.rows:
+        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
             found.append(
                 f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
                 "features have very different scales the perceptron is slow: novikoff fit "
@@ -401,7 +406,7 @@ class StreamSession:
         saved: dict[str, object] = {}
         if resume and self._path is not None and self._path.exists():
             state, saved = _restore(run, self._path, self._asked)
-        self.rows = open_stream(source, options, state=state)
+        self.rows = open_stream(source, options, state=state, resumable=model is not None)
         self._saved = (self.rows.start, 0)  # the place where the model was written last
         self._rows_before = run.rows
         self._lists: dict[str, GrowingCsv] = {}
@@ -442,7 +447,8 @@ class StreamSession:
     def notes(self) -> list[str]:
         """What was decided for the user, and what to beware of."""
         found = [*self.rows.notes, *self.run.cautions()]
-        if self._rows_before == self.run.rows > 0:
+        read = self.position.row > self.rows.position.row  # perhaps rows that were left out
+        if self._rows_before == self.run.rows > 0 and not read:
             found.append("no row is new: all of this was learned before")
         return found
 

@@ -32,7 +32,14 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.scaling import train_standardised
 from novikoff.core.schemes import Scheme, scheme_for, sides_of
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Columns, Label, check_labels, check_matrix, plain_label
+from novikoff.core.validation import (
+    Columns,
+    Label,
+    check_labels,
+    check_matrix,
+    code_labels,
+    plain_label,
+)
 from novikoff.geometry.remote import RemoteRows
 
 if TYPE_CHECKING:
@@ -492,7 +499,7 @@ class _OfArrays(_TaskBase):
         """Check the rows, code and hash them."""
         matrix, labels = check_matrix(X), check_labels(y)
         check_width(matrix.shape[1])
-        values, given = np.unique(labels, return_inverse=True)
+        values, given = code_labels(labels)
         classes = _classes(values, options)
         signs = np.ones(len(labels), dtype=np.int8)
         names = None if columns is None else columns.names
