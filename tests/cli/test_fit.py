@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -382,3 +383,12 @@ def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> 
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out
     assert ended not in inside("fit", files.xor, "--out", tmp_path).out
+
+
+def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/o\xff"))
+    data = tmp_path / "d.csv"
+    data.write_bytes(b"a,y\n1,p\n-1,q\n2,p\n")
+    done = script("fit", data, "--out", folder, "--format", "json")
+    assert done.code == 0, done.err
+    assert "/o\ufffd/" in json.loads(done.out)["files"]["model"]
