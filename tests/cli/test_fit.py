@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from importlib import resources
 from pathlib import Path
@@ -429,3 +430,12 @@ def test_claims_through_the_origin_are_about_hyperplanes_through_the_origin(
         assert "hyperplane through the origin" in done.line(heading)
     page = inside("fit", path, "--no-files", "--no-intercept", "--format", "html").out
     assert "No hyperplane through the origin has every row on its side." in page
+
+
+def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/o\xff"))
+    data = tmp_path / "d.csv"
+    data.write_bytes(b"a,y\n1,p\n-1,q\n2,p\n")
+    done = script("fit", data, "--out", folder, "--format", "json")
+    assert done.code == 0, done.err
+    assert "/o\ufffd/" in json.loads(done.out)["files"]["model"]

@@ -193,11 +193,11 @@ class StreamRun:
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
-        others = counted_rows - count
-        wrong = others / counted_rows
+        rare = counted_rows - count
+        wrong = rare / counted_rows
         # The first pass is counted; of a later one that is not over, all may be of other classes.
         begun = self.rows - counted_rows * (self.passes - 1)
-        most = others * (self.passes - 1) + min(others, begun)
+        most = rare * (self.passes - 1) + min(rare, begun)
         # The first row of a class is a mistake of every learner.
         if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
             found.append(

@@ -18,6 +18,7 @@ from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
 from novikoff.data.errors import counted
+from novikoff.data.source import shown
 from novikoff.report.study import Case, Study
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class Report:
                 "listed": [asdict(self.rows(rows)) for rows in duplicates[:_MAX_LISTED]],
             },
             "estimate": self.estimate and asdict(self.estimate),
-            "files": dict(self.files),
+            "files": {name: path and shown(path) for name, path in self.files.items()},
             "seconds": self.seconds,
         }
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
