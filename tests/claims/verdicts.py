@@ -100,7 +100,8 @@ def margin_as_told(problem: Labelled) -> None:
     """The digits that are printed are digits of γ, and "proved to" is how far it may be off."""
     verdict, square = ask(problem), squared_distance(problem.rows())
     assert_told(interval(verdict.margin), square)
-    assert verdict.kind != "separable" or verdict.margin.relative_width <= 1e-7
+    lo, hi = verdict.margin
+    assert verdict.margin.relative_width == ((hi - lo) / hi if hi else 0.0)
 
 
 def assert_told(text: str, square: Fraction) -> None:
