@@ -20,8 +20,8 @@ from novikoff.cluster.passes import Wanted
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import FAN_IN, TASKS_PER_THREAD, look, merge
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.passes import MostViolated
+from novikoff.proofs import exact
 
 PAGE = Path(__file__).with_suffix(".md")
 N, D, SHARDS, TURNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000, 50, 16, 3

@@ -15,8 +15,8 @@ from safetensors.numpy import load, save
 
 import novikoff as nv
 from novikoff.core.rows import Vector
+from novikoff.formats.model_file import _MARK, _checksum
 from novikoff.learners.online import OnlineLearner
-from novikoff.report.model_file import _MARK, _checksum
 
 Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin | nv.TowerClassifier
 Learner = TypeVar("Learner", bound=OnlineLearner)

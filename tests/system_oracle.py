@@ -9,7 +9,7 @@ from math import inf, isqrt, lcm
 
 import ppl
 
-from novikoff.geometry.system_statement import Constraint, LinearSystem
+from novikoff.proofs.system_statement import Constraint, LinearSystem
 
 # The library leaves the processor rounding upwards. 0 is to the nearest.
 ctypes.CDLL(None).fesetround(0)

@@ -1,7 +1,7 @@
-"""Imports go one way: core ← geometry ← systems, learners ← report ← the shells.
+"""Imports go one way: proofs ← core ← geometry ← systems ← jobs ← learners, report ← the shells.
 
-scikit-learn is imported by learners/ alone, learners/ by two modules of report/, and those by no
-command: this is what makes commands start quickly.
+scikit-learn is imported by learners/ alone, and no command imports learners/: this is what makes
+commands start quickly.
 """
 
 from __future__ import annotations
@@ -16,44 +16,25 @@ import pytest
 
 SOURCES = Path(__file__).parent.parent / "src" / "novikoff"
 
-_BELOW_REPORT = {"core", "geometry", "systems", "learners", "theory", "neurons", "data"}
-_SHELLS = {"cli", "page", "cluster"}
-# The modules of report/ about estimators.
-_ESTIMATORS = ("report.estimators", "report.learner_stream")
-
-# The checker imports NumPy, the standard library and itself, nothing else.
-CHECKER = {
-    f"geometry/{name}.py"
-    for name in (
-        "certificate",
-        "checker",
-        "digest",
-        "error_bound",
-        "exact",
-        "proof_text",
-        "remote",
-        "strict_json",
-        "system_certificate",
-        "system_checker",
-        "system_statement",
-    )
-}
-
-# What each room may import of novikoff, besides itself.
+# What each package may import of novikoff, besides itself.
 ALLOWED: dict[str, set[str]] = {
-    "core": set(),
-    "theory": {"core", "geometry"},  # the bounds of given data need its R and γ
+    "proofs": set(),  # and of others, NumPy and the standard library alone
+    "core": {"proofs"},
     "neurons": {"core"},
     "data": {"core"},
-    "geometry": {"core"},
-    "systems": {"core", "geometry", "data"},  # its files are refused in the words of data
-    "learners": {"core", "geometry"},
-    "report": {"core", "geometry", "systems", "learners", "theory", "data"},
-    **{shell: _BELOW_REPORT | {"report"} for shell in _SHELLS},
+    "geometry": {"core", "proofs"},
+    "theory": {"core", "geometry", "proofs"},  # the bounds of given data need its R and γ
+    "systems": {"core", "geometry", "proofs", "data"},  # data has the errors of files
+    "formats": {"core", "proofs"},
+    "cluster": {"core", "geometry", "proofs", "data"},
+    "jobs": {"core", "geometry", "proofs", "systems", "data", "formats", "cluster"},
 }
-ALLOWED["cluster"] = {"core", "geometry", "data"}
-ALLOWED["report"] |= {"cluster"}
-ALLOWED["cli"] |= {"page", "cluster"}  # the page, and where rows are many
+ALLOWED["learners"] = ALLOWED["jobs"] - {"cluster"} | {"jobs"}
+ALLOWED["report"] = ALLOWED["jobs"] | {"jobs", "theory"}
+_SHELLS = {"cli", "page"}
+for shell in _SHELLS:
+    ALLOWED[shell] = ALLOWED["report"] | {"report", "neurons"}
+ALLOWED["cli"] |= {"page"}
 
 
 def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[int, str]]:
@@ -74,35 +55,27 @@ def violations(sources: Path) -> list[str]:
     found = []
     for path in sorted(sources.rglob("*.py")):
         parts = ("novikoff", *path.relative_to(sources).parts[:-1])
-        room = parts[1] if len(parts) > 1 else ""
+        package = parts[1] if len(parts) > 1 else ""
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for line, name in imports(tree, parts):
-            reason = _complaint(room, path.relative_to(sources).as_posix(), name)
+            reason = _complaint(package, name)
             if reason:
                 found.append(f"{path.relative_to(sources).as_posix()}:{line}: {reason}")
     return found
 
 
-def _complaint(room: str, path: str, name: str) -> str:
+def _complaint(package: str, name: str) -> str:
     top, *rest = name.split(".")
-    if path in CHECKER:
-        known = top == "numpy" or top in sys.stdlib_module_names
-        if not known and f"{'/'.join(name.split('.')[1:3])}.py" not in CHECKER:
-            return f"the checker imports {name}"
-    if top in ("sklearn", "pandas") and room not in ("learners", ""):
+    if package == "proofs" and top != "novikoff":
+        return "" if top == "numpy" or top in sys.stdlib_module_names else f"proofs import {name}"
+    if top in ("sklearn", "pandas") and package not in ("learners", ""):
         return f"{name} is imported outside learners"
-    about_estimators = rest[:1] == ["learners"] or ".".join(rest[:2]) in _ESTIMATORS
-    own = path.removesuffix(".py").replace("/", ".")
-    if room == "report" and own not in _ESTIMATORS and about_estimators:
-        return f"{name} is imported by a module that commands import"
-    if room in _SHELLS and about_estimators:
-        return f"a command imports {name}"
-    if top == "novikoff" and room:  # the package's own __init__ and __main__ may name all
-        if room not in ALLOWED:
-            return f"the room {room} has no rule"
+    if top == "novikoff" and package:  # the package's own __init__ and __main__ may name all
+        if package not in ALLOWED:
+            return f"the package {package} has no rule"
         target = rest[0] if rest else ""
-        if target != room and target not in ALLOWED[room] and name != "novikoff.__version__":
-            return f"{room} imports {name}"
+        if target != package and target not in ALLOWED[package] and name != "novikoff.__version__":
+            return f"{package} imports {name}"
     return ""
 
 
@@ -123,28 +96,28 @@ BAD = [
     ("geometry/margin.py", "from novikoff.systems import relaxation"),
     ("systems/relaxation.py", "from novikoff.learners import perceptron"),
     ("report/text.py", "from novikoff.cli import main"),
-    ("report/study.py", "def f() -> None:\n    from novikoff.learners.pocket import Pocket"),
-    ("cli/fit.py", "def f() -> None:\n    from novikoff.report.estimators import load"),
-    ("cli/stream.py", "from novikoff.report.learner_stream import stream"),
-    ("report/stream.py", "from novikoff.report.learner_stream import stream"),
+    ("jobs/study.py", "def f() -> None:\n    from novikoff.learners.pocket import Pocket"),
+    ("cli/fit.py", "def f() -> None:\n    from novikoff.learners.saving import load"),
+    ("cli/stream.py", "from novikoff.learners.stream import stream"),
+    ("jobs/stream.py", "from novikoff.learners.stream import stream"),
     ("cli/fit.py", "def f() -> None:\n    import sklearn.utils"),
     ("attic/old.py", "import novikoff.core.rows"),
     ("core/rows.py", "from sklearn.base import BaseEstimator"),
     ("data/tables.py", "def f() -> None:\n    import pandas"),
-    ("geometry/checker.py", "from novikoff.core.rows import dot"),
-    ("geometry/checker.py", "def f() -> None:\n    import scipy"),
+    ("proofs/checker.py", "from novikoff.core.rows import dot"),
+    ("proofs/checker.py", "def f() -> None:\n    import scipy"),
 ]
 
 GOOD = [
     ("core/sweep.py", "from novikoff.core.rows import dot\nfrom . import rows\nimport numpy"),
     ("theory/board.py", "from novikoff.geometry.separability import separate"),
-    ("geometry/margin.py", "from novikoff.core import rows\nfrom novikoff.geometry import exact"),
-    ("geometry/checker.py", "import json\nimport numpy as np\nfrom novikoff.geometry import exact"),
+    ("geometry/margin.py", "from novikoff.core import rows\nfrom novikoff.proofs import exact"),
+    ("proofs/checker.py", "import json\nimport numpy as np\nfrom novikoff.proofs import exact"),
     (
         "learners/perceptron.py",
         "from sklearn.base import BaseEstimator\nimport novikoff.core.sweep",
     ),
-    ("report/estimators.py", "from novikoff.learners import perceptron"),
+    ("learners/saving.py", "from novikoff.learners import perceptron"),
     ("cli/fit.py", "def main() -> None:\n    import novikoff.report.text"),
     ("__init__.py", "from novikoff.learners.perceptron import Perceptron"),
 ]

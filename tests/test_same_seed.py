@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.jobs.study import Options, study
 from novikoff.page.study import Question, pocket
-from novikoff.report.study import Options, study
 from tests.cli.conftest import inside
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -16,7 +16,7 @@ import pytest
 import novikoff as nv
 from novikoff.page import presets, study
 from tests.browser.conftest import SETTLED, Server, Visit
-from tests.unit.test_lab import kernel_perceptron, signed, step_late, ten_lines
+from tests.page.test_lab import kernel_perceptron, signed, step_late, ten_lines
 
 ALL = presets.presets()
 

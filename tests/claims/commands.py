@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.geometry.system_statement import Constraint
+from novikoff.proofs.system_statement import Constraint
 from tests.claims.learners import Rule
 from tests.claims.oracles import at_most, is_root, largest_square, perceptron
 from tests.claims.problems import EXTREME, TAME, Labelled, System, labelled, system

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.geometry.system_statement import Constraint
+from novikoff.proofs.system_statement import Constraint
 from novikoff.systems.solution import NamedRow
 from tests.claims.oracles import at_least, reduced, root
 from tests.claims.problems import SYSTEMS, System, exactly, system

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.cli.conftest import Files, Result, inside
-from tests.unit.test_data_bad_files import npy, parquet
+from tests.data.test_data_bad_files import npy, parquet
 
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])

@@ -64,7 +64,7 @@ STOPPED = """
 import json, os, signal, sys, threading
 from pathlib import Path
 from novikoff.cli.main import run
-from novikoff.report import files
+from novikoff.formats import files
 
 numbers, folder, *words = sys.argv[1:]
 folder, write = Path(folder), files.write_files

@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.report.system_report import SystemOptions, SystemReport, lines
+from novikoff.jobs.system_study import SystemOptions, SystemStudy
+from novikoff.report.system_report import lines, to_json
 from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.solve import answer
 from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
-from tests.unit.test_system_files import BAD
+from tests.systems.test_system_files import BAD
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((resources.files("novikoff.report") / "system.schema.json").read_text())
@@ -234,8 +235,8 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
 def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
     file = read_model(str(day))
     found = answer(system_of(file.stated), Limits())
-    told = SystemReport(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
-    body = json.loads(told.to_json())
+    told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
+    body = json.loads(to_json(told))
     jsonschema.validate(body, SCHEMA)
     assert body["conflicts"] == {"listed": [body["conflict"]], "complete": False}
     assert ("", "at least 1 row must go") in [*lines(told)]

@@ -22,8 +22,8 @@ import polars as pl
 import pytest
 
 import novikoff as nv
+from novikoff.formats import model_file
 from novikoff.learners.base import linear
-from novikoff.report import model_file
 from tests.cli.conftest import Files, Result, inside, started, wait_for
 
 

@@ -32,7 +32,6 @@ from novikoff.core.runs import Plan
 from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
-from novikoff.geometry import exact
 from novikoff.geometry.passes import (
     ColumnSums,
     ExactSigns,
@@ -41,6 +40,7 @@ from novikoff.geometry.passes import (
     Sizes,
     Visit,
 )
+from novikoff.proofs import exact
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
 

@@ -11,7 +11,7 @@ import flint
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.geometry.system_statement import Constraint
+from novikoff.proofs.system_statement import Constraint
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.solve import answer as solve
 from novikoff.systems.system import system_of

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.report import certificate_file
-from novikoff.report.study import study
+from novikoff.formats import certificate_file
+from novikoff.jobs.study import study
 
 X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [2.0, 0.5]])
 Y = np.array(["a", "b", "b", "a", "c"])
@@ -61,7 +61,7 @@ values = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(values, st.data())
 def test_fields_of_any_type(value: object, data: st.DataObject) -> None:
-    """Those of a proof are tests/unit/test_certificate.py's."""
+    """Those of a proof are tests/proofs/test_certificate.py's."""
     assert not load_and_check(json.dumps(value))
     whole = json.loads(written())
     whole[data.draw(st.sampled_from(sorted(whole)))] = value

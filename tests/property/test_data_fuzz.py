@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import DataError, ReadOptions, read
-from tests.unit.test_data_bad_files import npy, npz, parquet
+from tests.data.test_data_bad_files import npy, npz, parquet
 
 pa = pytest.importorskip("pyarrow")
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from novikoff.formats.model_file import ModelFileError
+from novikoff.formats.model_file import dump as dump_record
 from novikoff.learners.base import linear
-from novikoff.report.estimators import load, record_of
-from novikoff.report.model_file import ModelFileError
-from novikoff.report.model_file import dump as dump_record
+from novikoff.learners.saving import load, record_of
 from tests.model_cases import FITTED, Model, Parts, join, parts_of
 
 pytestmark = [

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
-from novikoff.geometry import exact
 from novikoff.geometry.duplicates import RowHashes
 from novikoff.geometry.passes import (
     ColumnSums,
@@ -27,6 +26,7 @@ from novikoff.geometry.passes import (
     Visit,
 )
 from novikoff.geometry.row_space import Missed, RowSpace
+from novikoff.proofs import exact
 from tests.cases import csr
 
 Make = Callable[[Passes, Vector, np.random.Generator], Visit]

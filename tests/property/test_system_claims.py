@@ -20,8 +20,8 @@ import pytest
 import novikoff as nv
 from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_checker import Radius
-from novikoff.geometry.system_statement import Constraint, LinearSystem
+from novikoff.proofs.system_checker import Radius
+from novikoff.proofs.system_statement import Constraint, LinearSystem
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.solution import NamedRow
 from novikoff.systems.statement import stated_arrays

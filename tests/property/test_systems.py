@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import novikoff as nv
 from novikoff.core.stops import Limits
-from novikoff.geometry.system_statement import Constraint, LinearSystem, Relation
+from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.report.system_report import _conflict
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise

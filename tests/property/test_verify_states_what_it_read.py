@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.data import DataError, ReadOptions, Recipe, read
-from novikoff.report import certificate_file
+from novikoff.formats import certificate_file
 from tests.cli.conftest import Result, inside
 
 TEXT = """name,u,v,colour,size,class,other

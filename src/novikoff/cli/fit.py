@@ -20,7 +20,7 @@ from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
-    from novikoff.report.study import Options, Study
+    from novikoff.jobs.study import Options, Study
     from novikoff.report.summary import Report
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
@@ -169,8 +169,8 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
-    from novikoff.report.certificate_file import CERTIFICATE_ENDING, MODEL_ENDING
-    from novikoff.report.files import base_name, check_apart, check_folder, check_writable
+    from novikoff.formats.certificate_file import CERTIFICATE_ENDING, MODEL_ENDING
+    from novikoff.formats.files import base_name, check_apart, check_folder, check_writable
 
     if asked.no_files:
         return {}
@@ -193,7 +193,7 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
 
 
 def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) -> Options:
-    from novikoff.report.study import Options
+    from novikoff.jobs.study import Options
 
     estimated = asked.cv or asked.holdout
     return Options(
@@ -216,7 +216,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
 
     from novikoff.core.validation import Columns
     from novikoff.data.errors import meant, quoted
-    from novikoff.report.study import study
+    from novikoff.jobs.study import study
     from novikoff.report.summary import Report
 
     estimated, estimate = asked.cv or asked.holdout, None
@@ -236,7 +236,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
         columns = Columns(data.names, data.recipe.groups)
         found = study(X, y, options, show, columns=columns, loading=saying_that_it_compiles)
         if estimated:
-            from novikoff.report.estimate import estimate_errors
+            from novikoff.jobs.estimate import estimate_errors
 
             how = {"holdout": asked.holdout, "folds": asked.cv}
             estimate = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
@@ -247,7 +247,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
 
 def _fit_on_cluster(data: str, asked: SimpleNamespace, show: Show) -> Report:
     """Study the rows of a directory where they are."""
-    from novikoff.report.study import study
+    from novikoff.jobs.study import study
     from novikoff.report.summary import FilesOfCluster, Report
 
     with cluster.opened(data, asked, show) as (rows, hear):
@@ -306,7 +306,7 @@ def _save(
     Where this fit has no certificate or picture, that of an earlier fit is removed, with ``force``:
     it would stand beside a model to which it does not belong. `write_files` says what is promised.
     """
-    from novikoff.report.files import output_errors, write_files
+    from novikoff.formats.files import output_errors, write_files
     from novikoff.report.outputs import contents
 
     if not targets:

@@ -11,7 +11,7 @@ import click
 from novikoff.cli.progress import print_lines, print_text
 
 if TYPE_CHECKING:
-    from novikoff.report.model_file import ModelRecord
+    from novikoff.formats.model_file import ModelRecord
 
 _SHOWN = 20
 # The parts of a record that a person or a script asks for; the certificate is a file of its own.
@@ -25,7 +25,7 @@ _FACTS = ("program", "estimator", "parameters", "data", "preprocessing")
               show_default=True, help="How to print it.")  # fmt: skip
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
-    from novikoff.report import model_file
+    from novikoff.formats import model_file
 
     saved = model_file.read(model)
     certificate, note = _certificate(model, saved)
@@ -53,7 +53,7 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
 
 def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
     """The certificate file beside a model, and whether the two are of one study."""
-    from novikoff.report import certificate_file as proofs
+    from novikoff.formats import certificate_file as proofs
 
     file = proofs.beside(path, proofs.MODEL_ENDING, proofs.CERTIFICATE_ENDING)
     if file is None:
@@ -89,7 +89,7 @@ def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _facts(saved: ModelRecord) -> dict[str, object]:
-    from novikoff.report.model_file import SCHEMA_VERSION
+    from novikoff.formats.model_file import SCHEMA_VERSION
 
     names = saved.column_names
     return {

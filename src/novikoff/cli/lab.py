@@ -55,9 +55,9 @@ def command(data: str | None, **values: Any) -> None:
 
 
 def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
+    from novikoff.formats.files import write_file
     from novikoff.page.export import page
     from novikoff.page.presets import presets
-    from novikoff.report.files import write_file
 
     question = presets()["two_clouds"]["question"] if own is None else own["question"]
     write_file(target, page(question).encode("utf-8"), force=force)

@@ -16,7 +16,7 @@ from novikoff.cli.progress import print_text, shown
 
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
-    from novikoff.report.predictions import Predictions
+    from novikoff.jobs.predictions import Predictions
 
 _CHARACTERS_AT_ONCE: Final = 1 << 20
 
@@ -51,9 +51,9 @@ def command(
     as its rows come; those for a file when all of them are there.
     """
     from novikoff.data import ReadOptions, Recipe, read_pieces
-    from novikoff.report import model_file
-    from novikoff.report.files import AtomicFile, check_apart, check_writable
-    from novikoff.report.predictions import Predictions
+    from novikoff.formats import model_file
+    from novikoff.formats.files import AtomicFile, check_apart, check_writable
+    from novikoff.jobs.predictions import Predictions
 
     if out != "-":
         check_writable(Path(out), force=force)

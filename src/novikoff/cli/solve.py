@@ -15,7 +15,7 @@ from novikoff.cli.options import adding, check
 from novikoff.cli.progress import Show, plain_text, print_lines, print_text, shown
 
 if TYPE_CHECKING:
-    from novikoff.report.system_report import SystemReport
+    from novikoff.jobs.system_study import SystemStudy
 
 _FORMATS = ["csv", "mps", "lp", "npz"]
 _POINTS = ["any", "nearest", "interior", "chebyshev"]
@@ -41,8 +41,8 @@ _OPTIONS = adding([
     click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of FILE. "
                  "Default: from its name."),
     click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
-                 show_default=True, help="Of the report."),
-    click.option("--out", type=click.Path(), metavar="FILE", help="Where the report goes. Default: "
+                 show_default=True, help="Output format."),
+    click.option("--out", type=click.Path(), metavar="FILE", help="File for the report. Default: "
                  "standard output."),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the proof, which "
                  "novikoff verify checks: that of the system, not of a best value."),
@@ -65,8 +65,8 @@ def command(file: str, **values: object) -> None:
     novikoff solve plan.mps.gz --keep budget --certificate plan.cert.json
     novikoff solve diet.lp --objective file --format json > report.json
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.report.files import check_writable, write_files
-    from novikoff.report.system_report import lines
+    from novikoff.formats.files import check_writable, write_files
+    from novikoff.report.system_report import lines, to_json
 
     asked = SimpleNamespace(**values)
     out, certificate = (path and Path(path) for path in (asked.out, asked.certificate))
@@ -90,33 +90,32 @@ def command(file: str, **values: object) -> None:
         check((same, f"{path} is the file to read: it is not replaced by its report."))
         check_writable(path, force=asked.force)
     with shown() as show:
-        report = _study(file, asked, show)
+        study = _study(file, asked, show)
         show("writing", None)
         contents: dict[Path, bytes | None] = {}
-        if certificate and report.proofs:
-            contents[certificate] = _proofs(report)
-            report = replace(report, files={"certificate": str(certificate)})
+        if certificate and study.proofs:
+            contents[certificate] = _proofs(study)
+            study = replace(study, files={"certificate": str(certificate)})
         elif certificate:
             contents[certificate] = None  # that of an earlier run would prove another answer
-        text = report.to_json() if asked.form == "json" else ""
+        text = to_json(study) if asked.form == "json" else ""
         if out:
-            contents[out] = (text or plain_text(lines(report))).encode()
+            contents[out] = (text or plain_text(lines(study))).encode()
         write_files(contents, force=asked.force)
     try:
         if text and not out:
             print_text(text)
         elif not out:
-            print_lines(lines(report))
+            print_lines(lines(study))
     except KeyboardInterrupt:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(UNDECIDED if report.kind == "undecided" else 0)
+    sys.exit(UNDECIDED if study.kind == "undecided" else 0)
 
 
-def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
-    from novikoff.report.system_report import SystemOptions
-    from novikoff.report.system_study import study_system
+def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemStudy:
+    from novikoff.jobs.system_study import SystemOptions, study_system
 
     options = SystemOptions(
         asked.point,
@@ -130,8 +129,8 @@ def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemReport:
     return study_system(file, options, show)
 
 
-def _proofs(report: SystemReport) -> bytes:
-    from novikoff.report import certificate_file
+def _proofs(study: SystemStudy) -> bytes:
+    from novikoff.formats import certificate_file
 
-    origin = {"source": report.source, "format": report.file.format}
-    return certificate_file.dump(report.proofs, origin).encode()
+    origin = {"source": study.source, "format": study.file.format}
+    return certificate_file.dump(study.proofs, origin).encode()

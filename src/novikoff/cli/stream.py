@@ -30,7 +30,7 @@ from novikoff.cli.progress import (
 
 if TYPE_CHECKING:
     from novikoff.data import StreamOptions
-    from novikoff.report.stream import Progress, StreamSession
+    from novikoff.jobs.stream import Progress, StreamSession
 
 # These options decide how rows are read and learned: they must not change when a stream goes on.
 _LASTING = (
@@ -113,7 +113,7 @@ def command(data: str, **values: object) -> None:
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
     from novikoff.data.errors import counted
-    from novikoff.report.stream import StreamRun, StreamSession
+    from novikoff.jobs.stream import StreamRun, StreamSession
 
     asked = SimpleNamespace(**values)
     asked.bad_rows = "skip" if asked.skip_bad else asked.bad_rows
@@ -163,7 +163,7 @@ for _option in command.params:
 
 def _check(data: str, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
-    from novikoff.report.files import OutputError, check_writable
+    from novikoff.formats.files import OutputError, check_writable
 
     options = {"--save": "save", "--mistakes": "mistakes", "--bad-rows-log": "bad_rows_log"}
     files = {option: getattr(asked, name) for option, name in options.items()}
@@ -213,7 +213,7 @@ def _stream_options(asked: SimpleNamespace) -> StreamOptions:
 
 def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -> None:
     """Learn; print at 1, 2, 4, 8, … rows and as wished, and stop when a signal says so."""
-    from novikoff.report.stream import is_power_of_two
+    from novikoff.jobs.stream import is_power_of_two
 
     run, (n_rows, seconds) = session.run, asked.every
     begun = printed = run.rows

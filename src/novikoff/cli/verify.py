@@ -24,10 +24,10 @@ from novikoff.cli.progress import print_lines, shown
 if TYPE_CHECKING:
     from novikoff.cli.progress import Show
     from novikoff.data import Dataset, Recipe
-    from novikoff.geometry.certificate import Certificate
-    from novikoff.geometry.error_bound import ErrorBound
-    from novikoff.geometry.system_certificate import SystemCertificate
-    from novikoff.report.certificate_file import Proofs
+    from novikoff.formats.certificate_file import Proofs
+    from novikoff.proofs.certificate import Certificate
+    from novikoff.proofs.error_bound import ErrorBound
+    from novikoff.proofs.system_certificate import SystemCertificate
 
 
 @click.command("verify")
@@ -45,9 +45,9 @@ def command(certificate: str, data: str, **values: object) -> None:
     not, and with 2 if the files cannot be read.
     """
     from novikoff.data.errors import counted
-    from novikoff.geometry.checker import CertificateError
-    from novikoff.geometry.system_certificate import SystemCertificate
-    from novikoff.report import certificate_file
+    from novikoff.formats import certificate_file
+    from novikoff.proofs.checker import CertificateError
+    from novikoff.proofs.system_certificate import SystemCertificate
 
     asked = SimpleNamespace(**values)
     try:
@@ -91,7 +91,7 @@ def command(certificate: str, data: str, **values: object) -> None:
 
 def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
     """Whether the model beside a certificate file is of the same study."""
-    from novikoff.report import certificate_file, model_file
+    from novikoff.formats import certificate_file, model_file
 
     endings = certificate_file.CERTIFICATE_ENDING, certificate_file.MODEL_ENDING
     file = certificate_file.beside(certificate, *endings)
@@ -240,7 +240,7 @@ def _own_means(dataset: Dataset) -> list[str]:
 
 def _claim(proof: Certificate | ErrorBound) -> str:
     """The claim with its hypotheses, and the numbers that are proved with it."""
-    from novikoff.geometry.certificate import Certificate
+    from novikoff.proofs.certificate import Certificate
 
     claim = proof.claim()
     if not isinstance(proof, Certificate) or proof.margin is None:

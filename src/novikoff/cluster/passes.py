@@ -20,8 +20,6 @@ from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.data.errors import DataError
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Numbers, Signs
 from novikoff.geometry.passes import (
     ExactSigns,
     Mask,
@@ -33,6 +31,8 @@ from novikoff.geometry.passes import (
     V,
     Visit,
 )
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Numbers, Signs
 
 # Entries of fetched rows that the coordinator keeps.
 MAX_FETCHED_ENTRIES = 1 << 24

@@ -22,17 +22,17 @@ from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import whitening
-from novikoff.geometry.error_bound import ErrorBound, add_up
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, renamed
+from novikoff.proofs import exact
+from novikoff.proofs.checker import Dependence
+from novikoff.proofs.error_bound import ErrorBound, add_up
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import Rows
     from novikoff.core.validation import Label
-    from novikoff.geometry.certificate import Certificate
     from novikoff.geometry.separability import Verdict
+    from novikoff.proofs.certificate import Certificate
 
 # Scores of a block of rows, and its rows at least.
 _SCORES_PER_BLOCK, _MIN_ROWS_PER_BLOCK = 1 << 20, 64

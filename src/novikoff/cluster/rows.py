@@ -33,15 +33,15 @@ from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
-from novikoff.geometry import exact
-from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import CertificateError, Checking
-from novikoff.geometry.digest import HashTree, MatrixDigest
-from novikoff.geometry.error_bound import BoundChecking, ErrorBound
 from novikoff.geometry.passes import ExactSigns, in_turn
-from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
 from novikoff.geometry.verdict_search import IntervalProgress, find
+from novikoff.proofs import exact
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.checker import CertificateError, Checking
+from novikoff.proofs.digest import HashTree, MatrixDigest
+from novikoff.proofs.error_bound import BoundChecking, ErrorBound
+from novikoff.proofs.remote import RemoteRows
 
 
 def rows(

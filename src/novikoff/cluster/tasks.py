@@ -23,8 +23,8 @@ import numpy as np
 from novikoff.cluster.shards import ClusterError, Setting, Shard, ShardSource, checked, versions
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.passes import OutOfTimeError, V, Visit
+from novikoff.proofs import exact
 
 TASKS_PER_THREAD = 4
 # Results that are merged by one task.

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry.exact import Signs
 from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_turn
+from novikoff.proofs.exact import Signs
 
 Hashes = npt.NDArray[np.uint64]
 

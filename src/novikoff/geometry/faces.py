@@ -22,12 +22,12 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.checker import Dependence
 from novikoff.geometry.min_norm import Objective, search, start_rows
 from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
+from novikoff.proofs import exact
+from novikoff.proofs.checker import Dependence
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64

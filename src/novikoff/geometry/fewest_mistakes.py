@@ -38,13 +38,13 @@ from novikoff.core.rows import Indices, Vector, view
 from novikoff.core.schemes import Scheme, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
-from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
-from novikoff.geometry.digest import MatrixDigest
-from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
+from novikoff.proofs.checker import Dependence
+from novikoff.proofs.digest import MatrixDigest
+from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.exact import rounded_down
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
 

@@ -21,12 +21,12 @@ import numpy as np
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.checker import GeometricMargin
-from novikoff.geometry.exact import Numbers
 from novikoff.geometry.min_norm import nearest_point, search
 from novikoff.geometry.passes import Least, LocalPasses, Passes
 from novikoff.geometry.view import View
+from novikoff.proofs import exact
+from novikoff.proofs.checker import GeometricMargin
+from novikoff.proofs.exact import Numbers
 
 _U = 2.0**-53
 

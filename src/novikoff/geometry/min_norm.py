@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, pivot, products
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, RowSet
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
+from novikoff.proofs import exact
 
 # The most entries of a corral's factors.
 _MAX_FACTOR_ENTRIES = 1 << 27

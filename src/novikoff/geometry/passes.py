@@ -23,8 +23,8 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, unit_of
 from novikoff.core.rows import Dense, Indices, Matrix, Vector, frozen, view
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Block, Numbers, Signs
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Block, Numbers, Signs
 
 # Entries that one range of rows has, about: a few megabytes.
 ENTRIES_PER_RANGE = 1 << 19

@@ -17,9 +17,9 @@ from scipy.linalg import qr
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Integers
 from novikoff.geometry.passes import ExactSigns, Passes, RowSet, check_time
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Integers
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,10 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
-from novikoff.geometry import exact
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes
 from novikoff.geometry.row_space import row_space
 from novikoff.geometry.verdict_search import Finding, find
+from novikoff.proofs import exact
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
 

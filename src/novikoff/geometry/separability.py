@@ -38,16 +38,17 @@ from novikoff.core.validation import (
     plain_label,
     signs_of,
 )
-from novikoff.geometry import exact, verdict_text
-from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import Label, mistake_bound
-from novikoff.geometry.digest import MatrixDigest
+from novikoff.geometry import verdict_text
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.recession import Aliased, Fate, Fates, fates
-from novikoff.geometry.remote import RemoteRows
 from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
+from novikoff.proofs import exact
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.checker import Label, mistake_bound
+from novikoff.proofs.digest import MatrixDigest
+from novikoff.proofs.remote import RemoteRows
 
 Goal: TypeAlias = Literal["margin", "kind"]
 

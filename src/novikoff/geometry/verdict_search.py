@@ -19,9 +19,6 @@ import numpy as np
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.certificate import Kind
-from novikoff.geometry.checker import Dependence, GeometricMargin, Margin
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
@@ -37,6 +34,9 @@ from novikoff.geometry.passes import (
     check_time,
 )
 from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
+from novikoff.proofs import exact
+from novikoff.proofs.certificate import Kind
+from novikoff.proofs.checker import Dependence, GeometricMargin, Margin
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

@@ -17,9 +17,9 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Block
 from novikoff.geometry.passes import Lengths, Part, Passes, Sizes
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Block
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -20,7 +20,7 @@ from novikoff.core.orders import Order
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
-from novikoff.geometry.remote import RemoteRows
+from novikoff.proofs.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]

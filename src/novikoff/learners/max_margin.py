@@ -17,8 +17,6 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
-from novikoff.geometry.certificate import Certificate
-from novikoff.geometry.checker import GeometricMargin
 from novikoff.geometry.margin import Interval, canonical
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.learners.base import LinearLearner, linear, one_or_each
@@ -31,6 +29,8 @@ from novikoff.learners.inputs import (
     is_number,
     words,
 )
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.checker import GeometricMargin
 
 _BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
 

@@ -23,7 +23,6 @@ from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import train_standardised
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, passive_aggressive, perceptron
-from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import (
     MARGIN,
@@ -47,6 +46,7 @@ from novikoff.learners.online import (
     check_resumable,
     is_clean,
 )
+from novikoff.proofs.remote import RemoteRows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

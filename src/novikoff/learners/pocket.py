@@ -15,10 +15,7 @@ from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
-from novikoff.geometry.error_bound import ErrorBound
-from novikoff.geometry.exact import rounded_down
 from novikoff.geometry.fewest_mistakes import FewestMistakes, find_rules
-from novikoff.geometry.remote import RemoteRows
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -38,6 +35,9 @@ from novikoff.learners.inputs import (
     seed_of,
     words,
 )
+from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.exact import rounded_down
+from novikoff.proofs.remote import RemoteRows
 
 
 @dataclass(eq=False, repr=False)

@@ -16,12 +16,12 @@ from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
-from novikoff.geometry.error_bound import ErrorBound, add_up_in_turn
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.packing import best_shares
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.pocket import Pocket
+from novikoff.proofs.error_bound import ErrorBound, add_up_in_turn
 
 # A function of a row, an object with `predict`, or weights as (coef, intercept).
 FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any"

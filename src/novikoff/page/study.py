@@ -29,11 +29,11 @@ from novikoff.core.sweep import run
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.voting import votes_of
-from novikoff.geometry.checker import mistake_bound
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.neurons.network import Network
+from novikoff.proofs.checker import mistake_bound
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6

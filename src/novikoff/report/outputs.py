@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from novikoff.data.recipe import NumberedNames
-from novikoff.report import certificate_file, model_file
-from novikoff.report.files import Content
-from novikoff.report.model_file import ModelRecord, pocket_state, run_state
-from novikoff.report.study import REST, EachRow, Study
+from novikoff.formats import certificate_file, model_file
+from novikoff.formats.files import Content
+from novikoff.formats.model_file import ModelRecord, pocket_state, run_state
+from novikoff.jobs.study import REST, EachRow, Study
 from novikoff.report.summary import Report
 
 _LINES_AT_ONCE = 1 << 14

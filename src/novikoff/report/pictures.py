@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from novikoff.core.rows import Matrix
+    from novikoff.jobs.study import EachRow, Study
     from novikoff.report.plots.margins import Rule
-    from novikoff.report.study import EachRow, Study
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
 
@@ -88,8 +88,8 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
+    from novikoff.jobs.study import separator
     from novikoff.report import plots
-    from novikoff.report.study import separator
     from novikoff.theory.board import run_perceptron
 
     if len(found.classes) != 2:

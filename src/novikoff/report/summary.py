@@ -19,13 +19,13 @@ from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
 from novikoff.data.errors import counted
 from novikoff.data.source import shown
-from novikoff.report.study import Case, Study
+from novikoff.jobs.study import Case, Study
 
 if TYPE_CHECKING:
     from novikoff.cluster import Rows
     from novikoff.data import Dataset, Recipe
     from novikoff.geometry.separability import Verdict
-    from novikoff.report.estimate import Estimate
+    from novikoff.jobs.estimate import Estimate
 
 SCHEMA_VERSION = 2
 # Lists of rows are cut after this many entries; the numbers beside them count all.

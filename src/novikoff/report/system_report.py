@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from novikoff import __version__
 from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
-from novikoff.geometry.system_statement import Constraint, LinearSystem, Statement
 from novikoff.geometry.verdict_text import interval, number, some
+from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
 from novikoff.systems.distances import largest_violation, nearest_boundary
 from novikoff.systems.solution import named_row
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.system_certificate import SystemCertificate
-    from novikoff.systems.conflicts import Conflicts
-    from novikoff.systems.files.builder import SystemFile
+    from novikoff.jobs.system_study import SystemStudy
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.solution import NamedRow, Solution
 
@@ -46,164 +44,110 @@ _MAX_FRACTION = 24  # letters of a fraction; longer ones are rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 
-@dataclass(frozen=True)
-class SystemOptions:
-    """What is asked about a system; ``objective`` is "file", or such as "max 3 tea + bread"."""
+def to_json(study: SystemStudy) -> str:
+    """The report as JSON."""
+    found, stated, best = study.solution, study.solution.system.stated, study.optimum
+    feasible, w, violation = found.kind == "feasible", (best or found).w, None
+    if w is not None:
+        violation = largest_violation(found.system, w) if best else found.violation
 
-    point: str = "any"
-    method: str = "auto"
-    keep: Sequence[str] = ()
-    all_conflicts: bool = False
-    objective: str | None = None
-    budget: float | None = None
-    format: str | None = None
+    def by_name(values: Iterable[T] | None) -> dict[str, T] | None:
+        return None if values is None else dict(zip(stated.variables, values, strict=True))
 
+    def exactly(values: Sequence[Fraction] | None) -> dict[str, str] | None:
+        return by_name(None if values is None else map(str, values))
 
-@dataclass(frozen=True)
-class SystemReport:
-    """An answer, the file that it is about, and the files that were written."""
-
-    solution: Solution
-    source: str
-    file: SystemFile
-    asked: SystemOptions
-    conflicts: Conflicts | None = None  # several that share no row, if they were asked for
-    optimum: Optimum | None = None
-    files: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    @property
-    def kind(self) -> str:
-        """Of the system, or of its linear program where that is undecided."""
-        undecided = self.optimum is not None and self.optimum.kind == "undecided"
-        return "undecided" if undecided else self.solution.kind
-
-    @property
-    def with_radius(self) -> bool:
-        """Whether the radius of the largest ball was asked for."""
-        found = self.solution
-        return self.asked.point == "chebyshev" and found.kind != "undecided" and found.point_found
-
-    @property
-    def answers(self) -> Sequence[Solution]:
-        """The answer, or one for each conflict."""
-        several = () if self.conflicts is None else self.conflicts.solutions
-        return several or (self.solution,)
-
-    @property
-    def proofs(self) -> list[SystemCertificate]:
-        """The certificates of all answers."""
-        return [answer.certificate for answer in self.answers if answer.certificate is not None]
-
-    @property
-    def exact_w(self) -> Sequence[Fraction] | None:
-        """The point: the best one, where there is an objective."""
-        return (self.optimum or self.solution).exact_w
-
-    def to_json(self) -> str:
-        """The report as JSON."""
-        found, stated, best = self.solution, self.solution.system.stated, self.optimum
-        feasible, w, violation = found.kind == "feasible", (best or found).w, None
-        if w is not None:
-            violation = largest_violation(found.system, w) if best else found.violation
-
-        def by_name(values: Iterable[T] | None) -> dict[str, T] | None:
-            return None if values is None else dict(zip(stated.variables, values, strict=True))
-
-        def exactly(values: Sequence[Fraction] | None) -> dict[str, str] | None:
-            return by_name(None if values is None else map(str, values))
-
-        body = {
-            "schema_version": SCHEMA_VERSION,
-            "program": f"novikoff {__version__}",
-            "system": {
-                "source": self.source,
-                "format": self.file.format,
-                "rows": stated.m,
-                "variables": stated.d,
-                "bounds": _bounds(self),
-                "notes": list(self.file.notes),
-            },
-            "kind": found.kind,
-            "w": by_name(None if w is None else map(_float, w.tolist())),
-            "point_found": found.point_found if feasible else None,
-            "exact_w": exactly(self.exact_w),
-            "interior": found.interior if feasible else None,
-            "implicit_equalities": [_plain_row(row) for row in found.implicit_equalities or ()]
-            if feasible and found.interior != "unknown"
-            else None,
-            "radius": _ends(found.radius) if self.with_radius else None,
-            "conflict": _conflict(self.answers[0]) if found.kind == "infeasible" else None,
-            "conflicts": None
-            if self.conflicts is None
-            else {
-                "listed": [_conflict(answer) for answer in self.answers],
-                "complete": self.conflicts.complete,
-            },
-            "violation": None if violation is None else _float(violation),
-            "objective": None
-            if best is None
-            else {
-                "kind": best.kind,
-                "value": _ends(best.value),
-                "exact_value": None if best.exact_value is None else str(best.exact_value),
-                "dual": [_plain_row(row) for row in best.dual],
-                "ray": exactly(best.ray),
-            },
-            "steps": found.n_steps,
-            "files": dict(self.files),
-            "seconds": self.seconds,
-        }
-        return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    body = {
+        "schema_version": SCHEMA_VERSION,
+        "program": f"novikoff {__version__}",
+        "system": {
+            "source": study.source,
+            "format": study.file.format,
+            "rows": stated.m,
+            "variables": stated.d,
+            "bounds": _bounds(study),
+            "notes": list(study.file.notes),
+        },
+        "kind": found.kind,
+        "w": by_name(None if w is None else map(_float, w.tolist())),
+        "point_found": found.point_found if feasible else None,
+        "exact_w": exactly(study.exact_w),
+        "interior": found.interior if feasible else None,
+        "implicit_equalities": [_plain_row(row) for row in found.implicit_equalities or ()]
+        if feasible and found.interior != "unknown"
+        else None,
+        "radius": _ends(found.radius) if study.with_radius else None,
+        "conflict": _conflict(study.answers[0]) if found.kind == "infeasible" else None,
+        "conflicts": None
+        if study.conflicts is None
+        else {
+            "listed": [_conflict(answer) for answer in study.answers],
+            "complete": study.conflicts.complete,
+        },
+        "violation": None if violation is None else _float(violation),
+        "objective": None
+        if best is None
+        else {
+            "kind": best.kind,
+            "value": _ends(best.value),
+            "exact_value": None if best.exact_value is None else str(best.exact_value),
+            "dual": [_plain_row(row) for row in best.dual],
+            "ray": exactly(best.ray),
+        },
+        "steps": found.n_steps,
+        "files": dict(study.files),
+        "seconds": study.seconds,
+    }
+    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def lines(report: SystemReport) -> Iterator[tuple[str, str]]:
+def lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading."""
-    stated, bounds = report.solution.system.stated, _bounds(report)
+    stated, bounds = study.solution.system.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
-    yield "system", f"{report.source} · {size}"
-    for note in report.file.notes:
+    yield "system", f"{study.source} · {size}"
+    for note in study.file.notes:
         yield "", note
-    yield from _VERDICTS[report.solution.kind](report)
-    about = " (about the point, not about the best value)" if report.optimum is not None else ""
-    for name, path in report.files.items():
+    yield from _VERDICTS[study.solution.kind](study)
+    about = " (about the point, not about the best value)" if study.optimum is not None else ""
+    for name, path in study.files.items():
         yield name, f"{path}{about if name == 'certificate' else ''}"
 
 
-def _feasible(report: SystemReport) -> Iterator[tuple[str, str]]:
-    found, best, stated = report.solution, report.optimum, report.solution.system.stated
+def _feasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    found, best, stated = study.solution, study.optimum, study.solution.system.stated
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
         yield from _objective(best, maximise=maximise)
-    point = list(zip(stated.variables, report.exact_w or (), strict=True))
+    point = list(zip(stated.variables, study.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MAX_LINES])
     for k, (name, value) in enumerate(point[:_MAX_LINES]):
         yield "" if k else "point", f"{name:{width}}  {_pretty(_number(value))}"
     if len(point) > _MAX_LINES:
         yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
     if not found.point_found:
-        asked = report.asked.point
+        asked = study.asked.point
         yield "", f"this is a solution, but not that of --point {asked}, which was not found"
-    yield from _room(report)
+    yield from _room(study)
     equal = found.implicit_equalities
     if equal:
         named = some([row.name for row in equal], len(equal), _MAX_NAMES)
         yield "equalities", f"in every solution these rows hold with =: {named}"
     elif equal is None:
         yield "", "whether rows hold with = in every solution was not found in time"
-    if report.with_radius and best is None:
+    if study.with_radius and best is None:
         yield "radius", f"of the largest ball of solutions {interval(found.radius)}"
 
 
-def _room(report: SystemReport) -> Iterator[tuple[str, str]]:
+def _room(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """How far the point is from the nearest row, equalities apart; or the rows that it meets."""
-    system, proof = report.solution.system, report.solution.certificate
+    system, proof = study.solution.system, study.solution.certificate
     equal = () if proof is None or proof.implicit is None else proof.implicit.rows
-    rows, away = nearest_boundary(system, report.exact_w or (), equal, Limits())
+    rows, away = nearest_boundary(system, study.exact_w or (), equal, Limits())
     other = "interior" if equal else "chebyshev"
-    final = report.optimum is not None or report.with_radius
+    final = study.optimum is not None or study.with_radius
     more = "" if final else f"; --point {other} finds one with more"
     names = [named_row(system.stated, k).name for k in rows[:_MAX_NAMES]]
     if away == 0.0:
@@ -225,8 +169,8 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
         yield "objective", f"the {end} value is {_pretty(_number(best.exact_value))} — proved"
 
 
-def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
-    answers = report.answers
+def _infeasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    answers = study.answers
     some_kept = any(answer.proof and answer.proof.witnesses for answer in answers)
     fewer = f"no fewer {'beside those kept' if some_kept else 'of them'} do"
     text = f"these rows contradict each other, and {fewer}"
@@ -237,14 +181,14 @@ def _infeasible(report: SystemReport) -> Iterator[tuple[str, str]]:
     yield "verdict", f"infeasible — proved: {text}"
     for k, answer in enumerate(answers):
         yield from _conflict_lines(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
-    if report.conflicts is not None:
+    if study.conflicts is not None:
         count, share = len(answers), "share no row: at least {} rows"
-        if report.solution.system.stated.kept:
+        if study.solution.system.stated.kept:
             share = "share no row but those kept: at least {} others"
         many = f"these {count} conflicts {share.format(count)}, one of each,"
         if count == 1:
             many = "at least 1 row"
-        rest = "; if all rows shown go, the rest is feasible" if report.conflicts.complete else ""
+        rest = "; if all rows shown go, the rest is feasible" if study.conflicts.complete else ""
         yield "", f"{many} must go{rest}"
 
 
@@ -280,11 +224,11 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
         yield "", f"if one of them alone gives way, then by at least:  {listed}"
 
 
-def _undecided(report: SystemReport) -> Iterator[tuple[str, str]]:
-    found = report.solution
+def _undecided(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    found = study.solution
     more = (
         "--budget SECONDS gives it more"
-        if report.asked.method == "auto"
+        if study.asked.method == "auto"
         else "--method auto decides"
     )
     yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
@@ -355,8 +299,8 @@ def _float(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _bounds(report: SystemReport) -> int:
-    system = report.solution.system
+def _bounds(study: SystemStudy) -> int:
+    system = study.solution.system
     return int((system.numbers >= system.stated.m).sum())
 
 

@@ -12,7 +12,7 @@ from novikoff.geometry.verdict_text import SHOWN, bound, down, interval, large, 
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
-    from novikoff.report.study import Case
+    from novikoff.jobs.study import Case
     from novikoff.report.summary import ListedRows, Report
 
 # What verdicts on each class against the rest say about all classes at once.

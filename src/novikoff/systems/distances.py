@@ -19,10 +19,10 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_checker import Radius
+from novikoff.proofs import exact
+from novikoff.proofs.system_checker import Radius
 from novikoff.systems import newton
 from novikoff.systems.matrices import dense, lengths_in_units, scaled, time_to_factor
 from novikoff.systems.system import System, split

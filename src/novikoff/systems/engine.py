@@ -26,8 +26,8 @@ from novikoff.geometry.faces import combined, of_size_one, partition
 from novikoff.geometry.min_norm import Answer, Objective, nearest_point, search, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
-from novikoff.geometry.system_checker import Multipliers
 from novikoff.geometry.view import View, balanced_view
+from novikoff.proofs.system_checker import Multipliers
 from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.

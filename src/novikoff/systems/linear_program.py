@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem, check_labels
+from novikoff.proofs import exact
+from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_labels
 from novikoff.systems import newton
 from novikoff.systems.rounding import nearest_floats
 from novikoff.systems.solution import NamedRow, Solution, named_row

@@ -17,9 +17,9 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
 from novikoff.geometry.passes import check_time
 from novikoff.geometry.rational import solve_seconds, solved
+from novikoff.proofs import exact
 from novikoff.systems.engine import Point, decide
 from novikoff.systems.system import System
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Integers
 from novikoff.geometry.rational import solved
-from novikoff.geometry.system_checker import Radius
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Integers
+from novikoff.proofs.system_checker import Radius
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.system import System
 

@@ -14,9 +14,9 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.system_certificate import SystemCertificate
-from novikoff.geometry.system_checker import Multipliers, Radius
-from novikoff.geometry.system_statement import Statement
+from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.proofs.system_checker import Multipliers, Radius
+from novikoff.proofs.system_statement import Statement
 from novikoff.systems.distances import largest_violation, least_squares, signed_radius
 from novikoff.systems.engine import relative_interior
 from novikoff.systems.system import System

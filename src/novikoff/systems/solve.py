@@ -19,11 +19,11 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.data.errors import counted
-from novikoff.geometry import exact
 from novikoff.geometry.passes import Mask, OutOfTimeError
-from novikoff.geometry.system_certificate import SystemCertificate
-from novikoff.geometry.system_checker import Radius
-from novikoff.geometry.system_statement import Arrays
+from novikoff.proofs import exact
+from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.proofs.system_checker import Radius
+from novikoff.proofs.system_statement import Arrays
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
     Candidate,

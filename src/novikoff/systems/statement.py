@@ -12,7 +12,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.errors import meant
-from novikoff.geometry.system_statement import Arrays, LinearSystem, check_labels, refuse
+from novikoff.proofs.system_statement import Arrays, LinearSystem, check_labels, refuse
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:

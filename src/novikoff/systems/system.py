@@ -20,11 +20,11 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.geometry import exact
-from novikoff.geometry.exact import Integers, Numbers
 from novikoff.geometry.passes import ExactSigns, LocalPasses, Mask, OutOfTimeError, RowSet, in_turn
-from novikoff.geometry.system_checker import Multipliers
-from novikoff.geometry.system_statement import Arrays, LinearSystem, Statement
+from novikoff.proofs import exact
+from novikoff.proofs.exact import Integers, Numbers
+from novikoff.proofs.system_checker import Multipliers
+from novikoff.proofs.system_statement import Arrays, LinearSystem, Statement
 from novikoff.systems.matrices import beside
 
 # Systems with at most this many numbers are dense: the engine is quicker with them.

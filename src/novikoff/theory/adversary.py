@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from novikoff.core.rows import Signs, Vector
 from novikoff.core.validation import Label, plain_label
-from novikoff.geometry import checker, digest, exact
-from novikoff.geometry.certificate import Certificate
 from novikoff.geometry.separability import Verdict
+from novikoff.proofs import checker, digest, exact
+from novikoff.proofs.certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,8 +35,8 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
-from novikoff.geometry import exact
 from novikoff.geometry.separability import Table, Verdict, separate
+from novikoff.proofs import exact
 from novikoff.theory.board import run_perceptron
 from novikoff.theory.rounding import rational, square_norm, up, up_with_root
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.geometry import exact
+from novikoff.proofs import exact
 from novikoff.theory.rounding import (
     down,
     log_above,

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from novikoff.core.rows import Vector
-from novikoff.geometry import exact
+from novikoff.proofs import exact
 
 # Logarithms of the C library are within one unit in the last place, 2⁻⁵² of themselves at most.
 _LOG_SLIP = Fraction(1, 1 << 50)

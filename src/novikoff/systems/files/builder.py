@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.geometry.system_statement import Arrays, Constraint, LinearSystem, Relation
+from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, Relation
 
 # Other readers take a bound of this size for none.
 NO_BOUND: Final = Fraction(10**20)

@@ -18,7 +18,7 @@ from typing import Final
 
 from novikoff.data.errors import DataError, quoted
 from novikoff.data.numbers import is_missing
-from novikoff.geometry.system_statement import Relation
+from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")

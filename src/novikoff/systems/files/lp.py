@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from novikoff.data.errors import DataError, quoted
-from novikoff.geometry.system_statement import Relation
+from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,
     Place,

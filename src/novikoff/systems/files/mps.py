@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from novikoff.data.errors import DataError, counted, listed, quoted
-from novikoff.geometry.system_statement import Relation
+from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,
     Place,

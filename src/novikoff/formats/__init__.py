@@ -1,0 +1,1 @@
+"""Files that are written: models, certificates, ONNX; and how they are written whole."""

@@ -1,0 +1,1 @@
+"""What commands and estimators do: plain functions with a record as their result."""

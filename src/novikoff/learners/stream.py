@@ -1,0 +1,222 @@
+"""``nv.stream``: a scikit-learn estimator on a stream of rows.
+
+Commands use `novikoff.jobs.stream`, and never import this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
+from typing import BinaryIO, TypeAlias, cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.validation import check_labels, check_matrix
+from novikoff.data import ReadOptions, StreamOptions
+from novikoff.jobs.stream import Progress, StreamRun, StreamSession, is_power_of_two
+from novikoff.learners.inputs import Example, check_parameters, class_factor
+from novikoff.learners.online import streams
+from novikoff.learners.perceptron import Perceptron
+
+Item: TypeAlias = tuple[object, object]
+StreamSource: TypeAlias = str | os.PathLike[str] | BinaryIO | Iterable[Item]
+
+
+def stream(
+    source: StreamSource,
+    learner: Perceptron | None = None,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    every: int | None = None,
+    options: ReadOptions | None = None,
+    hash_bits: int | None = None,
+) -> Generator[Progress]:
+    """Learn from a stream, one row at a time: predict, then learn (A5).
+
+    The learner can be used between two records. On a separable stream of two classes it makes
+    at most R²/γ² mistakes, however long the stream is (B4); meanwhile γ ≤ ‖w‖/(t·μ) after t
+    updates, so that each record bounds the margin that is possible.
+
+    Parameters
+    ----------
+    source : path, "-", binary file, or iterable
+        A file or pipe of rows; or pairs (x, y) of an example, a vector or a dict, and its label;
+        or pairs (X, y) of rows and their labels.
+    learner : Perceptron, optional
+        By default a new one, of which only the records tell.
+    classes : sequence of labels, optional
+        All labels there will be. By default classes are taken in as they appear.
+    every : int, optional
+        The rows between two records; by default a record comes after 1, 2, 4, 8, … rows. The
+        last row has one in any case.
+    options : ReadOptions, optional
+        How a file is read.
+    hash_bits : int, optional
+        Hash the names of features of a file to 2^bits columns.
+
+    Yields
+    ------
+    Progress
+        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far. Before a
+        TypeError, a ValueError or a `novikoff.data.DataError`, the rows before are learned.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> learner = nv.Perceptron()
+    >>> examples = [({"legs": 4, "fur": 1}, "cat"), ({"legs": 2}, "bird")] * 4
+    >>> for record in stream(examples, learner):
+    ...     print(record.rows, record.mistakes)
+    1 1
+    2 2
+    4 3
+    8 6
+    >>> learner.predict_one({"legs": 2})
+    'bird'
+    """
+    for name, value, most in (("every", every, math.inf), ("hash_bits", hash_bits, 28)):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if value is not None and not (whole and 1 <= value <= most):
+            upto = "up" if most == math.inf else f"to {most}"
+            raise ValueError(f"{name} is {value!r}, but must be a whole number from 1 {upto}.")
+    learner = Perceptron() if learner is None else learner
+    if not isinstance(learner, Perceptron):
+        raise TypeError(f"The learner is {_kind(learner)}, but must be a novikoff.Perceptron.")
+    run, stops = _run_of(learner, classes), () if every is None else (every,)
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        reading = StreamOptions(options or ReadOptions(), hash_bits)
+        session = StreamSession(cast("str", source), reading, run)
+        steps = _learn_file(session, learner, stops)
+    else:
+        steps = _learn_pairs(source, learner, run, stops)
+    last = 0
+    with contextlib.closing(steps):
+        for _ in steps:
+            due = is_power_of_two(run.rows) if every is None else run.rows % every == 0
+            if run.rows > last and due:
+                last = run.rows
+                yield run.progress()
+    if run.rows > last:
+        yield run.progress()
+
+
+def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
+    """A run that goes on from what a learner knows."""
+    check_parameters(learner, learner._allowed)
+    try:
+        streams(learner)
+    except AttributeError as error:
+        raise ValueError(str(error)) from None
+    class_factor(learner.class_weight, None)  # refuses 'balanced'
+    known = learner._model if learner.__sklearn_is_fitted__() else None
+    if known is not None:
+        labels = known.classes.tolist()
+        if classes is not None and set(classes) != set(labels):
+            raise ValueError(
+                f"The classes given are {list(classes)}, but the learner knows {labels}: leave "
+                "them out, or begin with a new learner."
+            )
+        classes = classes if learner._open else labels
+    return StreamRun(
+        margin=float(learner.margin),
+        step=float(learner.step),
+        fit_intercept=bool(learner.fit_intercept),
+        average=learner.average == "averaged",
+        multi_class=learner.multi_class,
+        class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
+        classes=classes,
+        model=cast("LinearModel | None", known),
+    )
+
+
+def _learn_file(
+    session: StreamSession, learner: Perceptron, stops: Sequence[int]
+) -> Generator[None]:
+    """Learn the rows of a file or pipe; the learner has what was learned, also after an error."""
+    with contextlib.closing(session):
+        try:
+            for _ in session.learn(every=stops):
+                _share(session.run, learner, session.rows.names)
+                yield
+        finally:
+            _share(session.run, learner, session.rows.names)
+
+
+def _learn_pairs(
+    source: object, learner: Perceptron, run: StreamRun, stops: Sequence[int]
+) -> Generator[None]:
+    """Learn examples or blocks of rows."""
+    parts = source if isinstance(source, tuple) else (source,)
+    if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
+        raise TypeError(
+            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
+        )
+    if not isinstance(source, Iterable):
+        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
+    for number, item in enumerate(source, start=1):
+        if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
+            raise TypeError(
+                f"Item {number} of the stream is {_kind(item)}, but must be a pair: (x, y) of an "
+                "example and its label, or (X, y) of rows and their labels."
+            )
+        x, y = item
+        if not sp.issparse(x) and (isinstance(x, Mapping) or np.ndim(x) != 2):
+            _learn_example(x, y, learner, run)
+            yield
+            continue
+        X, labels = check_matrix(x), check_labels(y)
+        if len(labels) != X.shape[0]:
+            raise ValueError(
+                f"A block has {X.shape[0]} rows, but labels of shape {labels.shape}; one for each "
+                f"row is expected, of shape ({X.shape[0]},)."
+            )
+        values, codes = np.unique(labels, return_inverse=True)
+        try:
+            for _ in run.learn(X, codes, values.tolist(), stops):
+                _share(run, learner)
+                yield
+        finally:
+            _share(run, learner)
+
+
+def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = None) -> None:
+    """Let a learner hold the model of a run, which both share from now on."""
+    if run.model is None or not run.rows:
+        return
+    if learner.__dict__.get("_held") is not run.model:
+        kept = learner.__dict__.get("_feature_names")
+        learner._take(run.model, kept if names is None else names[: run.model.n_features])
+        learner._open = run.classes is None
+        learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
+    learner._streamed()
+
+
+def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
+    """One example by the learner itself, much faster than as a block; the run counts."""
+    number = run.rows + 1
+    if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
+        raise ValueError(
+            f"Row {number} of the stream is {_kind(x)}, but must be a vector of real numbers or "
+            "a dict."
+        )
+    known = len(learner.classes_) if learner.__sklearn_is_fitted__() else len(run.classes or ())
+    try:
+        scores, code = learner._learn_one(x, y, run.classes)
+    except ValueError as error:
+        raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
+    # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
+    model = cast(LinearModel, learner._model)
+    novel = len(model.classes) > max(2, known)
+    run.count(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
+
+
+def _kind(value: object) -> str:
+    """What something is, for a sentence."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

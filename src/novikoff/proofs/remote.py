@@ -1,0 +1,54 @@
+"""Rows in other processes, as `separate`, `verify` and `fit` use them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from novikoff.proofs.certificate import Certificate
+    from novikoff.proofs.error_bound import ErrorBound
+
+
+class RemoteRows:
+    """Labelled rows in other processes, given in the place of X and y.
+
+    `novikoff.cluster.rows` makes them. Answers are the same objects as those for arrays.
+    """
+
+    d: int
+    labels: list[Any]  # sorted
+    names: Sequence[Any]  # of the columns, or their numbers
+    named: bool  # whether columns have names
+
+    def check_alone(self, y: object) -> None:
+        """Refuse labels that are given besides."""
+        if y is not None:
+            raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+
+    def separate(
+        self,
+        *,
+        positive: Hashable,
+        fit_intercept: bool,
+        tol: float,
+        goal: Any,
+        budget: float | None,
+        progress: Any,
+    ) -> Any:
+        """Decide as `novikoff.separate` does, with the same options."""
+        raise NotImplementedError
+
+    def verify(self, certificate: Certificate | ErrorBound) -> None:
+        """Check every claim of a certificate; CertificateError says what does not hold."""
+        raise NotImplementedError
+
+    def fit(self, plan: Any, scheme: Any, labels: Any, fit_intercept: bool) -> Any:
+        """Run the perceptron for all rules of a scheme."""
+        raise NotImplementedError
+
+    def fewest_mistakes(
+        self, sides: Any, fit_intercept: bool, limits: Any, seed: int, **options: Any
+    ) -> Any:
+        """Find a rule with few mistakes for each pair of sides, with the options of `Pocket`."""
+        raise NotImplementedError

@@ -1,0 +1,400 @@
+"""A system of linear inequalities as it is stated: exact numbers, or arrays of floats.
+
+Text files are read into a `LinearSystem`, in which 0.1 means one tenth. Arrays stay arrays, in
+which 0.1 means the float next to it. Solver and checker ask both the same questions (`Statement`).
+Like the checker this imports NumPy, the standard library and the checker's own family only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.proofs import exact
+from novikoff.proofs.checker import CertificateError, plain_numbers, source
+from novikoff.proofs.digest import HashTree, MatrixDigest, Piece
+from novikoff.proofs.exact import Block, Vector
+
+Relation = Literal["<=", ">=", "=", "<", ">"]
+
+
+class Constraint(NamedTuple):
+    """One row: Σ ``terms[j]``·w_j ``relation`` ``right``; variables that are not named have 0."""
+
+    name: str
+    terms: dict[int, Fraction]
+    relation: Relation
+    right: Fraction
+
+    @property
+    def sign(self) -> int:
+        """−1 where the row asks for at least its right side, else 1."""
+        return -1 if self.relation in (">=", ">") else 1
+
+    def slack(self, v: Sequence[Fraction]) -> Fraction:
+        """How much room the point w/t leaves, times t, for v = (w, t); negative if it fails."""
+        product = sum((value * v[j] for j, value in self.terms.items()), Fraction(0))
+        return self.sign * (self.right * v[-1] - product)
+
+
+class Statement(ABC):
+    """What solver and checker ask of a system.
+
+    Rows are numbered: the m rows themselves, equalities among them, then the upper bounds and the
+    lower bounds by variable, whether a variable has one or not.
+    """
+
+    variables: Sequence[str]
+    lower: Any  # by variable; None or −∞ is no bound
+    upper: Any
+    kept: frozenset[int]  # numbers of rows that may not be blamed
+
+    @property
+    @abstractmethod
+    def m(self) -> int:
+        """The number of rows, bounds not included."""
+
+    @property
+    def d(self) -> int:
+        """The number of variables."""
+        return len(self.lower)
+
+    @property
+    def n(self) -> int:
+        """How many numbers rows may have, those of bounds included."""
+        return self.m + 2 * self.d
+
+    @property
+    def first_equality(self) -> int:
+        """The row from which equalities are counted; 0 where they are counted among the rows."""
+        return 0
+
+    @abstractmethod
+    def name(self, number: int) -> str:
+        """The name of one of the m rows."""
+
+    @abstractmethod
+    def constraint(self, number: int) -> Constraint | None:
+        """One of the m rows; None where its right side is infinite."""
+
+    @abstractmethod
+    def sha256(self) -> str:
+        """The digest of all numbers; names have no part in it."""
+
+    def row(self, number: int) -> Constraint | None:
+        """A row or a bound; None where there is none of this number."""
+        if number < self.m:
+            return self.constraint(number)
+        j, is_lower = (number - self.m) % self.d, number >= self.m + self.d
+        bound = (self.lower if is_lower else self.upper)[j]
+        if bound is None or abs(bound) == math.inf:
+            return None
+        name = f"{'lower' if is_lower else 'upper'} bound of {self.variables[j]}"
+        relation: Relation = ">=" if is_lower else "<="
+        return Constraint(name, {j: Fraction(1)}, relation, Fraction(bound))
+
+    def is_equality(self, number: int) -> bool:
+        """Whether a row is an equality, or one of two equal bounds of a variable."""
+        row = self.row(number)
+        if number < self.m or row is None:
+            return row is not None and row.relation == "="
+        other = self.row(number + (self.d if number < self.m + self.d else -self.d))
+        return other is not None and other.right == row.right
+
+    def close_rows(
+        self, v: Sequence[Fraction], least: float = 0.0
+    ) -> Iterator[tuple[int, Relation, Fraction]]:
+        """Number, relation and exact slack at v = (w, t) of all rows that need a close look.
+
+        Those left out are no equalities, and their slack is proved to be above ``least``·‖a‖.
+        """
+        return self._slacks(range(self.n), v)
+
+    def _slacks(
+        self, numbers: Iterable[int], v: Sequence[Fraction]
+    ) -> Iterator[tuple[int, Relation, Fraction]]:
+        for number in numbers:
+            row = self.row(number)
+            if row is not None:
+                yield number, row.relation, row.slack(v)
+
+
+@dataclass(frozen=True)
+class LinearSystem(Statement):
+    """Constraints over named variables, their bounds (None: there is none), and an objective.
+
+    ``objective`` is minimised; a file that maximises says so by ``maximise`` and its terms stay as
+    they are written.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> row = Constraint("hours", {0: Fraction(1), 1: Fraction(2)}, "<=", Fraction(40))
+    >>> LinearSystem(("tea", "bread"), (row,), (Fraction(0),) * 2, (None,) * 2).row(3)
+    Constraint(name='lower bound of tea', terms={0: Fraction(1, 1)}, relation='>=', \
+right=Fraction(0, 1))
+    """
+
+    variables: tuple[str, ...]
+    constraints: tuple[Constraint, ...]
+    lower: tuple[Fraction | None, ...]
+    upper: tuple[Fraction | None, ...]
+    objective: dict[int, Fraction] | None = None
+    maximise: bool = False
+    constant: Fraction = Fraction(0)
+    kept: frozenset[int] = frozenset()
+
+    @property
+    def m(self) -> int:
+        """The number of rows, bounds not included."""
+        return len(self.constraints)
+
+    def name(self, number: int) -> str:
+        """The name of a row."""
+        return self.constraints[number].name
+
+    def constraint(self, number: int) -> Constraint:
+        """A row without coefficients 0."""
+        row = self.constraints[number]
+        return row._replace(terms={j: value for j, value in row.terms.items() if value})
+
+    def sha256(self) -> str:
+        """The digest of all numbers."""
+        hashed = hashlib.sha256(f"novikoff system {self.n} {self.d}\n".encode())
+        for number in range(self.n):
+            row = self.row(number)
+            if row is not None:
+                terms = " ".join(f"{j}:{row.terms[j]}" for j in sorted(row.terms))
+                hashed.update(f"{number} {terms} {row.relation} {row.right}\n".encode())
+        return hashed.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Arrays(Statement):
+    """A·w ≤ c, A_eq·w = c_eq and bounds, as arrays; strict rows are a·w < c.
+
+    ``greater`` turns all rows of A round: a·w ≥ c, or a·w > c where strict. A right side of +∞ is
+    no row, a lower bound of −∞ and an upper bound of +∞ are no bounds. NaN, and infinities that no
+    point satisfies, raise ValueError. ``names`` are those of the rows of A.
+
+    The matrices are read once, when their numbers are first asked for, and the digest and all rows
+    come from that copy: what is hashed is what is checked, even if an array changes meanwhile.
+    """
+
+    A: Any
+    c: Vector
+    A_eq: Any
+    c_eq: Vector
+    lower: Vector
+    upper: Vector
+    strict: npt.NDArray[np.bool_]
+    greater: bool
+    variables: Sequence[str]
+    names: Sequence[str] | None = None
+    kept: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        vectors = {"c": self.c, "c_eq": self.c_eq, "lower": self.lower, "upper": self.upper}
+        for name, values in vectors.items():
+            refuse(np.isnan(values), name, "NaN")
+        wrong = np.inf if self.greater else -np.inf
+        refuse(self.c == wrong, "c", f"{wrong:+}: no point satisfies that row")
+        refuse(np.isinf(self.c_eq), "c_eq", "infinity: no point satisfies that equality")
+        refuse(self.lower == np.inf, "lower", "+inf: no point is above it")
+        refuse(self.upper == -np.inf, "upper", "-inf: no point is below it")
+
+    @property
+    def m(self) -> int:
+        """The number of rows, equalities included, bounds not."""
+        return len(self.c) + len(self.c_eq)
+
+    @property
+    def first_equality(self) -> int:
+        """The row from which equalities are counted."""
+        return len(self.c)
+
+    def name(self, number: int) -> str:
+        """The name of a row or an equality."""
+        if number >= len(self.c):
+            return f"equality {number - len(self.c)}"
+        return f"row {number}" if self.names is None else self.names[number]
+
+    def constraint(self, number: int) -> Constraint | None:
+        """A row of A or of A_eq; None where its right side is infinite."""
+        equal = number >= len(self.c)
+        k = number - len(self.c) if equal else number
+        right = float((self.c_eq if equal else self.c)[k])
+        if not math.isfinite(right):
+            return None
+        pairs = self._copies[equal].entries(k)
+        terms = {j: Fraction(value) for j, value in pairs if value}
+        return Constraint(self.name(number), terms, self._relation(number), Fraction(right))
+
+    def sha256(self) -> str:
+        """The digest of all numbers."""
+        hashed = hashlib.sha256(b"novikoff system of arrays\n")
+        for copy in self._copies:
+            hashed.update(f"{copy.root}\n".encode())
+        for vector in (self.c, self.c_eq, self.lower, self.upper):
+            hashed.update(np.add(vector, 0.0).astype("<f8").tobytes())
+        hashed.update(self.strict.astype(np.int8).tobytes() + bytes([self.greater]))
+        return hashed.hexdigest()
+
+    def close_rows(
+        self, v: Sequence[Fraction], least: float = 0.0
+    ) -> Iterator[tuple[int, Relation, Fraction]]:
+        """Rows of A that floats do not prove to have more slack; all equalities and bounds."""
+        at = exact.numbers(v)
+        wanted = Fraction(least) / at.scale  # in the unit of the floats near v
+        near = float(wanted) if abs(wanted) < 2**1000 else math.inf
+        sign = 1.0 if self.greater else -1.0
+        d = self.d
+        for begin, block in self._copies[0].blocks():
+            end = begin + len(block.A)
+            numbers = begin + np.flatnonzero(np.isfinite(self.c[begin:end]))
+            left = sign * block.spread(block.A)[numbers - begin]
+            rows = np.column_stack([left, -sign * self.c[numbers]])  # [−a, c]
+            with np.errstate(all="ignore"):
+                found, bound = exact.product_bounds(rows, at.near)
+                lengths = np.sqrt(np.square(left).sum(axis=1))
+                # A square below all floats is lost: so is a length of √d·2⁻⁵³⁷, less than 2⁻⁵³⁰·d.
+                longest = lengths * (d + 9) * 2.0**-52 + d * 2.0**-530
+                slop = np.abs(near) * longest + 2.0**-1000
+                close = np.flatnonzero(~(found - bound > near * lengths + slop))
+            whole, unit = exact.products(rows[close], at)
+            for number, value in zip(numbers[close].tolist(), whole, strict=True):
+                yield number, self._relation(number), int(value) * unit
+        yield from self._slacks(range(len(self.c), self.n), v)
+
+    def _relation(self, number: int) -> Relation:
+        if number >= len(self.c):
+            return "="
+        if self.greater:
+            return ">" if self.strict[number] else ">="
+        return "<" if self.strict[number] else "<="
+
+    @cached_property
+    def _copies(self) -> tuple[_Copy, _Copy]:
+        """A and A_eq as they were read, once."""
+        copies = _Copy.of(self.A), _Copy.of(self.A_eq)
+        for copy, right in zip(copies, (self.c, self.c_eq), strict=True):
+            if (copy.n, copy.d) != (len(right), self.d):
+                raise ValueError("its parts do not belong together.")
+        return copies
+
+
+class _Copy(NamedTuple):
+    """The numbers of a matrix, copied in pieces of some rows each, and the digest of the copy."""
+
+    n: int
+    d: int
+    stride: int  # the rows of a piece; the last one may be shorter
+    pieces: list[Piece]
+    root: str
+
+    @classmethod
+    def of(cls, matrix: Any) -> _Copy:
+        """Read a matrix once; ValueError if a number is not finite, or beyond float64."""
+        read, n, d = source(matrix, False)
+        tree, pieces = HashTree(d), list[Piece]()
+        for first in range(0, n, tree.stride):
+            last = min(first + tree.stride, n)
+            piece, _ = read(first, last, np.ones(last - first, dtype=np.int8))
+            tree.add_piece(first, piece)
+            pieces.append(piece)
+        return cls(n, d, tree.stride, pieces, MatrixDigest.of_tree(tree, n).root)
+
+    def blocks(self) -> Iterator[tuple[int, Block]]:
+        """All rows, piece by piece, each with the number of its first row."""
+        for k, piece in enumerate(self.pieces):
+            ones = np.ones(len(piece[0]), dtype=np.int8)
+            if len(piece) == 1:
+                yield k * self.stride, exact.dense_block(piece[0], ones, False)
+            else:
+                counts, columns, values = piece
+                block = exact.sparse_block(counts, columns, values, self.d, ones, False)
+                yield k * self.stride, block
+
+    def entries(self, row: int) -> Iterator[tuple[int, float]]:
+        """The columns of a row and their numbers, of which some may be zero."""
+        piece, i = self.pieces[row // self.stride], row % self.stride
+        if len(piece) == 1:
+            return enumerate(piece[0][i].tolist())
+        counts, columns, values = piece
+        first = int(counts[:i].sum())
+        own = slice(first, first + int(counts[i]))
+        return zip(columns[own].tolist(), values[own].tolist(), strict=True)
+
+
+def refuse(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
+    """Raise ValueError that says where an array has a number that it may not have, if it does."""
+    if bad.any():
+        raise ValueError(f"{name}[{int(np.argmax(bad))}] is {what}.")
+
+
+def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
+    """Arrays as they come to be checked, not yet read: nothing will be rounded.
+
+    CertificateError says what is wrong with right sides, bounds and shapes.
+    """
+    try:
+        check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
+        if A is None and A_eq is not None:  # no rows but equalities
+            A, c = np.zeros((0, np.shape(A_eq)[1])), np.zeros(0)
+        table = A if hasattr(A, "shape") else plain_numbers(A)
+        n, d = (int(size) for size in table.shape)
+        equal = np.zeros((0, d)) if A_eq is None else A_eq
+        equal = equal if hasattr(equal, "shape") else plain_numbers(equal)
+        low = np.full(d, -np.inf) if lower is None else _floats(lower, d)
+        high = np.full(d, np.inf) if upper is None else _floats(upper, d)
+        mask = np.full(n, bool(strict)) if np.ndim(strict) == 0 else np.array(strict, dtype=bool)
+        right = np.zeros(n) if c is None else _floats(c, n)
+        right_eq = np.zeros(0) if c_eq is None else _floats(c_eq, int(equal.shape[0]))
+        variables = [f"w[{j}]" for j in range(d)]
+        if mask.shape != (n,):
+            raise ValueError("its parts do not belong together.")
+        found = Arrays(table, right, equal, right_eq, low, high, mask, c is None, variables)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError(f"The certificate is for another system: {error}") from None
+    return found
+
+
+def check_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> None:
+    """Raise ValueError unless frames and series have the labels of A and A_eq, in their order."""
+    columns = _labels(A_eq if A is None else A, "columns")
+    by_name = [(name, _labels(values, "index")) for name, values in by_variable.items()]
+    wanted = [
+        ("A_eq", _labels(A_eq, "columns"), columns, "the columns of A"),
+        ("c", _labels(c, "index"), _labels(A, "index"), "the rows of A"),
+        ("c_eq", _labels(c_eq, "index"), _labels(A_eq, "index"), "the rows of A_eq"),
+        *((name, own, columns, "the columns of A") for name, own in by_name),
+    ]
+    for name, own, labels, of in wanted:
+        if own is not None and labels is not None and own != labels:
+            raise ValueError(
+                f"The labels of {name} are not those of {of}, in the same order: put them in "
+                "order, or give an array."
+            )
+
+
+def _labels(values: Any, kind: str) -> list[Any] | None:
+    found = getattr(values, kind, None)
+    return None if found is None or callable(found) else [*found]
+
+
+def _floats(values: Any, n: int) -> Vector:
+    """One number for each of n rows or variables, copied; ValueError if one would be rounded."""
+    if np.ma.is_masked(values):
+        raise ValueError("it is masked in places.")
+    # A list is looked at number by number: together they might be rounded to floats.
+    given = np.array(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
+    return np.array(np.broadcast_to(plain_numbers(given), (n,)))
