@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial, wraps
 from pathlib import Path
@@ -281,7 +282,7 @@ def rows_of(problem: System) -> dict[str, Constraint]:
 
 def decimal(value: Fraction) -> str:
     """A float, whose decimal is finite, without rounding."""
-    return str(value.numerator) if value.denominator == 1 else repr(float(value))
+    return str(value.numerator) if value.denominator == 1 else str(Decimal(float(value)))
 
 
 @claim(
