@@ -106,7 +106,7 @@ class Rule:
     ],
     sentences=[
         "mistakes that cost at least", "at least {} mistake", "Every hyperplane {where} makes",
-        "no rule has fewer than", "every rule makes {} at least",
+        "has fewer than", "every rule makes {} at least",
     ],
     problems=60,
 )  # fmt: skip
