@@ -291,7 +291,7 @@ def decimal(value: Fraction) -> str:
         "feasible — proved: the point satisfies every row", "infeasible — proved",
         "value is {} — proved", "unbounded — proved",
         "no fewer", "at least {} rows",
-        "at least 1 row", "one of them",
+        "at least 1 row", "one of them", "at least {} others",
     ],
     problems=80,
 )  # fmt: skip
