@@ -261,7 +261,7 @@ def run_of_the_perceptron(problem: Labelled) -> None:
         square = squared_distance(rows)
         assert learner.n_mistakes_ <= largest_square(rows) / square
         for ceiling in learner.trace_.margin_ceilings().tolist():
-            assert at_most(square, ceiling * (1.0 + 1e-12))
+            assert at_most(square, ceiling)
         verdict = nv.separate(problem.X, problem.y, fit_intercept=problem.bias)
         drawn = nv.plots.MistakesDisplay(
             learner.trace_, margin=verdict.margin.lo, radius=verdict.radius
