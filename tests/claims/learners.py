@@ -106,7 +106,7 @@ class Rule:
     ],
     sentences=[
         "mistakes that cost at least", "at least {} mistake", "Every hyperplane {where} makes",
-        "no rule has fewer than", "every rule makes {} at least",
+        "has fewer than", "every rule makes {} at least",
     ],
     problems=60,
 )  # fmt: skip
@@ -261,7 +261,7 @@ def run_of_the_perceptron(problem: Labelled) -> None:
         square = squared_distance(rows)
         assert learner.n_mistakes_ <= largest_square(rows) / square
         for ceiling in learner.trace_.margin_ceilings().tolist():
-            assert at_most(square, ceiling * (1.0 + 1e-12))
+            assert at_most(square, ceiling)
         verdict = nv.separate(problem.X, problem.y, fit_intercept=problem.bias)
         drawn = nv.plots.MistakesDisplay(
             learner.trace_, margin=verdict.margin.lo, radius=verdict.radius
@@ -344,18 +344,17 @@ def tower(problem: Labelled) -> None:
     assert learner.converged_
 
 
-def fewest_of_classes(problem: Labelled) -> Fraction:
-    """The fewest mistakes of any rule that chooses the class of the largest of linear scores.
+def fewest_of_classes(problem: Labelled, n: int) -> Fraction:
+    """The fewest mistakes on n rows of any rule that chooses the largest of linear scores.
 
     f = 0 is the negative class of two, and of more than two classes the first is chosen.
     """
-    labels, k = problem.y.tolist(), len(problem.classes)
-    n = len(labels)
+    labels, k = problem.y.tolist()[:n], len(problem.classes)
     if k == 2:
-        rule = problem.rows()
+        rule = problem.rows()[:n]
         weak = [label == problem.classes[0] for label in labels]
         return fewest_mistakes(rule, [Fraction(1)] * n, weak)
-    plain = signed_rows(problem.X, [1] * n, problem.bias)
+    plain = signed_rows(problem.X[:n], [1] * n, problem.bias)
     codes = [problem.classes.index(label) for label in labels]
     return min(
         Fraction(n - len(kept))
@@ -392,7 +391,9 @@ def _ties(codes: Sequence[int], kept: Sequence[int], k: int) -> list[bool]:
 @claim(
     tame(most_classes=3, most_rows=6, most_columns=2),
     covers=["regret", "Regret", "Regret.mistakes", "Regret.best_errors",
-            "Regret.errors_lower_bound", "Regret.interval"],
+            "Regret.errors_lower_bound", "Regret.interval", "Regret.learner_mistakes",
+            "Regret.rule_mistakes", "Regret.least_mistakes", "Regret.curve",
+            "ErrorBound.with_zero_negative"],
     problems=30,
 )  # fmt: skip
 def regret(problem: Labelled) -> None:
@@ -404,7 +405,13 @@ def regret(problem: Labelled) -> None:
         learner.learn_one(x, label)
     assert found.mistakes == mistakes
     assert found.errors_lower_bound <= found.best_errors
-    best = fewest_of_classes(problem)
+    best = fewest_of_classes(problem, len(problem.y))
+    assert found.learner_mistakes[-1] == mistakes
+    assert found.rule_mistakes.min(axis=0)[-1] == found.best_errors
+    for n in range(1, len(problem.y) + 1):
+        fewest = fewest_of_classes(problem, n)
+        assert found.least_mistakes[n - 1] <= fewest
+        assert found.curve[n - 1, 1] >= found.learner_mistakes[n - 1] - fewest
     assert found.errors_lower_bound <= best
     if len(problem.classes) == 2:
         assert best <= found.best_errors

@@ -43,7 +43,7 @@ def source(problem: Example) -> list[tuple[Any, Any]]:
 @claim(
     example,
     covers=["stream", "Progress", "Progress.margin_bound"],
-    sentences=["no linear rule separates these rows by more"],
+    sentences=["by more"],
     problems=120,
 )
 def margin_of_a_stream(problem: Example) -> None:

@@ -377,7 +377,8 @@ def optimum(problem: System) -> None:
             "SystemCertificate.implicit", "SystemCertificate.radius",
             "SystemCertificate.witnesses", "SystemCertificate.claim", "SystemCertificate.check",
             "SystemCertificate.verify", "Solution.certificate"],
-    sentences=[", and no fewer of them do"],
+    sentences=[", and no fewer of them do", "every point is at least {} away from a row",
+               "at least {}", "at most {}"],
     problems=120,
 )  # fmt: skip
 def certificate(problem: System) -> None:
@@ -396,6 +397,16 @@ def certificate(problem: System) -> None:
     if found := re.search(r"; (\d+) of its rows hold with equality", proof.claim()):
         equal = sum(row.relation == "=" for row in rows.values())
         assert int(found[1]) <= len(answer.implicit_equalities or ()) + equal
+    told = re.findall(r"(at least|at most) ([-\d.e+]*\d)", proof.claim())
+    weak = not any(row.relation == "<" for row in rows.values())
+    lo, hi = signed_radius(rows, len(problem.objective), feasible=feasible) if weak else (0, 0)
+    for word, number in told if weak else []:
+        if not feasible:
+            assert -Fraction(number) >= lo
+        elif word == "at least":
+            assert Fraction(number) <= hi
+        else:
+            assert Fraction(number) >= lo
     if found := re.search(r"(\d+) rows? contradicts? ", proof.claim()):
         assert int(found[1]) == len(answer.conflict)
 

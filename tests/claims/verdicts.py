@@ -16,7 +16,15 @@ import numpy as np
 
 import novikoff as nv
 from novikoff.geometry.verdict_text import interval
-from tests.claims.oracles import at_least, at_most, is_root, largest_square, perceptron, products
+from tests.claims.oracles import (
+    at_least,
+    at_most,
+    is_root,
+    largest_square,
+    perceptron,
+    products,
+    reduced,
+)
 from tests.claims.oracles import spans as in_row_space
 from tests.claims.problems import Labelled, exactly, labelled, tame
 from tests.claims.register import claim
@@ -272,6 +280,38 @@ def expect(fate: str, rows: Sequence[Point], on: Sequence[Point], j: int) -> Non
     finite = bool(on) and in_row_space(on, j)
     wanted = "finite" if finite else "+inf" if up else "-inf" if down else "diverges"
     assert fate == wanted
+
+
+@claim(
+    labelled,
+    covers=["Verdict.aliased", "Aliased", "Aliased.columns", "Aliased.finite"],
+)
+def aliased(problem: Labelled) -> None:
+    """Columns that depend on each other are told, and whether they are finite together.
+
+    They are if the rows that stay on the hyperplane determine as much of them as all rows do: the
+    vectors of the row space that are zero elsewhere.
+    """
+    verdict, rows = ask(problem), problem.rows()
+    if verdict.aliased is None:
+        return
+    names = [*range(problem.X.shape[1]), "(intercept)"]
+    classes = [([names.index(name) for name in part.columns], part.finite)
+               for part in verdict.aliased]  # fmt: skip
+    dependent = [
+        j for j in range(len(rows[0])) if any(row[j] for row in rows) and not in_row_space(rows, j)
+    ]
+    assert sorted(j for part, _ in classes for j in part) == dependent
+    apart = set(decide(rows).separated)
+    on = [row for i, row in enumerate(rows) if i not in apart]
+    for part, finite in classes:
+        assert finite == (_share(rows, part) == _share(on, part))
+
+
+def _share(rows: Sequence[Point], part: Sequence[int]) -> int:
+    """The dimension of the vectors of the row space that are zero outside of some columns."""
+    others = [[value for j, value in enumerate(row) if j not in part] for row in rows]
+    return len(reduced(rows)) - len(reduced(others))
 
 
 @claim(labelled, covers=["Verdict.responsible_columns"], problems=100)
