@@ -1,4 +1,4 @@
-"""Where real data lies: small files in tests/data, larger ones where NOVIKOFF_DATA says."""
+"""Where real data lies: small files in tests/data/real, larger ones where NOVIKOFF_DATA says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parent / "data"
-MORE = Path(os.environ.get("NOVIKOFF_DATA", DATA.parents[2] / "shared" / "data"))
+DATA = Path(__file__).parent / "data" / "real"
+MORE = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def real(name: str) -> Path:
