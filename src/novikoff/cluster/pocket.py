@@ -14,10 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import ShardVisit
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
@@ -314,7 +314,7 @@ class Count(ShardVisit):
         sizes = largest * np.linalg.norm(self.W / np.where(largest > 0.0, largest, 1.0), axis=0)
         doubt = 2.0 * rows.p * _ULP * sizes * rows.unit
         size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             for first in range(0, rows.n, size):
                 some = slice(first, first + size)
                 f = scores(rows.X[some], flat).reshape(-1, *shape)

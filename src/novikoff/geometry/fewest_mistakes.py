@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
@@ -157,8 +157,7 @@ def fewest_mistakes(
         start, basis = None if start is None else _ldexp(start, -powers), None
     search = _Search(inner, even, powers, own, start, limits, rng, basis, progress)
     try:
-        # Threads of small products wait for each other: beside other work, 5 times as long.
-        with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
+        with one_blas_thread(), np.errstate(all="ignore"):
             if printed:
                 search.run_as_printed(lower_bound)
             else:
@@ -576,7 +575,7 @@ def best_together(
         variants.append([side * constant if side else rule.w for rule, side in pairs])
     wrong = []
     for rules in variants:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             chosen = scheme.choose(scores(X, np.column_stack(rules)))
         wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
     best = int(np.argmin(wrong))
