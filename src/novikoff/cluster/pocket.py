@@ -26,7 +26,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound, add_up
-from novikoff.geometry.fewest_mistakes import fewest_mistakes, renamed
+from novikoff.geometry.fewest_mistakes import fewest_mistakes, renumbered
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import Rows
@@ -268,7 +268,7 @@ class Candidates(ShardVisit):
             )
             if limits.interrupted:
                 raise KeyboardInterrupt
-            claims = [renamed(claim, numbers) for claim in best.claims]
+            claims = [renumbered(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
             found.append(Found(best.w, best.cheap, claims, shares, best.updates))
         return found
