@@ -26,7 +26,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 _REPO = Path(__file__).parent.parent.parent
-SHARED = _REPO.parent / "shared" / "data"
 COMMAND = [sys.executable, "-m", "novikoff"]
 
 

@@ -17,7 +17,8 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
-from tests.cli.conftest import SHARED, Files, Result, inside, script
+from tests.cli.conftest import Files, Result, inside, script
+from tests.real_data import real
 
 jsonschema = pytest.importorskip("jsonschema")
 SCHEMA = json.loads((resources.files("novikoff.report") / "report.schema.json").read_text())
@@ -156,7 +157,7 @@ KNOWN = [
     ("zoo.csv", [], "separable"),
     ("spam.csv.gz", ["--positive", "spam"], {"spam": "inseparable"}),
     ("satellite.csv.gz", ["--budget", "5"], "inseparable"),
-    ("mushroom.svm", [], {1: "separable"}),
+    ("mushroom.svm.gz", [], {1: "separable"}),
 ]
 
 
@@ -180,12 +181,11 @@ def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
     assert case["responsible_columns"] == ["color"]
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared data is not here")
 @pytest.mark.parametrize(("name", "words", "known"), KNOWN)
 def test_real_data_with_known_answers(
     name: str, words: list[str], known: str | dict[str | int, str], tmp_path: Path
 ) -> None:
-    body = report(SHARED / name, *words, "--out", tmp_path)
+    body = report(real(name), *words, "--out", tmp_path)
     cases = body["verdict"]["cases"]
     if isinstance(known, str):
         assert len(cases) == {"zoo.csv": 7}.get(name, 6)
@@ -199,7 +199,7 @@ def test_real_data_with_known_answers(
     if name == "spam.csv.gz":
         assert body["duplicates"]["listed"][0]["rows"] == [64, 3109]
     certificate = tmp_path / (name.split(".")[0] + ".cert.json")
-    assert inside("verify", certificate, SHARED / name).code == 0
+    assert inside("verify", certificate, real(name)).code == 0
 
 
 def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pytest
 
 from novikoff.data import DataError, Dataset, ReadOptions, Recipe, read
+from tests.real_data import real
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 pa = pytest.importorskip("pyarrow")
 
 
@@ -34,13 +34,6 @@ def dense(data: Dataset) -> npt.NDArray[np.float64]:
     assert isinstance(X, np.ndarray)
     assert X.flags.c_contiguous
     return np.asarray(X, np.float64)
-
-
-def shared(name: str) -> Path:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"{name} is not beside the repository")
-    return path
 
 
 def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], list[str]]:
@@ -69,7 +62,7 @@ def test_the_room_is_cheap_to_import_and_needs_no_pandas(tmp_path: Path) -> None
 class TestKnownFiles:
     @pytest.mark.parametrize("name", ["sonar.csv", "spam.csv.gz", "zoo.csv", "endometrial.csv"])
     def test_numbers_truths_and_labels(self, name: str) -> None:
-        path = shared(name)
+        path = real(name)
         names, rows, labels = oracle(path)
         data, values = read(path), {"True": 1.0, "False": 0.0}
         expected = [[values[t] if t in values else float(t) for t in row] for row in rows]

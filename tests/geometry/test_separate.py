@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 import subprocess
@@ -35,9 +36,8 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict
 from novikoff.proofs import exact
 from tests.cases import STORAGES, csr, planted
+from tests.real_data import real
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not there")
 CORNERS = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
 
@@ -191,11 +191,10 @@ def test_the_bound_holds_for_the_perceptron() -> None:
 
 
 def shared(name: str, label: str) -> tuple[pd.DataFrame, pd.Series]:
-    table = pd.read_csv(SHARED / name)
+    table = pd.read_csv(real(name))
     return table.drop(columns=label), table[label]
 
 
-@needs_shared
 @pytest.mark.parametrize(
     ("name", "label", "kind"),
     [
@@ -211,7 +210,6 @@ def test_the_kinds_of_real_data(name: str, label: str, kind: str) -> None:
     assert verdict.margin.relative_width <= 1e-8
 
 
-@needs_shared
 def test_endometrial_is_quasi_separable_through_nv() -> None:
     X, y = shared("endometrial.csv", "HG")
     verdict = proved(X, y, nv.separate(X, y))
@@ -222,7 +220,6 @@ def test_endometrial_is_quasi_separable_through_nv() -> None:
     assert nv.separate(X.drop(columns="NV"), y).kind == "inseparable"
 
 
-@needs_shared
 def test_every_animal_of_the_zoo_is_separable() -> None:
     X, y = shared("zoo.csv", "type")
     verdicts = nv.separate_classes(X, y)
@@ -234,7 +231,6 @@ def test_every_animal_of_the_zoo_is_separable() -> None:
         verdict.certificate.verify(X, [kind if kind == label else "other" for kind in y])
 
 
-@needs_shared
 def test_no_kind_of_soil_is_separable() -> None:
     X, y = shared("satellite.csv.gz", "classes")
     verdicts = nv.separate_classes(X, y, goal="kind")
@@ -242,9 +238,11 @@ def test_no_kind_of_soil_is_separable() -> None:
     proved(X, y, verdicts[min(verdicts, key=str)])
 
 
-@needs_shared
 def test_mushrooms_are_separable() -> None:
-    lines = [line.split() for line in (SHARED / "mushroom.svm").read_text().splitlines()]
+    lines = [
+        line.split()
+        for line in gzip.decompress(real("mushroom.svm.gz").read_bytes()).decode().splitlines()
+    ]
     y = [line[0] for line in lines]
     cells = [(i, int(cell.split(":")[0])) for i, line in enumerate(lines) for cell in line[1:]]
     at, columns = zip(*cells, strict=True)

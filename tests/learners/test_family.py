@@ -347,7 +347,7 @@ def test_what_a_model_has_learned_by_is_not_changed_under_way(tmp_path: Path) ->
         (name,) = change
         clf = clone(learner).fit(X, TWO).set_params(**change)
         before = clf.decision_function(PROBE).tobytes()
-        message = f"{name}=.* has learned: set it back, or fit anew"
+        message = f"{name}=.* has learned: set it back, or fit again"
         with pytest.raises(ValueError, match=message):
             clf.partial_fit(X, TWO)
         with pytest.raises(ValueError, match=message):
@@ -365,12 +365,12 @@ def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
         (name,) = change
         clf, before = clone(learner), learner.get_params()[name]
         clf.learn_one(X[0], "no").learn_one(X[1], "yes").set_params(**change)
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
             clf.learn_one(X[0], "no")
         clf.fit(X, TWO).set_params(**{name: before})
         if before is None:  # then anything goes
             continue
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
             clf.learn_one(X[0], "no")
 
 
