@@ -37,6 +37,6 @@ def test_a_name_with_two_owners_is_found() -> None:
 
 
 def test_a_walk_counts_what_is_entered() -> None:
-    from novikoff.theory.bounds import mistake_bound
+    from novikoff.core.orders import named
 
-    assert walk(lambda: mistake_bound(2.0, 1.0))[0] == 1
+    assert walk(lambda: named("cyclic"))[0] == 1
