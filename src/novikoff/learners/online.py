@@ -241,8 +241,9 @@ class OnlineLearner(LinearLearner):
     ) -> Self:
         """Look at each row once, as the rows stand: a piece of a stream (A5).
 
-        ``n_mistakes_`` and ``n_updates_`` go on from call to call. On any separable stream
-        the mistakes stay below R²/γ² (B4). The limits on a fit do not apply.
+        ``n_mistakes_`` and ``n_updates_`` go on from call to call. The perceptron's
+        mistakes on a separable stream of two classes are at most R²/γ² (B4). The limits on a fit
+        do not apply.
 
         Parameters
         ----------
