@@ -177,8 +177,8 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
         (nv.Pocket(warm_start=True), None, "warm_start is not known on a cluster"),
         (nv.Pocket(class_weight="balanced"), None, "class_weight is not known on a cluster"),
         (nv.Pocket(), np.ones(24), "their labels, and nothing besides"),
-        (nv.Pocket(multi_class="ovo"), None, "multi_class is 'ovr'"),
-        (nv.Pocket("textbook"), None, "strategy is 'ratchet' or 'run_length'"),
+        (nv.Pocket(multi_class="ovo"), None, "multi_class must be 'ovr'"),
+        (nv.Pocket("textbook"), None, "strategy must be 'ratchet' or 'run_length'"),
     ],
 )
 def test_what_a_cluster_does_not_do_is_said(learner: Any, weights: Any, complaint: str) -> None:

@@ -268,9 +268,9 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
     (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),
     (lambda: again(nv.KernelPerceptron(average="voted"), X), "as a stream does. The voted"),
-    (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. A precomputed"),
+    (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. kernel"),
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
-    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False is not"),
+    (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False differs"),
     (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
     (lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO), "All weights are"),
     (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
@@ -347,7 +347,7 @@ def test_what_a_model_has_learned_by_is_not_changed_under_way(tmp_path: Path) ->
         (name,) = change
         clf = clone(learner).fit(X, TWO).set_params(**change)
         before = clf.decision_function(PROBE).tobytes()
-        message = f"{name}=.* has learned: set it back, or fit anew"
+        message = f"{name}=.* has learned: set it back, or fit again"
         with pytest.raises(ValueError, match=message):
             clf.partial_fit(X, TWO)
         with pytest.raises(ValueError, match=message):
@@ -365,12 +365,12 @@ def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
         (name,) = change
         clf, before = clone(learner), learner.get_params()[name]
         clf.learn_one(X[0], "no").learn_one(X[1], "yes").set_params(**change)
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
             clf.learn_one(X[0], "no")
         clf.fit(X, TWO).set_params(**{name: before})
         if before is None:  # then anything goes
             continue
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit anew"):
+        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
             clf.learn_one(X[0], "no")
 
 

@@ -517,7 +517,7 @@ def test_it_starts_from_any_linear_model_and_from_the_last_fit(refine: bool) -> 
         assert model.n_errors_ <= before
         before = model.n_errors_
         model.fit(X, y)
-    with pytest.raises(ValueError, match="shape of the last fit"):
+    with pytest.raises(ValueError, match="number of features and of classes of the last fit"):
         model.fit(X[:, :2], y)
 
 

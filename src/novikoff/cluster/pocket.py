@@ -14,10 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import ShardVisit
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.pocket import load_kernel
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
@@ -26,7 +26,7 @@ from novikoff.geometry import exact
 from novikoff.geometry.checker import Dependence
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.error_bound import ErrorBound, add_up
-from novikoff.geometry.fewest_mistakes import fewest_mistakes, renamed
+from novikoff.geometry.fewest_mistakes import fewest_mistakes, renumbered
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import Rows
@@ -268,7 +268,7 @@ class Candidates(ShardVisit):
             )
             if limits.interrupted:
                 raise KeyboardInterrupt
-            claims = [renamed(claim, numbers) for claim in best.claims]
+            claims = [renumbered(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
             found.append(Found(best.w, best.cheap, claims, shares, best.updates))
         return found
@@ -314,7 +314,7 @@ class Count(ShardVisit):
         sizes = largest * np.linalg.norm(self.W / np.where(largest > 0.0, largest, 1.0), axis=0)
         doubt = 2.0 * rows.p * _ULP * sizes * rows.unit
         size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             for first in range(0, rows.n, size):
                 some = slice(first, first + size)
                 f = scores(rows.X[some], flat).reshape(-1, *shape)

@@ -13,13 +13,12 @@ self-tuned). Other kernels than "rbf" are normalised: K(x, z)/√(K(x, x)·K(z, 
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import ClassVar
 
 import numpy as np
 from numba import njit
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.model import Model, Sweep
@@ -61,9 +60,7 @@ class ForgetronModel(Model):
         X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
 
         def sweep(rule: int, epoch: Indices) -> None:
-            many = len(epoch) > 8 * CHUNK  # worth the milliseconds that the limit takes
-            alone = threadpool_limits(1, user_api="blas") if many else nullcontext()
-            with alone:  # of small products, threads wait for each other where cores are busy
+            with one_blas_thread():
                 for at in range(0, max(len(epoch), 1), CHUNK):
                     visit(rule, epoch[at : at + CHUNK])
 

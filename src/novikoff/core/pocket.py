@@ -1,14 +1,15 @@
-"""The pocket: of all weights that the perceptron meets, keep the best (A6; Gallant 1990).
+"""The pocket algorithm: run the perceptron, and keep the best weights it meets (A6; Gallant 1990).
 
-`pocket_steps` is the algorithm as textbooks print it: correct a random mistake, and compare every
-new w with the pocket by the mistakes on all rows.
+`pocket_steps` is the algorithm as textbooks print it: it corrects a random mistake, then compares
+the new w with the pocket by the number of mistakes on all rows.
 
-`fill_pocket` runs it (``textbook``), or Gallant's own form, which counts less often. Rows are drawn
-at random. While w gets them right its *run* grows; a mistake moves w and ends the run. Weights
-whose run is longer than the pocket's are a candidate for it: ``ratchet`` replaces the pocket if
-they make fewer mistakes on all rows, ``run_length`` outright.
+`fill_pocket` runs this algorithm (``textbook``) or Gallant's own form, which counts mistakes less
+often. It draws rows at random. While w classifies the drawn rows correctly, its *run* grows; a
+mistake changes w and ends the run. When the run of w becomes longer than the run of the pocket's
+weights, ``run_length`` puts w into the pocket, and ``ratchet`` does so only if w makes fewer
+mistakes on all rows.
 
-A mistake is a row with ⟨a_i, w⟩ ≤ 0; it costs 1, or the row's own cost.
+A mistake is a row with ⟨a_i, w⟩ ≤ 0. It costs 1, or the row's own cost.
 """
 
 from __future__ import annotations
@@ -26,20 +27,25 @@ from novikoff.core.rows import Indices, Rows, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.verbs import axpy, dot
 
-# A pocket ends after this many draws per row without a mistake, or entries of X read to count.
-_IDLE_DRAWS, _COUNTED, _MIN_COUNTS = 50, 1 << 31, 10
-# The averaged perceptron sees this many entries of X, whatever the clock says.
+# `fill_pocket` stops after this many draws for each row without a mistake.
+_IDLE_DRAWS = 50
+# It also stops when counting mistakes has read about _COUNTED entries of X, but not before
+# mistakes were counted _MIN_COUNTS times.
+_COUNTED, _MIN_COUNTS = 1 << 31, 10
+# The averaged perceptron sees this many entries of X even if the time is up.
 _AVERAGED = 1 << 24
-# The state of `draw`: the lengths of the run and of the pocket's run, the updates so far, whether
-# w was counted or is in the pocket, and whether the pocket's own run goes on.
+# The state of `draw` is an array of these five entries: the length of the run of w, the length of
+# the run of the pocket, the number of updates, 1 if the mistakes of w were counted or w is in the
+# pocket, and 1 for the strategy ``run_length``.
 _RUN, _POCKET_RUN, _UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 
 
 @dataclass
 class Pocketed:
-    """The best weights of a run, the cost of their mistakes on all rows, and how it came about.
+    """The best weights of a run of the pocket algorithm, and the cost of their mistakes.
 
-    ``history`` has the pocket's errors, by the number of updates before.
+    ``history`` is a list of pairs: a number of updates, and the cost of the pocket's mistakes after
+    these updates.
     """
 
     w: Vector
@@ -49,18 +55,18 @@ class Pocketed:
 
 
 def cost_of(s: Vector, costs: Vector | None) -> float:
-    """The cost of the rows with s_i ≤ 0, correctly rounded; NaN is a mistake."""
+    """The cost of the rows with s_i ≤ 0, correctly rounded; a row with s_i = NaN is a mistake."""
     wrong = ~(s > 0.0)
     return float(np.count_nonzero(wrong)) if costs is None else math.fsum(costs[wrong].tolist())
 
 
 class PocketStep(NamedTuple):
-    """The weights after an update of the pocket algorithm, and what became of them."""
+    """The weights after an update of the pocket algorithm, and whether they enter the pocket."""
 
-    row: int  # the mistake that was corrected; −1 for the weights to start from
-    w: Vector  # the weights after it, the bias last
-    mistakes: float  # their number on all rows, or the cost of these
-    kept: bool  # whether they make fewer mistakes than the pocket's, and took their place
+    row: int  # the row whose mistake was corrected; −1 for the initial weights
+    w: Vector  # the weights after the update, the bias last
+    mistakes: float  # the number of rows that w misclassifies, or the sum of their costs
+    kept: bool  # whether w makes fewer mistakes than the pocket, and so becomes the pocket
 
 
 def pocket_steps(
@@ -70,19 +76,20 @@ def pocket_steps(
     start: Vector | None = None,
     costs: Vector | None = None,
 ) -> Iterator[PocketStep]:
-    """Run the pocket algorithm as it is printed, step by step (A6).
+    """Run the pocket algorithm as textbooks print it, step by step (A6).
 
-    Repeat: draw a row i at random among the mistakes of w, each as likely as it is costly; w ← w +
-    a_i; if w makes fewer mistakes on all rows than the pocket, it becomes the pocket. The first
-    step is that of the weights to start from, zeros by default. It ends when w makes no mistake,
-    and on rows that cannot be separated never: the caller takes as many steps as are enough.
+    Each step draws a row i at random among the rows that w misclassifies, with a probability
+    proportional to its cost, and sets w ← w + a_i. If w makes fewer mistakes on all rows than the
+    pocket, w becomes the pocket. The first step yields the initial weights, which are zeros by
+    default. The iteration ends when w makes no mistake. On rows that are not separable it never
+    ends, and the caller decides how many steps to take.
 
-    Rows of sign 0, and those that cost nothing, take no part. Every step reads all rows once.
+    Rows of sign 0 and rows of cost 0 take no part. Every step reads all rows once.
 
     Raises
     ------
     ValueError
-        If a weight or a product is beyond float64.
+        If a weight or a product is beyond the range of float64.
 
     References
     ----------
@@ -91,7 +98,7 @@ def pocket_steps(
 
     Examples
     --------
-    Each step adds a signed row (x, 1) or −(x, 1), so that integers stay integers.
+    Each step adds a signed row (x, 1) or −(x, 1), so that weights on rows of integers are integers.
 
     >>> from itertools import islice
     >>> from novikoff.core.problem import pose
@@ -144,8 +151,8 @@ def fill_pocket(
 ) -> Pocketed:
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
-    The weights ``start`` are the first in the pocket. Rows are drawn in proportion to their costs.
-    The history of the ``textbook`` strategy has an entry for each update.
+    The pocket begins with the weights ``start``. Rows are drawn with probabilities proportional to
+    their costs. The history of the strategy ``textbook`` has an entry for each update.
 
     Examples
     --------
@@ -190,7 +197,7 @@ def fill_pocket(
 
 
 def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits) -> None:
-    """Take steps until a limit, or until there is none."""
+    """Take steps until a limit, or until the steps end."""
     try:
         for updates, step in enumerate(steps):
             best.updates = updates
@@ -208,11 +215,12 @@ def averaged_perceptron(
 ) -> Vector:
     """The average of w over 3·n random draws (A9; Freund and Schapire 1999).
 
-    A limit on time may cut them short, but not below n draws, nor 2²⁴ entries of large data.
+    A limit on time may end the draws early, but not before n draws or, on large data, before draws
+    with 2²⁴ entries of X.
     """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
     least = min(problem.n, _AVERAGED // problem.longest)
-    state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run is longer
+    state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run becomes longer than this
     for picks in _draws(problem, rng, costs):
         total += len(picks) * w
         draw(problem.rows, picks, 0, w, state, _step_size(problem), 1 << 62, total)
@@ -239,10 +247,10 @@ def draw(
     most: int,
     total: Vector,
 ) -> int:
-    """Learn from the rows picks[first:] until a run is longer than the pocket's.
+    """Learn from the rows picks[first:] until the run of w is longer than the pocket's run.
 
-    ``total``, if not empty, gains every update as often as draws follow it. Returns the number of
-    picks that are done.
+    If ``total`` is not empty, each update is added to it once for every pick from there on, so that
+    ``total`` gains the sum of w over the picks. Returns the number of picks that are done.
     """
     for k in range(first, len(picks)):
         i = picks[k]
@@ -265,7 +273,7 @@ def draw(
 
 
 def _draws(problem: Problem, rng: np.random.Generator, costs: Vector | None) -> Iterator[Indices]:
-    """Rows at random, in proportion to their costs, some at a time."""
+    """Random rows, with probabilities proportional to their costs, in batches."""
     size = min(1 << 14, max(1, (1 << 22) // problem.longest))
     shares = None if costs is None else costs / costs.max()
     while True:
@@ -276,7 +284,7 @@ def _draws(problem: Problem, rng: np.random.Generator, costs: Vector | None) -> 
 
 
 def _step_size(problem: Problem) -> float:
-    """One; for rows so long or short that ⟨a_i, a_j⟩ is beyond float64, about 1/R."""
+    """The step size: 1, or about 1/R for rows so long or short that ⟨a_i, a_j⟩ leaves float64."""
     if 1e-100 < problem.radius < 1e100 or problem.radius == 0.0:
         return 1.0
     return math.ldexp(1.0, min(1000, -math.frexp(problem.radius)[1]))

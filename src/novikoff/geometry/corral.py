@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import nullcontext
 from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -28,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import qr, qr_delete
 from scipy.linalg.lapack import dtrtrs
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
@@ -243,8 +242,7 @@ class Corral:
             return False
         V = np.array([self.working.vector(i, j) for i, j in some]).T
         sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
-        # Other cores may be busy.
-        with threadpool_limits(1) if V.size > _ONE_CORE_ENTRIES else nullcontext():
+        with one_blas_thread():
             for _ in range(2):
                 more = self._basis @ V
                 V, C = V - self._basis.T @ more, C + more

@@ -1,14 +1,16 @@
 """The rule with the fewest mistakes that was found, and a proof of how few there can be (A6, C5).
 
-A mistake is a row with ⟨a_i, w⟩ ≤ 0: on the wrong side of the hyperplane, or on it. The convergence
-theorem counts so, and so does the bound: rows with Σ λ_i·a_i = 0, λ > 0, cannot all be right.
-`predict` gives a row on the hyperplane to the negative class. The two agree, for no row is left on
-the hyperplane found: a small change of the bias, or without a bias of w in almost any direction,
-takes off every row but those of zeros, and no right row becomes wrong by that. The weights of the
-``textbook`` strategy are not changed, and may have rows on their hyperplane.
+A mistake is a row with ⟨a_i, w⟩ ≤ 0: the row is on the wrong side of the hyperplane, or on it. The
+convergence theorem counts mistakes in this way, and so does the lower bound: rows with
+Σ λ_i·a_i = 0 and λ > 0 cannot all be classified correctly. `predict` assigns a row on the
+hyperplane to the negative class. The two counts agree because the search leaves no row on the
+hyperplane. A small change of the bias (without a bias: of w, in almost any direction) moves the
+hyperplane off every row that is not zero, and misclassifies no further row. The ``textbook``
+strategy does not change its weights, so that rows may lie on their hyperplane.
 
-Without a bias a row of zeros lies on every hyperplane, and `predict` calls it negative: a mistake
-of every rule if its label is positive; else of none, and it takes no part.
+Without a bias a row of zeros lies on every hyperplane, and `predict` assigns it to the negative
+class. If its label is positive, every rule misclassifies it. If its label is negative, no rule
+does, and the row takes no part in the search.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
@@ -53,33 +55,38 @@ _BEYOND_FLOATS = (
     "sklearn.preprocessing.StandardScaler."
 )
 
-# Without limits: updates of the pocket, and entries of the rows in which contradictions are
-# searched for, each search counted anew.
-_UPDATES, _SEARCHED = 10_000, 1 << 25
-# Of larger data (more than twice as many rows), contradictions are searched for in parts of
-# _PART_ROWS rows, and a descent begins on a sample of _SAMPLE_ENTRIES; or of more, by the weights.
+# The default limit on the updates of the pocket.
+_UPDATES = 10_000
+# Without a limit on time, the searches for contradictions read at most this many entries of X.
+_SEARCHED = 1 << 25
+# Data with more than twice as many rows as a part is searched for contradictions part by part.
+# A part has _PART_ROWS rows, or _PART_ROWS_PER_WEIGHT for each weight if that is more.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
+# The descent on larger data begins with a sample of _SAMPLE_ENTRIES entries of X, or of
+# _SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
-# Searches for contradictions with common rows, and entries of the rows in which they are made.
+# Contradictions may share rows if X has at most _SHARED entries. Without a limit on time, there are
+# at most _MAX_SHARED searches for contradictions that share rows.
 _MAX_SHARED, _SHARED = 320, 1 << 20
-# A column whose largest number is outside these limits is scaled by a power of two.
+# A column whose largest absolute value is outside these limits is scaled by a power of two.
 _SMALL, _LARGE = 2.0**-300, 2.0**300
 
 
 @dataclass(frozen=True)
 class FewestMistakes:
-    """A rule, its mistakes, and a proved lower bound on those of every rule.
+    """A rule, its mistakes, and a proved lower bound on the mistakes of every rule.
 
-    ``errors`` is the cost of the rule's mistakes, ``bound`` the least that those of any hyperplane
-    cost, both exact; ``claims`` prove it. ``history`` has the pocket's mistakes, by the number of
-    updates before, and at its end the rule's.
+    ``errors`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
+    cost of the mistakes of any hyperplane, and ``claims`` prove it. ``history`` is a list of pairs:
+    the number of updates, and the cost of the pocket's mistakes after them. Its last pair is about
+    the rule itself.
     """
 
     w: Vector
     errors: Fraction
     bound: Fraction
     claims: tuple[Dependence, ...]
-    shares: tuple[Fraction, ...] | None  # of the claims, where they have common rows
+    shares: tuple[Fraction, ...] | None  # the factor on each claim; None if no two share a row
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
@@ -90,12 +97,12 @@ class FewestMistakes:
 
     @property
     def optimal(self) -> bool:
-        """Whether no hyperplane is better, by proof."""
+        """Whether it is proved that no hyperplane makes fewer mistakes."""
         return self.errors <= self.bound
 
     @cached_property
     def proof(self) -> ErrorBound:
-        """The bound and its claims, for a stranger to check."""
+        """The bound with its claims, as a certificate that anyone can check."""
         problem, digest = self.problem, self.digest or MatrixDigest.of(self.problem.X)
         data = problem.n, problem.p - 1, problem.fit_intercept, *self.sides
         return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs), self.shares)
@@ -118,27 +125,33 @@ def fewest_mistakes(
 ) -> FewestMistakes:
     """Find a rule with few mistakes and prove how few there can be.
 
-    With the strategy ``textbook`` the result is what the pocket algorithm returns as it is printed.
-    Otherwise it is never worse than the constant rules, ``start``, the pocket and, with ``refine``,
-    least squares, logistic regression and the averaged perceptron; then a descent on the mistakes
-    themselves starts from the best of them. A rule without mistakes is looked for in any case:
-    before the pocket where the cheap rules err on at most 1 % of the rows, else after the descent.
+    The strategy ``textbook`` returns the result of the pocket algorithm as textbooks print it. The
+    other strategies return a rule that is at least as good as the constant rules, ``start``, the
+    pocket and, with ``refine``, least squares, logistic regression and the averaged perceptron.
+    With ``refine``, a descent on the number of mistakes starts from the best of these rules. The
+    search also looks for a rule without mistakes: before the pocket if the cheap rules misclassify
+    at most 1 % of the rows, else after the descent.
 
     Parameters
     ----------
     problem, costs
-        Two classes; rows of sign 0, and those whose mistakes cost nothing, take no part.
+        A problem with two classes, and the cost of a mistake on each row. Rows of sign 0 and rows
+        of cost 0 take no part.
     start, strategy, refine, lower_bound
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
-        On the updates of the pocket (10,000 by default) and the seconds of everything. Without a
-        limit on seconds the search ends when it hardly gains, and after about 2²⁵ numbers in
-        which contradictions were searched for; after fewer, where there are few updates.
-    rng, sides, digest, basis
-        The source of randomness, the labels of the two sides (None for the rest); the digest of X
-        and its `whitening`, when asked for, where several problems share them.
+        Limits on the updates of the pocket (10,000 by default) and on the time of the whole
+        search. Without a limit on time, the search stops when it hardly improves the rule, and
+        after about 2²⁵ entries of X were searched for contradictions; a small limit on updates
+        also shortens the search for contradictions that share rows.
+    rng, sides
+        The random generator, and the labels of the two sides (None stands for all other labels).
+    digest, basis
+        The digest of X, and a function that returns the `whitening` of X. Several problems with the
+        same X share them.
     progress
-        Is told the mistakes of the best rule and the bound, whenever one of them improves.
+        A function that is called with the mistakes of the best rule and with the bound, whenever
+        one of the two improves.
 
     Examples
     --------
@@ -157,8 +170,7 @@ def fewest_mistakes(
         start, basis = None if start is None else _ldexp(start, -powers), None
     search = _Search(inner, even, powers, own, start, limits, rng, basis, progress)
     try:
-        # Threads of small products wait for each other: beside other work, 5 times as long.
-        with threadpool_limits(1, user_api="blas"), np.errstate(all="ignore"):
+        with one_blas_thread(), np.errstate(all="ignore"):
             if printed:
                 search.run_as_printed(lower_bound)
             else:
@@ -171,7 +183,7 @@ def fewest_mistakes(
         w=w,
         errors=errors,
         bound=search.bound,
-        claims=tuple(renamed(claim, part) for claim in search.claims),
+        claims=tuple(renumbered(claim, part) for claim in search.claims),
         shares=search.shares,
         history=history if printed else [*history, (search.updates, float(errors))],
         updates=search.updates,
@@ -185,10 +197,12 @@ def fewest_mistakes(
 
 @dataclass(frozen=True)
 class FoundRules:
-    """The rules of a scheme with few mistakes: those best together, and each the best by itself.
+    """Rules with few mistakes for each binary problem of a scheme.
 
-    ``errors`` and ``bound`` of the rules in ``together`` count as `predict` does, where a row on
-    the hyperplane is of the negative class.
+    ``alone`` has the best rule that was found for each binary problem. ``together`` has the rules
+    that choose the right class most often when all of them are used, and ``model`` has these
+    weights. In ``together``, ``errors`` and ``bound`` count mistakes as `predict` makes them: a row
+    on the hyperplane belongs to the negative class.
     """
 
     model: LinearModel
@@ -217,24 +231,26 @@ def find_rules(
     Parameters
     ----------
     problem, codes
-        The rows without signs, and the class of each.
+        The rows, whose signs are not used, and the class of each row.
     model : LinearModel
-        Without weights; they are filled in. Its scheme says which classes each rule tells apart.
+        A model without weights, which this function fills in. The scheme of the model says which
+        classes each rule separates.
     costs, strategy, refine, lower_bound, digest
         As in `fewest_mistakes`.
     start : array of shape (p, n_rules), optional
         Weights to start from.
     limits, seed
-        The limits on all rules together, and the seed of each rule.
+        The limits on all rules together, and the seed, which every rule uses.
     basis : callable, optional
-        The `whitening` of the problem, where several schemes share it.
+        A function that returns the `whitening` of the problem, if several schemes share it.
     begin : callable, optional
-        Is told the number of each rule before its search, and returns its ``progress``.
+        A function that is called with the number of each rule before its search, and that returns
+        the ``progress`` of this search.
 
     Raises
     ------
     ValueError
-        If the scores of some rows are beyond float64.
+        If the scores of some rows are beyond the range of float64.
     """
     own = cache(lambda: whitening(problem, np.random.default_rng(seed))) if basis is None else basis
     digest = digest or MatrixDigest.of(problem.X)
@@ -271,12 +287,12 @@ def find_rules(
 
 
 def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> FewestMistakes:
-    """The rule with the mistakes of `predict`, and the bound on them.
+    """The rule with its mistakes counted as `predict` makes them, and a bound on this count.
 
-    In a proof, and in the search, a row on the hyperplane is a mistake. For rules that may have
-    such rows, the proof is reduced to what holds where they are negative, as for `predict`. Where
-    rounding would give a rule fewer mistakes than any hyperplane makes, the rows whose sign
-    rounding decides are mistakes.
+    The search and its proof count every row on the hyperplane as a mistake, while `predict` assigns
+    such a row to the negative class. If rows may lie on the hyperplane of this rule, the proof is
+    reduced to a proof that also holds for the count of `predict`. If rounding would give the rule
+    fewer mistakes than the bound allows, rows whose sign depends on rounding count as mistakes.
     """
     signs, costs, proof = best.problem.signs, best.costs, best.proof
     errors = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
@@ -296,9 +312,9 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
 class _Search:
     """The best rule so far, and the contradictions so far."""
 
-    given: Problem  # the rows that contradict each other
-    problem: Problem  # the same, with columns of usual size, among which a rule is searched for
-    powers: Indices | None  # by which powers of two the columns differ, if they do
+    given: Problem  # the rows as given, in which contradictions are searched for
+    problem: Problem  # the rows with scaled columns, for which a rule is searched for
+    powers: Indices | None  # the exponents of two that scale the columns; None if none is scaled
     costs: Vector | None
     start: Vector | None
     limits: Limits
@@ -314,15 +330,15 @@ class _Search:
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
-    proved: bool = False  # whether w has every row right, by exact arithmetic
+    proved: bool = False  # whether exact arithmetic proves that w classifies every row correctly
 
     def __post_init__(self) -> None:
-        self.w = np.zeros(self.problem.p)  # whenever Ctrl-C comes, there is a rule
+        self.w = np.zeros(self.problem.p)  # a rule exists even if Ctrl-C comes at once
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
-        """Cheap rules, the pocket, the descent, the proof.
+        """Try cheap rules, fill the pocket, descend, then prove a lower bound.
 
-        A rule without mistakes is looked for early where cheap rules make few.
+        The search for a rule without mistakes comes first if the cheap rules make few mistakes.
         """
         problem, costs, n = self.problem, self.costs, self.problem.n
         for bias in (0.0, 1.0, -1.0) if problem.fit_intercept else (0.0,):
@@ -353,7 +369,7 @@ class _Search:
             self._search_on(basis)
 
     def run_as_printed(self, lower_bound: bool) -> None:
-        """The pocket algorithm alone, and then the proof, which leaves its weights as they are."""
+        """Run the pocket algorithm, then prove a lower bound; the weights are not changed."""
         if self.start is not None:
             self.w = self.start.copy()
         if self.problem.n == 0:  # no mistake costs anything
@@ -367,37 +383,42 @@ class _Search:
             self._prove(packing)
 
     def result(self) -> tuple[Vector, Vector]:
-        """The best rule for the rows as they were given, and its products with them.
+        """The best rule for the rows as given, and its products with these rows.
 
-        Products that vanish in float64, though neither w nor the row is zero, are made larger.
+        If products underflow to 0, the weights are enlarged.
         """
         w, s = self.w, self.products()
+        multiply = products if self.proved else sure_products
         if self.powers is not None:
             w = _ldexp(w, self.powers)
-            s = (products if self.proved else sure_products)(self.given, w)
+            s = multiply(self.given, w)
         if not s.all():
             larger = _enlarged(w, self.given.radius)
-            t = (products if self.proved else sure_products)(self.given, larger)
+            t = multiply(self.given, larger)
             if np.isfinite(t).all() and cost_of(t, self.costs) < cost_of(s, self.costs):
                 return larger, t
         return w, s
 
     def _smooth_rules(self) -> Basis | None:
-        """The averaged perceptron; while there is time, least squares and logistic regression."""
+        """Try the averaged perceptron and, if time is left, least squares and logistic regression.
+
+        Returns the basis of the descent, or None if the time is up.
+        """
         problem, costs, rng, limits = self.problem, self.costs, self.rng, self.limits
         self._consider_cheap(averaged_perceptron(problem, limits.part(0.2), rng, costs))
         if limits.reached() is not None:
             return None
         basis = whitening(problem, rng) if self.basis is None else self.basis()
-        for steps in (0, 50):  # no steps are least squares
+        for steps in (0, 50):  # logistic regression with 0 steps is least squares
             if limits.reached() is None:
                 self._consider_cheap(logistic(problem, costs, basis, limits.part(0.5), steps))
         return basis
 
     def _separate(self, packing: Packing) -> None:
-        """Look for a rule without mistakes, which is proved right, and whose margin is large.
+        """Look for a rule with a large margin that provably makes no mistakes.
 
-        In vain, if rows contradict each other; of large data, some of them often do.
+        The search is skipped once a contradiction is known, as no such rule exists then. In large
+        data, a sample of the rows often contains a contradiction.
         """
         n, size = self.problem.n, self._part_size()
         if not self.claims and n > 2 * size and self.limits.reached() is None:
@@ -423,7 +444,7 @@ class _Search:
         self._keep(kept.w, kept.errors)
 
     def _descend(self, basis: Basis, limits: Limits) -> None:
-        """From the best rule, of large data first on a sample of the rows."""
+        """Descend from the best rule; for large data, first on a sample of the rows."""
         problem, costs, rng = self.problem, self.costs, self.rng
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
@@ -436,7 +457,7 @@ class _Search:
             self._keep(w, errors)
 
     def _search_on(self, basis: Basis) -> None:
-        """While there is time that was given, descend from rules near the best."""
+        """Descend from random rules near the best rule until the limit on time, if there is one."""
         limits, problem, rng = self.limits, self.problem, self.rng
         while limits.seconds is not None and self.errors > self.bound and limits.reached() is None:
             aside = rng.normal(size=problem.p) @ basis
@@ -449,7 +470,7 @@ class _Search:
             self._leave_hyperplane()
 
     def _leave_hyperplane(self) -> None:
-        """Move where no row lies on the hyperplane, to the middle of an interval."""
+        """Move the hyperplane off all rows, without making more mistakes."""
         problem = self.problem
         if self.limits.reached() is not None and self.products().all():
             return
@@ -466,10 +487,10 @@ class _Search:
                     break
 
     def _prove(self, packing: Packing) -> None:
-        """Find contradictions; those within disjoint parts of the rows add up.
+        """Prove a lower bound by contradictions; bounds of disjoint parts of the rows add up.
 
-        Large data is searched part by part, after the candidate that `_separate` has found. A part
-        without a contradiction is searched again together with the next one.
+        Large data is searched part by part, after the candidate that `_separate` found. A part
+        without a contradiction is searched again together with the next part.
         """
         if self.limits.reached() is not None:
             return
@@ -498,24 +519,27 @@ class _Search:
                 rows = left[:0]
 
     def _part_size(self) -> int:
-        """The rows of a part of large data."""
+        """The number of rows in a part of large data."""
         return max(_PART_ROWS, _PART_ROWS_PER_WEIGHT * self.problem.p)
 
     def _pack(self, packing: Packing, names: Indices, most: int, limits: Limits) -> int:
-        """Take contradictions among the rows of these names, and say how many were found."""
+        """Add up to ``most`` contradictions of a part of the rows; returns how many were found.
+
+        ``names`` has the number of each row of the part among all rows.
+        """
         found, before = 0, packing.bound
         while found < most and self.errors > self.bound and packing.take_next(limits):
-            self._add([renamed(packing.contradictions[-1], names)], packing.bound - before)
+            self._add([renumbered(packing.contradictions[-1], names)], packing.bound - before)
             found, before = found + 1, packing.bound
         return found
 
     def _share(self, passes: Passes) -> None:
-        """Let contradictions of small data have common rows: often that proves more."""
+        """Improve the bound on small data by contradictions that share rows."""
         size = passes.n * passes.p
         if self.errors <= self.bound or size > _SHARED or passes.n == 0:
             return
         searches = 1 << 62
-        if self.limits.seconds is None:  # few updates ask for little work
+        if self.limits.seconds is None:  # a user who allows few updates wants little work
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
             searches = min(math.ceil(share * _MAX_SHARED), _SHARED // size)
         for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
@@ -531,7 +555,7 @@ class _Search:
         self._tell()
 
     def products(self) -> Vector:
-        """⟨a_i, w⟩ for the best rule so far; a pass over many rows, unless they are known."""
+        """⟨a_i, w⟩ of the best rule so far, computed once for each rule."""
         if self.s is None:
             self.s = sure_products(self.problem, self.w)
         return self.s
@@ -557,11 +581,12 @@ class _Search:
 def best_together(
     found: list[FewestMistakes], scheme: Scheme, codes: Indices
 ) -> list[FewestMistakes]:
-    """The rules of a scheme that together choose the right class most often.
+    """The rules of a scheme that choose the right class most often when used together.
 
-    Those found are each the best for their classes, but their scores have no common scale. Averaged
-    perceptrons, least squares, logistic regressions, or the rules that choose the most frequent
-    class take their place, if they make fewer mistakes together.
+    Each rule in ``found`` is the best one for its two classes, but the scores of different rules
+    have no common scale. All of them are replaced by averaged perceptrons, least squares, logistic
+    regressions or the rules that choose the most frequent class if these make fewer mistakes
+    together.
     """
     if len(found) == 1:
         return found
@@ -576,7 +601,7 @@ def best_together(
         variants.append([side * constant if side else rule.w for rule, side in pairs])
     wrong = []
     for rules in variants:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             chosen = scheme.choose(scores(X, np.column_stack(rules)))
         wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
     best = int(np.argmin(wrong))
@@ -592,15 +617,16 @@ def best_together(
 
 
 def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
-    """The rows whose mistakes cost something, without those of zeros that are always right."""
-    taking = problem.signs != 0
-    if costs is not None:
-        taking &= costs > 0.0
-    if not problem.fit_intercept:
-        # By entries: the square of a length may be too small for float64.
-        entries: Any = problem.X != 0.0
-        taking &= (problem.signs > 0) | (np.asarray(entries.sum(axis=1)).ravel() > 0)
-    return np.flatnonzero(taking)
+    """The rows that some rule may misclassify at a cost.
+
+    Without a bias, every rule classifies a negative row of zeros correctly.
+    """
+    taking = problem.taking_part(costs)
+    if problem.fit_intercept:
+        return taking
+    entries: Any = problem.X != 0.0  # the squared length of a row may underflow
+    nonzero = np.asarray(entries.sum(axis=1)).ravel() > 0
+    return taking[(problem.signs[taking] > 0) | nonzero[taking]]
 
 
 def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
@@ -612,7 +638,7 @@ def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Prob
 
 
 def exact_cost(wrong: npt.NDArray[np.bool_], costs: Vector | None) -> Fraction:
-    """The cost of the rows that are wrong, without rounding."""
+    """The cost of the misclassified rows, without rounding."""
     if costs is None:
         return Fraction(int(np.count_nonzero(wrong)))
     values, counts = np.unique(costs[wrong], return_counts=True)
@@ -621,10 +647,11 @@ def exact_cost(wrong: npt.NDArray[np.bool_], costs: Vector | None) -> Fraction:
 
 
 def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
-    """The rows with columns near 1 in size, by exact powers of two, if some are far from it.
+    """The problem with very large or very small columns scaled by powers of two, and the exponents.
 
-    Weights for these rows are those for the rows as they are, by the same powers. None: the
-    columns are of usual size, or so uneven within that numbers would vanish.
+    Scaling by powers of two is exact. Weights for the scaled rows become weights for the given rows
+    by `_ldexp` with the same exponents. The exponents are None, and the problem is unchanged, if no
+    column needs scaling, or if entries of a column would underflow.
     """
     X = problem.X
     largest = np.zeros(problem.p - 1)
@@ -651,7 +678,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
 
 
 def _ldexp(w: Vector, powers: Indices | None) -> Vector:
-    """The weights times powers of two, and all by one more, so that none leaves float64."""
+    """The weights times powers of two, and a common power of two that keeps them in float64."""
     if powers is None or not w.any():
         return w
     sizes = (np.frexp(w)[1] + powers)[w != 0.0]
@@ -659,12 +686,12 @@ def _ldexp(w: Vector, powers: Indices | None) -> Vector:
 
 
 def _enlarged(w: Vector, radius: float) -> Vector:
-    """The weights times a power of two: as large as products within float64 allow."""
+    """The weights times a power of two, as large as the range of their products allows."""
     highest = math.frexp(float(np.abs(w).max()))[1] + math.frexp(min(max(radius, 1.0), 1e308))[1]
     return np.ldexp(w, max(0, 1000 - highest))
 
 
-def renamed(claim: Dependence, names: Indices) -> Dependence:
-    """The contradiction in terms of the numbers of all rows."""
+def renumbered(claim: Dependence, names: Indices) -> Dependence:
+    """The contradiction among some rows, with the numbers that these rows have among all rows."""
     rows, among = names[list(claim.rows)], names[list(claim.among or ())]
     return replace(claim, rows=tuple(rows.tolist()), among=tuple(among.tolist()))

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import qr
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry import exact
@@ -122,7 +122,7 @@ def _corral(
     # Few rows span little.
     if len(b) > 2 * len(working) and len(b) * len(working) > _MIN_ROTATED_ENTRIES:
         rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
-        with threadpool_limits(1):  # other cores may be busy
+        with one_blas_thread():
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
         vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
     free = objective.free

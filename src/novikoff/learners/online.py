@@ -1,6 +1,6 @@
-"""Learners that run a loop: from rows at once, from a stream, or one example at a time (A2, A5).
+"""Online learners: from all rows at once, from a stream, or one example at a time (A2, A5).
 
-A learner is its parameters, its update rule and its model; all else is here.
+A subclass declares its parameters, its update rule and its model. Everything else is here.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ from novikoff.learners.inputs import (
 )
 
 Start: TypeAlias = tuple[npt.ArrayLike | None, npt.ArrayLike | None]  # coef_init, intercept_init
-STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")  # parameters of a stream's rules
-# The parameter whose limit a run has reached.
+# The parameters, beside those of the update rule, that must not change while a stream is learned.
+STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")
+# The parameter that sets the limit which a run has reached.
 LIMITS_BY_STOP = {
     Stop.EPOCHS: "max_epochs",
     Stop.UPDATES: "max_updates",
@@ -65,28 +66,29 @@ LIMITS_BY_STOP = {
 
 
 def streams(learner: OnlineLearner) -> bool:
-    """Whether it learns from a stream, or AttributeError says why not."""
+    """True if the learner can learn from a stream; else AttributeError says why it cannot."""
     if learner.average == "voted":
         raise AttributeError(
-            "The voted perceptron keeps the rows of all its updates and does not learn from "
-            "a stream: use average='averaged'."
+            "The voted perceptron keeps the rows of all its updates, so it does not learn from a "
+            "stream: use average='averaged'."
         )
     if getattr(learner, "kernel", None) == "precomputed":
         raise AttributeError(
-            "A precomputed kernel has the rows of one fit: a stream needs kernel='rbf' or another."
+            "kernel='precomputed' is defined for the rows of one fit only: a stream needs another "
+            "kernel, for instance kernel='rbf'."
         )
     if learner.scale is not None:
         raise AttributeError(
-            "scale='standard' needs all rows at once: a stream has no mean and variance before "
-            "it ends. Use scale=None on features that are scaled already."
+            "scale='standard' needs all rows at once: the mean and variance of a stream are known "
+            "only when it has ended. Use scale=None on features that are scaled already."
         )
     return True
 
 
 class OnlineLearner(LinearLearner):
-    """A learner of rules that change where a row is on the wrong side, or too near."""
+    """A learner whose rules are updated on rows on the wrong side of the hyperplane, or near it."""
 
-    # A value here is that of learners without such a parameter.
+    # The values here hold for learners that do not have the parameter.
     order: OrderLike
     average: Literal[False, "averaged", "voted"] = False
     scale: Literal["standard"] | None = None
@@ -138,16 +140,16 @@ class OnlineLearner(LinearLearner):
         "n_jobs": JOBS,
         "verbose": VERBOSE,
     }
-    _open: bool  # whether new classes are taken in
-    # The parameters of the last single step, and what it was told of its update.
+    _open: bool  # whether `learn_one` may add new classes
+    # The parameters that `_step` checked last, and the numbers of the update rule for them.
     _checked: tuple[object, Vector] | None = None
 
-    # Reads the parameters that `_update` depends on, and `STRUCTURE`: a single step checks them
-    # anew when they change.
+    # Gets the parameters on which `_update` depends, and those of `STRUCTURE`. `_step` checks the
+    # parameters again only when one of these has changed.
     _of_update: ClassVar[attrgetter[object]]
 
     def _update(self) -> Update:
-        """The update rule, by the learner's parameters."""
+        """The update rule that the learner's parameters define."""
         raise NotImplementedError
 
     @property
@@ -167,7 +169,7 @@ class OnlineLearner(LinearLearner):
         sample_weight: npt.ArrayLike | None = None,
         start: Start = (None, None),
     ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached."""
+        """Learn from all rows until a cycle makes no update, or until a limit is reached."""
         with self._all_or_nothing():
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             before = self._model if self.warm_start and "_held" in self.__dict__ else None
@@ -206,7 +208,7 @@ class OnlineLearner(LinearLearner):
         return self
 
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """The model that a fit begins with: blank, or that of the fit before."""
+        """The model that a fit starts from: blank, or the model of the last fit."""
         raise NotImplementedError
 
     def _order(self) -> Order:
@@ -215,7 +217,7 @@ class OnlineLearner(LinearLearner):
     def _train(
         self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
     ) -> tuple[Model, Run, bool]:
-        """Run the loop: the model, its run, and whether a clean run is one on the rows as given."""
+        """Run the loop; returns the model, the run, and whether the model is clean (`is_clean`)."""
         run = model.train(problem, codes, plan, weights)
         return model, run, run.converged and is_clean(model, problem, codes, weights)
 
@@ -239,11 +241,11 @@ class OnlineLearner(LinearLearner):
         classes: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Look at each row once, as the rows stand: a piece of a stream (A5).
+        """Learn from each row once, in the given order: a piece of a stream (A5).
 
-        ``n_mistakes_`` and ``n_updates_`` go on from call to call. The perceptron's
-        mistakes on a separable stream of two classes are at most R²/γ² (B4). The limits on a fit
-        do not apply.
+        ``n_mistakes_`` and ``n_updates_`` count over all calls. The convergence theorem holds for
+        streams: a `Perceptron` for two classes makes R²/γ² mistakes or fewer on any separable
+        stream (B4). The limits on a fit do not apply.
 
         Parameters
         ----------
@@ -252,14 +254,14 @@ class OnlineLearner(LinearLearner):
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like, optional
-            All labels there will be; needed at the first call.
+            All labels that the stream will have; needed at the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Factors on the steps.
 
         Returns
         -------
         self
-            After an exception, Ctrl-C included, it is what it was before.
+            After an exception, Ctrl-C included, the estimator is unchanged.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
@@ -278,16 +280,16 @@ class OnlineLearner(LinearLearner):
                 if classes is None:
                     raise ValueError("classes must be passed on the first call to partial_fit.")
                 if len(np.unique(np.asarray(classes))) < 2:
-                    raise ValueError("classes must name two classes at least.")
+                    raise ValueError("classes must have two different labels or more.")
                 self._begin(classes, X.shape[1])
             elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(
-                    f"classes={np.unique(classes).tolist()} differ from those of the first call, "
-                    f"{self.classes_.tolist()}."
+                    f"classes={np.unique(classes).tolist()} differ from the classes of the first "
+                    f"call, {self.classes_.tolist()}: pass the same classes, or None."
                 )
             self._check_unchanged(self._held)
             codes = code_labels(y, self.classes_)
-            class_factor(self.class_weight, None)  # refuses 'balanced'
+            class_factor(self.class_weight, None)  # rejects 'balanced' with an error
             weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
             self._model.learn(X, codes, self._update(), weights=weights)
             self._streamed()
@@ -295,11 +297,11 @@ class OnlineLearner(LinearLearner):
         return self
 
     def learn_one(self, x: Example, y: Hashable) -> Self:
-        """Look at one example: on a mistake, update (A5).
+        """Learn from one example: update on a mistake (A5).
 
-        The same as `partial_fit` on one row, at a fraction of the overhead. Without an
-        earlier fit, classes and the features of dicts are taken in as they appear: their
-        weights start from zero.
+        This is the same as `partial_fit` on one row, with a fraction of the overhead. Without an
+        earlier fit, new classes, and new features of dicts, are added as they appear, with weights
+        of zero.
 
         Parameters
         ----------
@@ -311,7 +313,7 @@ class OnlineLearner(LinearLearner):
         Returns
         -------
         self
-            After an exception it is what it was before.
+            After an exception the estimator is unchanged.
 
         Examples
         --------
@@ -328,7 +330,10 @@ class OnlineLearner(LinearLearner):
     def _learn_one(
         self, x: Example, y: Hashable, classes: Sequence[Hashable] | None = None
     ) -> tuple[Vector, int]:
-        """`_step`, at the beginning of a stream too; ``classes`` are all that there will be."""
+        """`_step`, after beginning the stream if this is its first example.
+
+        ``classes`` are all labels that the stream will have; None if new classes may appear.
+        """
         if "_held" in self.__dict__:
             return self._step(x, y)
         with self._all_or_nothing():
@@ -341,9 +346,10 @@ class OnlineLearner(LinearLearner):
             return self._step(x, y)
 
     def _step(self, x: Example, y: Hashable) -> tuple[Vector, int]:
-        """Learn one example; the scores by w before, and the code of its class.
+        """Learn one example; returns its scores before the update, and the code of its class.
 
-        New classes and features are taken in once it has been learned.
+        New classes and features are added after the example has been learned, so that an exception
+        leaves the learner unchanged.
         """
         new: dict[Hashable, int] = {}
         model, checked = self._held, self._checked
@@ -367,13 +373,13 @@ class OnlineLearner(LinearLearner):
         weights = self.class_weight
         factor = 1.0 if weights is None else class_factor(weights, _plain(y))
         try:
-            if factor == 0.0:  # a class of weight 0 takes no part
+            if factor == 0.0:  # examples of a class of weight 0 are not learned
                 check_example(x)
                 scores, moved = model.score_one(columns, values), 0
             else:
                 scores, moved = model.learn_one(columns, values, code, checked[1], factor)
         except ValueError:
-            check_example(x)  # names a value that is not finite, if that is why
+            check_example(x)  # raises a clearer error if a value is not finite
             raise
         if model is not self._held:
             self._hold(model, self._vocabulary)
@@ -391,7 +397,7 @@ class OnlineLearner(LinearLearner):
         self._checked = None
 
     def _check_unchanged(self, model: Model) -> None:
-        """Raise ValueError if a parameter of the rules is not that by which they have learned."""
+        """Raise ValueError if a parameter of the rules has changed since they learned."""
         before: dict[str, object] = {
             "fit_intercept": model.fit_intercept,
             "multi_class": model.multi_class,
@@ -400,29 +406,32 @@ class OnlineLearner(LinearLearner):
             before["average"] = "averaged" if model.averages else False
         now = {name: getattr(self, name) for name in before}
         for name, value in self._settings(max(1, model.n_features)).items():
-            if getattr(self, name, None) is not None:  # a parameter that was given
+            if getattr(self, name, None) is not None:  # None stands for a default
                 before[name], now[name] = model.settings[name], value
         for name, value in now.items():
             if value != before[name]:
                 raise ValueError(
-                    f"{name}={value!r} is not {name}={before[name]!r}, by which the "
-                    f"{type(self).__name__} has learned: set it back, or fit anew."
+                    f"{name}={value!r} differs from {name}={before[name]!r}, with which the "
+                    f"{type(self).__name__} has learned: set it back, or fit again."
                 )
 
     def _capacity(self, n_features: int) -> int:
-        """The columns to allocate for these features of dicts: twice as many, for those to come."""
-        function = callable(getattr(self, "kernel", None))  # it sees the columns that there are
+        """The columns to allocate for so many features of dicts: twice as many, for later ones.
+
+        A kernel function of the user sees all columns, so that none is allocated in advance.
+        """
+        function = callable(getattr(self, "kernel", None))
         return n_features if function else 2 * n_features
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
-        """Begin a stream; one that ``grows`` takes in new classes."""
+        """Begin a stream; if it ``grows``, new classes may appear."""
         self._take(self._blank(classes, n_features), self.__dict__.get("_feature_names"))
         self._open = grows
         self.n_iter_ = 0
         self.converged_ = False
 
     def _streamed(self) -> None:
-        """Drop the attributes that describe a fit: they are no longer true."""
+        """Delete the attributes that describe a fit, which no longer hold after a stream."""
         self.converged_, self._held.votes = False, []
         self._forget("update_counts_", "trace_", "period_", "random_state_", "mixed_updates_")
 
@@ -438,28 +447,25 @@ class OnlineLearner(LinearLearner):
     def _warn(self, run: Run, given: Problem) -> None:
         """Warn that the fit did not end with a clean cycle, and why."""
         if run.converged:
-            told = (
-                "The run ended with all rows right, but `predict`, which adds up in another order, "
-                "does not have all of them right: the numbers are too large, too small or too "
-                "uneven for float64. Scale the columns."
+            text = (
+                "The run ended with all rows classified correctly, but `predict`, which adds the "
+                "same terms in a different order, misclassifies some of them: the numbers are too "
+                "large, too small or too uneven for float64. Scale the columns."
             )
             if self.scale is not None:
-                told = (
-                    "The run on scaled features ended with all rows right, but in floats its rule "
-                    "does not separate the rows as given: their numbers are large for their "
-                    "differences; subtract a constant from each column."
+                text = (
+                    "The run on scaled features ended with all rows classified correctly, but "
+                    "rounded to floats its rule does not separate the original rows: their numbers "
+                    "are large compared with their differences. Subtract a constant from each "
+                    "column."
                 )
-            warnings.warn(
-                told,
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
             return
         periods = [period for period in run.periods if period is not None]
         if periods:
             lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
             which, what, n = "its weights", "no hyperplane has every row", len(run.periods)
-            if n > 1:  # several classes may be told apart though each rule has rows it gets wrong
+            if n > 1:  # the scheme may be right on all rows although each rule makes mistakes
                 which = f"the weights of {len(periods)} of {n} rules"
                 what = "for these no hyperplane has every row of the rule's classes"
             warnings.warn(
@@ -482,7 +488,7 @@ class OnlineLearner(LinearLearner):
         )
 
     def _unclean(self, advice: str, given: Problem) -> str:
-        """What a run without a clean cycle may mean, and what to do."""
+        """What it may mean that a run ended without a clean cycle, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
         unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
@@ -498,10 +504,10 @@ class OnlineLearner(LinearLearner):
 def is_clean(
     model: Model, problem: Problem, codes: Indices, weights: Vector | None, threshold: float = 0.0
 ) -> bool:
-    """Whether the last weights have every row that takes part beyond the threshold.
+    """Whether y·f(x) of the last weights exceeds the threshold on every row that takes part.
 
-    The scores are those of `predict`. A run adds up the same products in another order, or other
-    ones: at the ends of float64 the two may differ.
+    The scores are the scores that `predict` uses. A run adds the same terms in a different order,
+    or works on scaled features, so that its scores may differ where rounding matters.
     """
     with np.errstate(all="ignore"):
         margins = model.last_scores(problem.X) * model.sides[codes]
@@ -512,20 +518,20 @@ def is_clean(
 
 
 def _plain(y: Hashable) -> Hashable:
-    """One label, as Python has it; or ValueError."""
+    """The label as a Python object; ValueError if it is not a single label."""
     label = y.item() if isinstance(y, np.generic) else y
     single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)
     if label is None or not single or label != label:
-        raise ValueError(f"y is {label!r}, not a label.")
+        raise ValueError(f"y must be a label, not {label!r}.")
     return label
 
 
 def check_resumable(before: Model, blank: Model) -> None:
-    """Raise ValueError unless a fit with blank rules can go on from those of the last fit."""
+    """Raise ValueError unless a fit can start from the rules of the last fit."""
     if before.n_features != blank.n_features or not np.array_equal(before.classes, blank.classes):
         raise ValueError(
             "warm_start needs the classes and the number of features of the last fit: "
             f"{before.classes.tolist()} and {before.n_features}."
         )
     if before.scheme != blank.scheme:
-        raise ValueError("warm_start needs the multi_class of the last fit: its rules are others.")
+        raise ValueError("warm_start needs the multi_class of the last fit.")

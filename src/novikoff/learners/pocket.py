@@ -45,91 +45,95 @@ class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
 
     The pocket algorithm (Gallant 1990) runs a perceptron on rows drawn at random and keeps the best
-    weights that it meets. By default the search does more: if there is a rule without mistakes
-    and time to find it, it is found; other cheap rules compete with the pocket, and a descent on
-    the number of mistakes starts from the best of all. Contradictions then prove how many mistakes
-    every hyperplane must make.
+    weights that it meets. By default the search does more. It finds a rule without mistakes if
+    there is one and time allows. It compares the pocket with other cheap rules, and a descent on
+    the number of mistakes starts from the best of them. Contradictions among the rows then prove
+    how many mistakes every hyperplane makes at least.
 
     Parameters
     ----------
     strategy : "ratchet", "run_length" or "textbook"
         When weights enter the pocket, and which weights are returned.
 
-        "textbook" is the algorithm as it is printed: take a random row that w misclassifies,
-        correct w by it, and put w into the pocket if it makes fewer mistakes on all rows. Every
-        update is compared, and costs a pass over all rows. The weights returned are the start or a
-        w that the run met, unchanged: from zeros, on rows of integers, they are integers. Rows may
-        lie on their hyperplane.
+        "textbook" is the algorithm as textbooks print it: take a random row that w misclassifies,
+        correct w by it, and put w into the pocket if w makes fewer mistakes on all rows. Every
+        update is followed by a comparison, which reads all rows. The weights returned are the
+        initial weights or a w that the run met, unchanged. If the run starts from zeros, on rows of
+        integers, the weights are integers. Rows may lie on their hyperplane.
 
-        "ratchet" compares w on all rows only when it has classified more rows in succession
-        correctly than the pocket, and "run_length" does not compare at all: the longest run wins
-        (both are Gallant's). The weights returned are the best of these and of others: a separating
-        hyperplane if there is one, the constants, the start and, with ``refine``, all that is named
-        there. They are then moved off the rows that lie on their hyperplane. So they need not be
-        weights that the run met, not even with ``refine=False``.
+        "ratchet" and "run_length" are Gallant's. "ratchet" compares w with the pocket on all rows
+        only when w has classified more rows in succession correctly than the pocket had.
+        "run_length" does not compare the mistakes: the weights with the longest run win. Both
+        return the best of the pocket, a separating hyperplane if there is one, the constant rules,
+        the initial weights and, with ``refine``, the rules named there. The hyperplane is then
+        moved off all rows that lie on it. The weights returned are therefore not always weights
+        that the run met, not even with ``refine=False``.
     refine : bool
-        Whether the averaged perceptron, least squares and logistic regression compete with the
-        pocket, and a descent on the number of mistakes goes on from the best. Not used by
-        "textbook".
+        Whether to compare the pocket with the averaged perceptron, least squares and logistic
+        regression, and to start a descent on the number of mistakes from the best of them.
+        "textbook" does not use it.
     lower_bound : bool
-        Whether to prove a lower bound: contradictions are searched for, besides identical rows
-        with opposite labels, as long as ``max_seconds`` allows; without it for some seconds. Those
-        within disjoint parts of many rows add up; those of few rows may have rows in common.
-        The bound is often far below the truth: of rows in general position a contradiction takes
-        as many as there are weights, and one more, so that n of them with p weights prove at most
-        n/(p + 1) mistakes.
+        Whether to prove a lower bound on the mistakes. The search looks for contradictions, of
+        which identical rows with opposite labels are the simplest, until ``max_seconds``, or for a
+        few seconds without it. In many rows, contradictions of disjoint parts add up; in few rows,
+        contradictions may share rows. The bound is often far below the truth. With p weights, a
+        contradiction among rows in general position has p + 1 rows, so that disjoint contradictions
+        among n rows prove at most n/(p + 1) mistakes.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
-        The number of updates after which the pocket is done, for each rule. Below 10,000 the
-        search for contradictions is shorter in proportion.
+        The largest number of updates of the pocket, for each rule. Below 10,000 the search for
+        contradictions is shorter in proportion.
     max_seconds : float, optional
-        A limit on the time of a fit, shared among the rules, and used until a rule is proved to be
-        the best. However short it is, each rule found (except by "textbook") is at least as good as
-        a constant and, with ``refine``, as an averaged perceptron's, and X is hashed once: on large
-        data these may take longer. Without it a search ends when it hardly gains, after an amount
-        of work that depends on the data, not on the clock.
+        A limit on the time of a fit, shared among the rules. The search for a rule uses all its
+        time unless it proves that the rule is the best. However short the limit is, each rule
+        (except with "textbook") is at least as good as a constant rule and, with ``refine``, as the
+        averaged perceptron, and X is hashed once; on large data a fit may therefore exceed the
+        limit. Without a limit, a search ends when it hardly improves the rule, and the amount of
+        work depends on the data and not on the clock.
     multi_class : "ovr" or "ovo"
-        With more than two classes: each against the rest, or each against each other. Rules
-        against the rest have no common scale, so "ovo" often makes fewer mistakes together. Except
-        with "textbook", cheap rules, or those that choose the most frequent class, take the place
-        of those found where they choose the right class more often together; one alone may then err
-        more often than a constant.
+        With more than two classes: one-vs-rest or one-vs-one. The scores of one-vs-rest rules have
+        no common scale, so that "ovo" often misclassifies fewer rows. Except with "textbook", all
+        rules are replaced by cheap rules, or by rules that choose the most frequent class, if these
+        choose the right class more often together. A single rule may then make more mistakes than a
+        constant rule.
     class_weight : dict, "balanced" or None
         Factors on the cost of a mistake on each class.
     warm_start : bool
         Whether to start from the weights of the last fit.
     random_state : int, RandomState or None
-        The source of randomness.
+        Random seed.
     n_jobs : int, optional
-        Not used: it is there as other estimators have it.
+        Not used; present for API consistency.
 
     Attributes
     ----------
     coef_, intercept_, classes_
         The rules and the labels.
     n_errors_ : int or float, or list of them
-        The training rows that the rule misclassifies, or the sum of their weights; one number for
-        each rule with more than two classes. `predict` errs on exactly these rows; f(x) = 0 is the
-        negative class.
+        The number of training rows that the rule misclassifies, or the sum of their weights; with
+        more than two classes, one number for each rule. `predict` misclassifies exactly these rows,
+        where f(x) = 0 means the negative class.
     errors_lower_bound_ : int or float, or list of them
-        No hyperplane gets fewer wrong: proved. With an intercept this holds for `predict` too.
-        Without one, a hyperplane that passes through rows other than zeros gets these wrong here,
-        unless the strategy is "textbook", or the rule that was found passes through rows itself:
-        then they count as `predict` has them. Sums of weights are rounded down.
+        A proved lower bound: no hyperplane misclassifies fewer rows. With an intercept the bound
+        holds for `predict` too. Without an intercept, rows on a hyperplane count as misclassified,
+        except rows of zeros. If the strategy is "textbook", or if rows lie on the hyperplane that
+        was found, the bound counts rows on a hyperplane as `predict` classifies them. Sums of
+        weights are rounded down.
     optimal_ : bool, or list of them
-        Whether the two are equal, without rounding: no hyperplane is better, proved.
+        Whether ``n_errors_`` equals the lower bound, compared without rounding: it is proved that
+        no hyperplane is better.
     certificate_ : ErrorBound, or list of them
-        The proof of the lower bound, to be checked against all of X and y; for one-vs-one it is
-        about the rows of the two classes, and rows of others take no part.
+        The proof of the lower bound, which `verify` checks against all of X and y. With one-vs-one,
+        a proof is about the rows of two classes, and rows of other classes take no part.
     history_ : array of shape (k, 2), or list of them
-        The number of updates, and the mistakes of the pocket after them, where a row on the
-        hyperplane is a mistake: after each update with "textbook", else whenever they changed, and
-        the rule's at the end.
+        Numbers of updates, and the mistakes of the pocket after them, where a row on the hyperplane
+        is a mistake. With "textbook" there is an entry for each update; else for each change of
+        the pocket, and a last entry for the rule itself.
     n_updates_, n_mistakes_ : int
-        The updates of the moving weights, all of them on mistakes.
+        The number of updates of the perceptron; every update corrects a mistake.
     converged_ : bool
-        Whether every rule gets all rows right.
+        Whether every rule classifies all rows correctly.
 
     References
     ----------
@@ -145,7 +149,7 @@ class Pocket(LinearLearner):
     (1, 1, True)
     >>> nv.verify(clf.certificate_, X, y)
 
-    The algorithm as it is printed: a sum of signed rows (x, 1).
+    With "textbook", the weights are a sum of signed rows (x, 1).
 
     >>> clf = nv.Pocket("textbook", max_updates=20, random_state=3).fit(X, y)
     >>> clf.coef_.tolist(), clf.intercept_.tolist(), clf.n_errors_, len(clf.history_)
@@ -201,18 +205,18 @@ class Pocket(LinearLearner):
         Parameters
         ----------
         X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
-            The rows and their labels. X may be rows of a cluster, which have their labels with
-            them: see `novikoff.cluster.rows`.
+            The rows and their labels. X may be rows of a cluster, which contain their labels: see
+            `novikoff.cluster.rows`.
         coef_init, intercept_init : array-like, optional
-            Weights to start from, for instance those of any other linear model.
+            Weights to start from, for instance the weights of any other linear model.
         sample_weight : array-like of shape (n_samples,), optional
             The cost of a mistake on each row.
 
         Returns
         -------
         self
-            After an exception it is what it was before; after Ctrl-C it has the best rules so far,
-            except on a cluster.
+            After an exception the estimator is unchanged. After Ctrl-C it has the best rules found
+            so far, except on a cluster.
         """
         with self._all_or_nothing():
             if isinstance(X, RemoteRows):
@@ -230,7 +234,7 @@ class Pocket(LinearLearner):
         given: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
         sample_weight: npt.ArrayLike | None,
     ) -> Limits:
-        """Fit every rule; the limits know whether Ctrl-C was pressed."""
+        """Fit every rule; the limits that are returned say whether Ctrl-C was pressed."""
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
         problem, blank, codes = self._prepare(X, y)
@@ -238,11 +242,13 @@ class Pocket(LinearLearner):
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
         if start is None and before is not None:
             if before.shape != model.W.shape:
-                raise ValueError("warm_start needs the shape of the last fit.")
+                raise ValueError(
+                    "warm_start needs the number of features and of classes of the last fit."
+                )
             start = before
         weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
         if weights is not None and not 0.0 < weights.max() < 1e300:
-            raise ValueError("Weights must not be all zero, nor beyond 1e300: scale them.")
+            raise ValueError("Weights must not be all zero, and must be below 1e300: scale them.")
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
             with limits.standing_still():
@@ -268,9 +274,9 @@ class Pocket(LinearLearner):
         plain = {"class_weight": None, "warm_start": False}
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
-            raise ValueError("On a cluster multi_class is 'ovr': each class against the rest.")
+            raise ValueError("On a cluster multi_class must be 'ovr': each class against the rest.")
         if self.strategy == "textbook":
-            raise ValueError("On a cluster strategy is 'ratchet' or 'run_length', not 'textbook'.")
+            raise ValueError("On a cluster strategy must be 'ratchet' or 'run_length'.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
             [sides_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
@@ -287,7 +293,7 @@ class Pocket(LinearLearner):
         self._take_found(model, found, whole=True)
 
     def _take_found(self, model: LinearModel, found: list[FewestMistakes], *, whole: bool) -> None:
-        """Hold the rules; where mistakes cost 1, their numbers are ``whole``."""
+        """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
             [int(rule.errors) if whole else rule.errors for rule in found],
@@ -298,7 +304,10 @@ class Pocket(LinearLearner):
     def _describe(
         self, errors: Sequence[int | Fraction], proofs: list[ErrorBound], histories: list[Vector]
     ) -> None:
-        """What was found: ``errors`` are whole where mistakes cost 1, else exact sums of costs."""
+        """Set the attributes that describe the rules.
+
+        ``errors`` are integers if every mistake costs 1, else exact sums of costs.
+        """
         self._errors, found = errors, list(zip(errors, proofs, strict=True))
         self.n_errors_ = one_or_each([n if isinstance(n, int) else float(n) for n in errors])
         self.errors_lower_bound_ = one_or_each(

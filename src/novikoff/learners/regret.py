@@ -1,4 +1,4 @@
-"""Regret: what an online learner loses to the best fixed rule in hindsight (A11)."""
+"""Regret: how many more mistakes an online learner makes than the best fixed rule (A11)."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.
 class Regret:
     """The mistakes of an online run and of fixed rules, after each row.
 
-    Entry t of every array is about the rows 0, …, t.
+    Entry t of every array is the number of mistakes on the rows 0, …, t.
 
     Attributes
     ----------
     learner_mistakes : array of shape (n,)
-        The rows whose label the learner predicted wrongly, each before it saw the label.
+        The mistakes of the learner, which predicts each label before it sees the label.
     rule_mistakes : array of shape (n_rules, n)
-        The rows that each fixed rule misclassifies: the rules that were given, or the one linear
-        rule that was found.
+        The mistakes of each fixed rule: of the rules that were given, or of the one linear rule
+        that was found.
     least_mistakes : array of shape (n,)
-        The rows that the best rule for the rows 0, …, t misclassifies. For rules that were given
-        this is their minimum. For all linear rules it is a lower bound: proved, no rule
-        misclassifies fewer.
+        The mistakes of the rule that is best on the rows 0, …, t. If rules were given, this is the
+        minimum over them. For all linear rules, it is a proved lower bound: no linear rule makes
+        fewer mistakes.
     """
 
     learner_mistakes: Indices
@@ -57,12 +57,12 @@ class Regret:
 
     @property
     def best_errors(self) -> int:
-        """The rows that the best fixed rule known misclassifies."""
+        """The mistakes of the best known fixed rule on all rows."""
         return int(self.rule_mistakes[:, -1].min())
 
     @property
     def errors_lower_bound(self) -> int:
-        """No fixed rule misclassifies fewer rows: proved."""
+        """A proved lower bound on the mistakes of every fixed rule on all rows."""
         return int(self.least_mistakes[-1])
 
     @property
@@ -72,17 +72,17 @@ class Regret:
 
     @property
     def curve(self) -> Indices:
-        """The regret after each row, as an array of shape (n, 2): at least, and at most.
+        """A lower and an upper bound on the regret after each row, as an array of shape (n, 2).
 
-        The two columns are equal for rules that were given. They are whole numbers, and they fall
-        below 0 where the learner makes fewer mistakes than every fixed rule.
+        The bounds are equal if rules were given. They are negative if the learner makes fewer
+        mistakes than every fixed rule.
         """
         fewest = self.rule_mistakes.min(axis=0)
         return self.learner_mistakes[:, None] - np.column_stack([fewest, self.least_mistakes])
 
     @property
     def interval(self) -> Interval:
-        """Contains the regret after all rows, guaranteed."""
+        """An interval that is guaranteed to contain the regret after all rows."""
         least, most = self.curve[-1].tolist()
         return Interval(float(least), float(most))
 
@@ -102,8 +102,8 @@ def regret(
 ) -> Regret:
     """Show the rows to an online learner in turn, and compare it with the best fixed rule.
 
-    The regret is the number of the learner's mistakes, minus the number of mistakes of the best
-    rule of a class that is chosen when all rows are known.
+    The regret is the number of the learner's mistakes, minus the number of mistakes of the fixed
+    rule that is the best in hindsight.
 
     Parameters
     ----------
@@ -112,19 +112,19 @@ def regret(
     y : array-like of shape (n,)
         The labels.
     learner : object with ``predict_one`` and ``learn_one``
-        It learns from every row once; give a fresh one.
+        The learner learns from every row once. It should not have learned before.
     rules : list, optional
         The fixed rules to compare with. Each is a function of a row that returns a label, a
         fitted estimator with ``predict``, or weights ``(coef, intercept)`` in scikit-learn's shapes
-        for the sorted labels of y. Then the regret is exact.
+        for the sorted labels of y. With given rules the regret is exact.
 
-        Without it the learner is compared with all linear rules: for two classes, those that
-        predict the second label where ⟨w, x⟩ + b > 0 and the first label elsewhere; for
-        several classes, those that predict the class of the largest ⟨w_k, x⟩ + b_k, and the
-        first of equals. All b are 0 if the learner has ``fit_intercept=False``. The fewest
-        mistakes of these rules are known within bounds only, and so is the regret.
+        Without given rules the learner is compared with all linear rules. For two classes, a linear
+        rule predicts the second label where ⟨w, x⟩ + b > 0 and the first label elsewhere. For
+        several classes, it predicts the class with the largest ⟨w_k, x⟩ + b_k, and the first one
+        of equals. All b are 0 if the learner has ``fit_intercept=False``. The fewest mistakes of
+        all linear rules are known only within bounds, and so is the regret.
     random_state : int or None
-        For the search for the best linear rule, by `Pocket`.
+        Random seed of the search for the best linear rule, which `Pocket` does.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def regret(
     >>> found.mistakes - 5 in found.interval
     True
 
-    Three rules that were there before: a function, and the weights of two linear rules.
+    With three given rules: a function, and the weights of two linear rules.
 
     >>> rules = [lambda x: 1, ([1, 1], -0.5), ([1, 1], -1.5)]
     >>> found = nv.regret(X, y, nv.Perceptron(), rules)
@@ -192,14 +192,17 @@ def _each(rows: Matrix) -> Iterator[Vector]:
 def _best_linear_rule(
     X: MatrixLike, labels: Labels, fit_intercept: bool, random_state: int | None
 ) -> tuple[Indices, Indices]:
-    """The mistakes of the best linear rule found, (1, n), and the least that are proved, (n,)."""
+    """The mistakes of the best linear rule found, and a proved lower bound, after each row.
+
+    The shapes are (1, n) and (n,), as in `Regret`.
+    """
     pocket = Pocket(fit_intercept=fit_intercept, multi_class="ovo", random_state=random_state)
     model = linear(pocket.fit(X, labels)._model)
     codes = np.searchsorted(model.classes, labels)
     proofs = pocket.certificate_ if isinstance(pocket.certificate_, list) else [pocket.certificate_]
     least = _proved_mistakes(proofs, model.sides[codes])
     found = [pocket.predict(X)]
-    if model.n_rules > 1:  # votes of pairs are no linear rule; the sums of their scores are one
+    if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
         found = [model.classes[_largest_sum(model, check_matrix(X))]]
         pocket.set_params(multi_class="ovr", lower_bound=False)
         found.append(pocket.fit(X, labels).predict(X))
@@ -208,7 +211,7 @@ def _best_linear_rule(
 
 
 def _largest_sum(model: LinearModel, rows: Matrix) -> Indices:
-    """The class whose rules against each other class have the largest sum of scores."""
+    """The class with the largest sum of scores of its one-vs-one rules, for each row."""
     f = scores(rows, model.W)
     sizes = np.abs(f).mean(axis=0)
     each = model.W / np.where(sizes > 0.0, sizes, 1.0)
@@ -216,12 +219,13 @@ def _largest_sum(model: LinearModel, rows: Matrix) -> Indices:
 
 
 def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> Indices:
-    """What every linear rule misclassifies at least, after each row.
+    """A lower bound on the mistakes of every linear rule, after each row.
 
-    A linear rule for several classes separates every two of them, a and b, on the rows that it
-    classifies correctly: f_b − f_a is positive on those of b and, as the first of equal scores
-    wins, at most 0 on those of a. So the contradictions of all pairs hold, each for itself, and
-    shares of them add up as in `novikoff.geometry.packing`.
+    Consider two classes a and b, and the rows of these classes that a linear rule for several
+    classes classifies correctly. The function f_b − f_a is positive on the rows of b and, as the
+    first of equal scores wins, at most 0 on the rows of a. So f_b − f_a separates these rows, and
+    every contradiction of every pair of classes contains a row that the rule misclassifies. Shares
+    of the contradictions add up as in `novikoff.geometry.packing`.
     """
     n = len(sides)
     parts = [
@@ -251,14 +255,14 @@ def _mistakes_of(
     wrong = np.empty((len(rules), len(known)), dtype=np.bool_)
     for k, rule in enumerate(rules):
         try:
-            told = _predictions(rule, X, rows, labels)
+            predicted = _predictions(rule, X, rows, labels)
         except ValueError as error:
             raise ValueError(f"Rule {k} of rules: {error}") from error
-        if len(told) != len(known):
+        if len(predicted) != len(known):
             raise ValueError(
-                f"Rule {k} of rules predicts {len(told)} labels for {len(known)} rows."
+                f"Rule {k} of rules predicts {len(predicted)} labels for {len(known)} rows."
             )
-        wrong[k] = [one != label for one, label in zip(told, known, strict=True)]
+        wrong[k] = [one != label for one, label in zip(predicted, known, strict=True)]
     return wrong
 
 

@@ -10,15 +10,14 @@ those that the residual leaves at zero are targets anew (Motzkin's transposition
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lstsq
-from threadpoolctl import threadpool_limits
 
+from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
@@ -32,8 +31,6 @@ from novikoff.systems.system import System
 
 # The unit of t in which the engine looks again.
 _LARGER_UNIT = 2.0**20
-# Least squares with fewer entries are solved on one core by themselves.
-_ONE_CORE_ENTRIES = 1 << 14
 # Weights below this share of the largest are taken for rounding.
 _FIRM_SHARE = 1e-14
 # Powers of two by which rows that a float point fails are asked for more slack.
@@ -253,9 +250,7 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
     if not np.isfinite(wanted).all():
         return None
-    # Large products of BLAS wait for all cores, which may be busy.
-    large = left.size > _ONE_CORE_ENTRIES
-    with threadpool_limits(1, user_api="blas") if large else nullcontext():
+    with one_blas_thread():
         steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):
