@@ -223,6 +223,12 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
     done = inside("lab", str(data), "--export", str(page))
     assert (done.code, done.err) == (0, "")
     assert "startRecorded" in page.read_text(encoding="utf-8")
+    data.write_text("a,b,c,kind\n0,5,1,no\n1,6,1,yes\n2,7,1,yes\n")
+    done = inside("lab", str(data), "--export", str(page), "--force")
+    assert "shows a and b, two of 3 features, and answers for these two alone" in done.err
+    assert (
+        inside("lab", str(data), "--x", "c", "--y", "a", "--export", str(page), "--force").err == ""
+    )
     assert "already exists" in inside("lab", "--export", str(page)).err
     assert inside("lab", "--export", str(page), "--force").code == 0
 

@@ -76,7 +76,7 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
 @claim(
     labelled,
     sentences=["makes at least", "makes fewer",
-               "the one with the fewest mistakes", "has every row right: proved",
+               "the one with the fewest mistakes", "classifies every row correctly",
                "its weights repeat every {}"],
     problems=30,
 )  # fmt: skip
@@ -92,8 +92,8 @@ def fit_two_classes(problem: Labelled) -> None:
     tame = sizes.min(initial=1.0) > 1e-50 and sizes.max(initial=1.0) < 1e50
     assert_mistakes(out, rule, exact=bool(tame))
     assert_logistic(out, problem, rows)
-    if "has every row right: proved" in out or "rule, mapped back" in out:
-        assert truth.kind == "separable" or "does not separate" in out
+    if "its rule classifies every row correctly" in out:
+        assert truth.kind == "separable"
     if re.search("its weights repeat every .*, proved", out):
         assert truth.kind != "separable"
     if found := re.search(r"margin +γ (.*?) {3}longest row R [=≤] (\S+)", out):
@@ -135,7 +135,7 @@ def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
 
 @claim(
     partial(labelled, styles=TAME, most_classes=3, most_rows=6),
-    sentences=["on at least {}"],
+    sentences=["every hyperplane at least {}"],
     problems=20,
 )
 @unless_refused
@@ -196,9 +196,9 @@ def fit_several_classes(problem: Labelled) -> None:
         line = re.search(rf"^ +{name} +(\S+) +(.*)$", out, flags=re.MULTILINE)
         assert line is not None
         assert line[1] in (decide(rows).kind, "undecided")
-        if found := re.search(r"on at least (\d+)", line[2]):
+        if found := re.search(r"every hyperplane at least (\d+)", line[2]):
             assert int(found[1]) <= Rule.of(problem, label, None).fewest()
-        if found := re.search(r"found errs on (\d+)", line[2]):
+        if found := re.search(r"found misclassifies (\d+)", line[2]):
             assert int(found[1]) >= Rule.of(problem, label, None).fewest()
         assert_bound(line[2], "R²/γ² = {} mistake", rows)
         if found := re.match(r"rows ([\d, ]+) contradict", line[2]):

@@ -120,5 +120,5 @@ SENTENCES: dict[str, str] = {
     "Two species of iris": "the heading of the demo, whose report is that of fit",
     "the perceptron ends clean, under its bound": "the heading of the demo, whose report is fit's",
     "whether one does so weakly is open": "told of a verdict whose margin is proved to be 0",
-    "those with the fewest mistakes that were found": "says that they were found, not that none is",
+    "hyperplanes with the fewest mistakes that were found": "says that they were found",
 }

@@ -79,9 +79,12 @@ def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("separable", "no finite estimates; whether each goes"),
-        ("quasi-separable", "estimates of a logistic regression are not all finite"),
-        ("inseparable", "a logistic regression has finite estimates"),
+        ("separable", "no finite estimates (complete separation); no sign is proved"),
+        (
+            "quasi-separable",
+            "are finite (quasi-complete separation); which of them are infinite is",
+        ),
+        ("inseparable", "a logistic regression has finite estimates (overlap)"),
     ],
 )
 def test_wide_data_has_a_word_on_logistic_regression(

@@ -54,13 +54,14 @@ ALL = "with a bias has all {} rows on their side"
 LINES = [
     ("line", "verdict", f"separable — proved: a hyperplane {ALL.format(5)}"),
     ("quasi", "separated", "rows 4 (counted from 1, without the header)"),
-    ("quasi", "logistic", "a logistic regression has no finite estimate of n → +∞"),
+    ("quasi", "logistic",
+     "not all estimates of a logistic regression are finite (quasi-complete separation): n → +∞"),
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates: x → −∞; whether the others go to +∞ or "
-     "−∞ is not proved"),
-    ("xor", "logistic", "a logistic regression has finite estimates"),
+     "a logistic regression has no finite estimates (complete separation): x → −∞; sign not "
+     "proved: z, (intercept)"),
+    ("xor", "logistic", "a logistic regression has finite estimates (overlap)"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
     ("iris", "verdict", "each class against the rest: 1 separable, 2 inseparable"),
@@ -102,7 +103,7 @@ def test_the_confusion_matrix_adds_up_to_what_predict_says(
     pairs, names = list(zip(truth, said, strict=True)), sorted(set(truth))
     assert model["confusion"] == [[pairs.count((a, b)) for b in names] for a in names]
     assert model["errors"] == sum(t != s for t, s in pairs)
-    assert done.err == f"novikoff: {model['errors']} of 150 labels differ.\n"
+    assert done.err == f"novikoff: {model['errors']} of 150 labels differ from the predictions.\n"
     assert texts["iris"].line("mistakes").startswith(f"{model['errors']} of 150 rows")
 
 
@@ -170,7 +171,8 @@ def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
     assert (
-        done.line("logistic") == "a logistic regression has no finite estimate of color=blue → +∞"
+        done.line("logistic") == "not all estimates of a logistic regression are finite "
+        "(quasi-complete separation): color=blue → +∞"
     )
     assert "categories are compared with: color=green" in done.out
     assert "finite estimates exist without the column color" in done.out
@@ -269,7 +271,10 @@ def test_one_class_against_the_rest(files: Files, tmp_path: Path) -> None:
             {"label": positive, "rows": 50},
         ]
         done = inside("predict", tmp_path / "iris.novikoff", files.iris)
-        assert done.err == f"novikoff: {body['model']['errors']} of 150 labels differ.\n"
+        assert (
+            done.err
+            == f"novikoff: {body['model']['errors']} of 150 labels differ from the predictions.\n"
+        )
         assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
 
 
@@ -380,7 +385,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
     """Unless its rule is proved to be the best, or it had a budget."""
-    ended = "the search ended when it hardly gained; with --budget SECONDS it goes on"
+    ended = "search stopped: no recent improvement (--budget SECONDS searches longer)"
     words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out

@@ -60,7 +60,7 @@ def test_every_format(name: str, tmp_path: Path) -> None:
     check(inside("fit", path, "--out", tmp_path))
     stem = name.split(".", 1)[0]
     done = inside("predict", tmp_path / f"{stem}.novikoff", path)
-    assert "novikoff: 1 of 4 labels differ.\n" in done.err
+    assert "novikoff: 1 of 4 labels differ from the predictions.\n" in done.err
     assert inside("verify", tmp_path / f"{stem}.cert.json", path).code == 0
 
 

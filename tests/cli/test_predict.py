@@ -38,7 +38,7 @@ def put(tmp_path: Path, text: str, name: str = "new.csv") -> Path:
 def test_training_rows_get_their_labels(files: Files, fitted: Path) -> None:
     done = inside("predict", fitted / "line.novikoff", files.line)
     assert said(done) == TRUTH
-    assert done.err == "novikoff: 0 of 5 labels differ.\n"
+    assert done.err == "novikoff: 0 of 5 labels differ from the predictions.\n"
     assert done.out.splitlines()[:2] == ["row,prediction", "1,low"]
     piped = inside("predict", fitted / "line.novikoff", "-", stdin=files.line.read_bytes())
     assert (piped.out, piped.err) == (done.out, done.err)
@@ -107,7 +107,7 @@ def test_all_labels_but_one_are_the_rest(tmp_path: Path) -> None:
     assert inside("fit", path, "--positive", "2", "--out", tmp_path).code == 0
     done = inside("predict", tmp_path / "numbers.novikoff", path)
     assert said(done) == ["(rest)", "(rest)", "2"]
-    assert done.err == "novikoff: 0 of 3 labels differ.\n"
+    assert done.err == "novikoff: 0 of 3 labels differ from the predictions.\n"
 
 
 def test_a_model_that_does_not_know_how_its_data_was_read(files: Files, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_named_features_by_the_weights_themselves(words: list[str], tmp_path: Pa
         assert float(row["score_spam"]) == pytest.approx(score, rel=1e-12)
         assert row["prediction"] == ("spam" if score > 0 else "ham")
         wrong += row["prediction"] != label
-    assert f"novikoff: {wrong} of 301 labels differ.\n" in done.err
+    assert f"novikoff: {wrong} of 301 labels differ from the predictions.\n" in done.err
     unknown = '1 feature that the model does not know is left out: "never"'
     assert (unknown in done.err) == ("--hash" not in words)
     some = inside("predict", model, put(tmp_path, lines(mixed)), "--scores")
@@ -200,7 +200,7 @@ def test_labels_are_anything(tmp_path: Path) -> None:
     model = learned(tmp_path, "1 a:1\n-1 b:1\n1 a:2\n")
     done = inside("predict", model, put(tmp_path, "+1 a:1\n-1.0 b:1\n7 a:1\n"))
     assert said(done) == ["1", "-1", "1"]
-    assert done.err == "novikoff: 1 of 3 labels differ.\n"
+    assert done.err == "novikoff: 1 of 3 labels differ from the predictions.\n"
     done = inside("predict", model, put(tmp_path, "1 a:1\n? b:1\n-1\n"))
     assert said(done)[:2] == ["1", "-1"]
     assert "in 1 of 3 rows: these rows are not compared" in done.err

@@ -58,7 +58,8 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.line("system").endswith("day.csv · 5 rows · 3 variables")
     assert done.line("verdict") == (
-        "infeasible — proved: these rows contradict each other, and no fewer of them do"
+        "infeasible — proved: these rows contradict each other, and no fewer of them do "
+        "(an irreducible infeasible subset, IIS)"
     )
     assert done.out.split("\nconflict", 1)[1].split("\n")[:6] == [
         "    1 × a day has 24 hours  work + family + sleep = 24",

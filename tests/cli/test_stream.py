@@ -171,7 +171,7 @@ def test_a_model_is_not_replaced_unasked_nor_by_other_wishes(rows: Path, tmp_pat
     stream(data, "--save", model, "--limit", "500")
     before = model.read_bytes()
     for words, sentence in (
-        ([], "already exists; --resume goes on from it, --force begins anew"),
+        ([], "already exists; --resume continues it, --force starts afresh"),
         (["--resume", "--margin", "2"], "was begun with --margin 0.0, not 2.0"),
         (["--resume", "--label", "d"], "was begun with --label nothing, not d"),
     ):
@@ -241,7 +241,7 @@ def test_labels_changed_at_the_top_are_noticed(tmp_path: Path, packed: bool) -> 
     flipped = [f"{line[:-2]}{1 - int(line[-2])}\n" for line in lines[:499]]
     write([*flipped, *lines[499:]])
     said = refused(data, "--save", model, "--resume")
-    assert "what comes before line 1,502 has changed. --force begins anew" in said
+    assert "the text before line 1,502 has changed. --force starts afresh" in said
     assert model.read_bytes() == before
     write(lines)
     assert "2,000 rows" in stream(data, "--save", model, "--resume").line("data")

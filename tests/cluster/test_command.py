@@ -154,12 +154,12 @@ def test_bad_questions(tmp_path: Path) -> None:
     for source, where, words, complaint in [
         (folder, "local:none", (), "needs a number"),
         (folder, "2", (), "for workers on this machine say local:2"),
-        (folder, "local:1", ("--cv", "5"), "--cv is not known with --cluster"),
-        (folder, "local:1", ("--from", "csv"), "--from is not known with --cluster"),
-        (folder, "local:1", ("--no-header",), "--no-header is not known with --cluster"),
-        (folder, "local:1", ("--model", "perceptron"), "--model perceptron is not known with"),
-        (folder, "local:1", ("--scale", "none"), "--scale is not known with --cluster"),
-        (folder, "local:1", ("--epochs", "2"), "--epochs is not known with --cluster"),
+        (folder, "local:1", ("--cv", "5"), "--cv cannot be used with --cluster"),
+        (folder, "local:1", ("--from", "csv"), "--from cannot be used with --cluster"),
+        (folder, "local:1", ("--no-header",), "--no-header cannot be used with --cluster"),
+        (folder, "local:1", ("--model", "perceptron"), "--model perceptron cannot be used with"),
+        (folder, "local:1", ("--scale", "none"), "--scale cannot be used with --cluster"),
+        (folder, "local:1", ("--epochs", "2"), "--epochs cannot be used with --cluster"),
         (path, "local:1", (), "is no folder"),
     ]:
         done = inside("fit", source, "--cluster", where, *words, "--out", tmp_path)

@@ -300,7 +300,7 @@ def test_a_state_without_a_checksum_is_not_gone_on_with(tmp_path: Path) -> None:
     state = read_some(path, 1500)
     older = {name: value for name, value in state.items() if name != "read"}
     older |= {"stamp": [1, 2], "tail": 3}
-    with pytest.raises(ChangedError, match=r"earlier version.*--force begins anew"):
+    with pytest.raises(ChangedError, match=r"earlier version.*--force starts afresh"):
         open_stream(path, state=older)
 
 

@@ -391,7 +391,7 @@ BAD: dict[str, tuple[object, object, str]] = {
     "large unsigned": (np.array([[2**64 - 1], [0]], dtype=np.uint64), [0, 1], "cannot hold"),
     "large objects": (np.array([[2**53 + 1], [0]], dtype=object), [0, 1], "cannot hold"),
     "large sparse": (sp.csr_array(np.array([[2**53 + 1], [0]])), [0, 1], "cannot hold"),
-    "large labels": ([[1.0], [2.0]], [0, 2**53 + 1], r"row 1: integers beyond 2\*\*53"),
+    "large labels": ([[1.0], [2.0]], [0, 2**53 + 1], r"row 1: integer labels beyond 2\*\*53"),
     "large labels among floats": ([[1.0], [2.0]], [0.5, 2**53 + 1], r"beyond 2\*\*53"),
     "double entries beyond floats": (
         sp.coo_array((np.array([1e16, 1.0]), ([1, 1], [0, 0])), shape=(2, 1)),

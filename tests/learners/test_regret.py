@@ -142,6 +142,17 @@ def test_the_curve_holds_the_regret_after_each_row(seed: int) -> None:
     assert found.best_rule == 0
 
 
+def test_it_prints_in_one_line() -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 50, [0, 1, 1, 0] * 50
+    found = nv.regret(X, y, nv.Perceptron(), [lambda x: 1])
+    lost = found.mistakes - 100
+    made = f"{found.mistakes} mistakes of the learner"
+    assert repr(found) == f"Regret({lost} after 200 rows: {made})"
+    least, most = (int(end) for end in nv.regret(X, y, nv.Perceptron()).interval)
+    between = str(least) if least == most else f"{least} to {most}"
+    assert repr(nv.regret(X, y, nv.Perceptron())) == f"Regret({between} after 200 rows: {made})"
+
+
 def test_contradictions_that_share_rows_are_not_mistakes_each() -> None:
     """Five points on a line, labels alternating: five contradictions with shares of 1/3."""
     X, y = [[0.0], [1.0], [2.0], [-1.0], [-2.0]], [0, 1, 0, 1, 0]

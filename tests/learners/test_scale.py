@@ -116,7 +116,7 @@ def test_a_rule_that_is_lost_on_the_way_back_is_not_called_converged() -> None:
     wrong = int((clf.predict(X) != y).sum())
     assert wrong > 0  # else this shows nothing
     assert not clf.converged_
-    assert any("subtract a constant" in str(warning.message) for warning in seen)
+    assert any("Subtract a constant" in str(warning.message) for warning in seen)
 
 
 def warned(clf: nv.Perceptron, X: Any, y: Any) -> str:

@@ -495,7 +495,7 @@ def test_the_history_of_the_pocket() -> None:
     assert second.mistakes[-1] == clf.n_errors_[1]
     assert second.lower_bound == clf.errors_lower_bound_[1]
     assert "b against the rest" in texts_of(second.figure_)
-    assert (np.diff(second.mistakes) <= 0).all()
+    assert (np.diff(second.mistakes[:-1]) <= 0).all()  # the last is that of rules best together
     for last, scale in ((50, "linear"), (50_000, "symlog")):  # where updates span decades
         display = PocketDisplay(np.array([0, 3, last]), np.array([9, 5, 4]), 2, "").plot(ax())
         assert display.ax_.get_xscale() == scale

@@ -35,10 +35,10 @@ def check_options(asked: SimpleNamespace) -> None:
     """Refuse what a cluster does not do."""
     for name in _UNKNOWN:
         given, flag = getattr(asked, name, None), OPTION_NAMES.get(name, name).replace("_", "-")
-        check((given, f"--{flag} is not known with --cluster."))
-    check((asked.header is False, "--no-header is not known with --cluster."))
+        check((given, f"--{flag} cannot be used with --cluster."))
+    check((asked.header is False, "--no-header cannot be used with --cluster."))
     own_rule = getattr(asked, "model", None) == "perceptron"
-    check((own_rule, "--model perceptron is not known with --cluster."))
+    check((own_rule, "--model perceptron cannot be used with --cluster."))
 
 
 @contextmanager

@@ -34,18 +34,19 @@ _OPTIONS = adding([
                  "there are more than two."),
     click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
     click.option("--scale", type=click.Choice(["standard", "none"]), help="Whether the perceptron "
-                 "runs on features of mean 0 and variance 1 (default), or as they are. Its rule is "
-                 "mapped back and proved for the features as given."),
-    click.option("--order", type=click.Choice(_ORDERS), help="In which order the perceptron looks "
-                 "at the rows. Default: permuted."),
-    click.option("--epochs", type=click.IntRange(1), help="Passes of the perceptron, at most. "
+                 "runs on features of mean 0 and variance 1 (default), or as they are; its rule is "
+                 "mapped back to the original features and checked there."),
+    click.option("--order", type=click.Choice(_ORDERS), help="The order in which the perceptron "
+                 "visits the rows. Default: permuted."),
+    click.option("--epochs", type=click.IntRange(1), help="At most this many passes of the "
+                 "perceptron. "
                  "Default: as many as take about two seconds, 20 at least."),
     click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
                  show_default=True, help="Which rule is saved where several get every row right: "
-                 "that of the largest margin, as an SVM's, which mostly errs less on unseen rows; "
-                 "or the perceptron's own."),
+                 "the one with the largest margin, as in an SVM, which usually misclassifies fewer "
+                 "unseen rows, or the perceptron's own."),
     click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-                 help="Where randomness comes from."),
+                 help="Random seed."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="Time for deciding and learning, loading and compiling not counted; what is "
                  "not proved by then is undecided."),
@@ -57,12 +58,12 @@ _OPTIONS = adding([
     click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True),
                  metavar="SHARE", help="Estimate the error on unseen examples from a share held "
                  "out."),
-    click.option("--cv", type=click.IntRange(2), metavar="K", help="The same, by K-fold "
-                 "cross-validation."),
-    click.option("--require", type=click.Choice(_KINDS), help="Exit with 1 if the verdict is "
-                 "another."),
+    click.option("--cv", type=click.IntRange(2), metavar="K", help="Estimate the error on "
+                 "unseen examples by K-fold cross-validation."),
+    click.option("--require", type=click.Choice(_KINDS), help="Exit with code 1 if the "
+                 "verdict differs."),
     click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text",
-                 show_default=True, help="Of the report on standard output."),
+                 show_default=True, help="Output format."),
     click.option("--rows", type=click.Path(), metavar="FILE", help="A CSV of all rows: label, "
                  "predicted label, distance on the label's side (below 0 where it is wrong), and "
                  "share in the proof. Sort it by either to hunt for bad labels."),
@@ -70,8 +71,8 @@ _OPTIONS = adding([
     click.option("--plot-kind", type=click.Choice(_PLOTS), default="boundary", show_default=True,
                  help="What the picture shows."),
     click.option("--plane", metavar="A,B", help="The two features whose plane is drawn."),
-    click.option("--out", type=click.Path(), default=".", metavar="DIR", help="Where the model and "
-                 "the certificate go. Default: here."),
+    click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The folder for the "
+                 "model and the certificate. Default: the current one."),
     click.option("--no-files", is_flag=True, help="Only print the report: no model, "
                  "certificate, picture or table of rows is written."),
 ])  # fmt: skip
@@ -83,7 +84,7 @@ _OPTIONS = adding([
 @_OPTIONS
 @memory
 @cluster.option
-@click.option("--force", is_flag=True, help="Replace files that are there.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 def command(data: str, **values: object) -> None:
     """Decide whether a linear rule exists, with proof, and learn one.
 

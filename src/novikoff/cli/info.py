@@ -22,7 +22,7 @@ _FACTS = ("program", "estimator", "parameters", "data", "preprocessing")
 @click.argument("model", type=click.Path())
 @click.option("--all", "everything", is_flag=True, help=f"All weights, not the {_SHOWN} largest.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
-              show_default=True, help="How to print it.")  # fmt: skip
+              show_default=True, help="Output format.")  # fmt: skip
 def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
     from novikoff.formats import model_file

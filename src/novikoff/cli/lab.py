@@ -25,7 +25,7 @@ from novikoff.cli.options import check
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 @click.option("--export", "target", type=click.Path(dir_okay=False), metavar="FILE.html",
               help="Write one offline page with the recorded run, and serve nothing.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace FILE.html if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.html if it exists.")
 def command(data: str | None, **values: Any) -> None:
     """Open a page on which the perceptron runs, and its proof with it.
 
@@ -61,7 +61,7 @@ def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
 
     question = presets()["two_clouds"]["question"] if own is None else own["question"]
     write_file(target, page(question).encode("utf-8"), force=force)
-    click.echo(f"{target}: one page, for any browser, offline")
+    click.echo(f"{target}: written; open it in any browser, no network is needed")
 
 
 def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
@@ -94,6 +94,12 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     )
     names = features or tuple(found.names[:2])
     plus = plus_of(kinds) if asked.positive is None else positive_label(kinds, asked.positive, data)
+    if len(found.names) > 2:  # a user who compares the page with `fit` must know this
+        click.echo(
+            f"novikoff: the page shows {names[0]} and {names[1]}, two of {len(found.names):,} "
+            "features, and answers for these two alone; --x and --y choose others.",
+            err=True,
+        )
     X = found.X[:, [list(found.names).index(name) for name in names]]
     question = {
         "points": points_of(X, found.labels, plus),

@@ -45,25 +45,26 @@ reading = adding([
                  "(from 1; −1 is the last). Default: label, target, y or class, else the last."),
     click.option("--features", metavar="A,B,…", help="Use only these columns."),
     click.option("--drop", metavar="A,B,…", help="Leave these columns out."),
-    click.option("--id", "id_", metavar="NAME", help="A column that names the rows; no feature."),
+    click.option("--id", "id_", metavar="NAME", help="A column of row names, not a feature."),
     click.option("--one-hot", metavar="A,B,…", help="Text columns to turn into 0/1 columns, one "
                  "for each value; * for all of them."),
     click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="What to do with "
-                 "missing values: refuse them (default), drop their rows, or put the mean."),
+                 "missing values: reject them (default), drop their rows, or use the "
+                 "mean of the column."),
     click.option("--header/--no-header", default=None, help="Whether the first line has names. "
-                 "Default: find out."),
-    click.option("--delimiter", metavar="CHAR", help="Between fields; \\t for a tab. Default: "
-                 "find out."),
+                 "Default: detected."),
+    click.option("--delimiter", metavar="CHAR", help="The field separator; \\t for a tab. "
+                 "Default: detected."),
     click.option("--decimal", metavar="CHAR", help="The decimal point, for instance a comma."),
     click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of DATA. "
-                 "Default: from its name or first bytes."),
+                 "Default: detected from its name or first bytes."),
 ])  # fmt: skip
 
 
 # How much memory data may take; `read_data` takes the values.
 memory = adding([
     click.option("--max-memory", metavar="SIZE", callback=lambda ctx, param, value: _size(value),
-                 help="Stay below it, for instance 2GB (700MB at least): data that needs more is "
+                 help="Stay below this, for instance 2GB (700MB at least): data that needs more is "
                  "parsed by pieces into arrays on disk."),
     click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep such "
                  "arrays in DIR: the next command that reads the same data is quick."),

@@ -27,12 +27,12 @@ _CHARACTERS_AT_ONCE: Final = 1 << 20
 @click.option(
     "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
 )
-@click.option("--differing", is_flag=True, help="Only the rows whose label is another, and that "
-              "label.")  # fmt: skip
+@click.option("--differing", is_flag=True, help="Only the rows whose label differs from the "
+              "prediction, and that label.")  # fmt: skip
 @click.option("--missing", type=click.Choice(["drop"]), help="Leave out rows with missing values.")
 @click.option("--out", "-o", type=click.Path(), default="-", metavar="FILE",
               help="Where the CSV goes. Default: standard output.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     model: str,
     data: str,

@@ -29,8 +29,8 @@ _OPTIONS = adding([
     click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
                  help="auto decides; the others are for learning, and what they propose is "
                  "verified all the same."),
-    click.option("--keep", multiple=True, metavar="ROW", help="A row that may not be blamed: the "
-                 "conflict is minimal among the others. May be repeated."),
+    click.option("--keep", multiple=True, metavar="ROW", help="A row that is not to blame, such as "
+                 "a fact: the conflict is minimal among the other rows. May be repeated."),
     click.option("--all-conflicts", is_flag=True, help="Several conflicts that share no row, found "
                  "one after the other (not every conflict there is): at least one row of each must "
                  "go."),
@@ -46,7 +46,7 @@ _OPTIONS = adding([
                  "standard output."),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the proof, which "
                  "novikoff verify checks: that of the system, not of a best value."),
-    click.option("--force", is_flag=True, help="Replace files that are there."),
+    click.option("--force", is_flag=True, help="Overwrite existing files."),
 ])  # fmt: skip
 
 

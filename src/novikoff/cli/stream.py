@@ -44,10 +44,10 @@ _OPTIONS = adding([
     click.option("--hash", type=click.IntRange(1, 28), metavar="BITS", help="Hash the names of "
                  "features to 2^BITS columns. Without it names are kept, and each new one gets the "
                  "next column."),
-    click.option("--names", is_flag=True, help="In label feature:value …, take features for names "
+    click.option("--names", is_flag=True, help="In label feature:value …, read features as names "
                  "even if they look like numbers."),
-    click.option("--text-labels", is_flag=True, help="Take labels for text, whatever they look "
-                 "like."),
+    click.option("--text-labels", is_flag=True, help="Read labels as text, even if they look like "
+                 "numbers."),
     click.option("--average", is_flag=True, help="The model predicts with the average of all "
                  "weights."),
     click.option("--margin", type=click.FloatRange(0), default=0.0, show_default=True,
@@ -75,18 +75,18 @@ _OPTIONS = adding([
                  help="Print a line every N rows, too, or every T seconds while rows come, for "
                  "instance 5s."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
-    click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model here at the "
-                 "end."),
-    click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also after every N "
-                 "rows."),
-    click.option("--resume", is_flag=True, help="Go on from MODEL, exactly, if it is there. A file "
-                 "is read on from where it was left; what a pipe brings is new, but for a first "
-                 "line that is the header again."),
-    click.option("--force", is_flag=True, help="Begin anew although MODEL, or a FILE to write, is "
-                 "there."),
+    click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model to this file "
+                 "at the end."),
+    click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also write it after "
+                 "every N rows."),
+    click.option("--resume", is_flag=True, help="Continue exactly from MODEL, if it exists. A file "
+                 "is read from where the run stopped; all rows of a pipe are new, except for a "
+                 "repeated header."),
+    click.option("--force", is_flag=True, help="Start afresh: overwrite MODEL and every FILE that "
+                 "exists."),
     click.option("--quiet", is_flag=True, help="No progress, only the summary."),
     click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
-                 show_default=True, help="Of what is printed: text, or a line of JSON for each "
+                 show_default=True, help="Output format: text, or one line of JSON for each "
                  "record."),
 ])  # fmt: skip
 
@@ -173,7 +173,7 @@ def _check(data: str, asked: SimpleNamespace) -> None:
         (asked.save_every and not asked.save, "--save-every needs --save MODEL."),
         (asked.resume and not asked.save, "--resume needs --save MODEL."),
         (asked.force and not outputs, "--force needs a file to write, such as --save MODEL."),
-        (asked.resume and asked.force, "--resume goes on, --force begins anew: choose one."),
+        (asked.resume and asked.force, "--resume continues, --force starts afresh: choose one."),
         (
             asked.bad_rows_log and asked.bad_rows != "skip",
             "--bad-rows-log needs --bad-rows skip: where the stream stops, it says why.",
@@ -194,7 +194,7 @@ def _check(data: str, asked: SimpleNamespace) -> None:
         return
     if os.path.lexists(asked.save) and not (asked.resume or asked.force):
         raise OutputError(
-            f"{asked.save} already exists; --resume goes on from it, --force begins anew."
+            f"{asked.save} already exists; --resume continues it, --force starts afresh."
         )
     check_writable(Path(asked.save), force=True)
 

@@ -136,6 +136,12 @@ class Rows(RemoteRows):
         self.cluster = Cluster(client, source, progress)
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
+        if source.recipe is not None and len({isinstance(x, str) for x in known.labels}) > 1:
+            # The labels are whole numbers in some files, and others are not: read them alike.
+            self.source = source.with_decimals(source.recipe)
+            self.cluster = Cluster(client, self.source, progress)
+            self._surveys.clear()
+            known = self.survey()
         self.d, self.labels = known.d, distinct_labels(np.array([*known.labels], dtype=object))
         texts = {str(label): label for label in self.labels}
         for label in self.labels:

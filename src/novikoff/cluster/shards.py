@@ -19,6 +19,7 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
 from novikoff.data.errors import DataError
+from novikoff.data.labels import LabelKind, LabelReader
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.geometry.passes import Part
@@ -140,6 +141,10 @@ class ShardSource:
         """The number of the first row of each shard."""
         return np.cumsum([0, *self.counts])[:-1]
 
+    def with_decimals(self, recipe: Recipe) -> ShardSource:
+        """The same files, whose labels are numbers, not all whole: each number has one text."""
+        return replace(self, read=partial(read_file, recipe, "decimals"))
+
     def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
         """A future of the shards of a group: a list, or an iterable that reads them one by one."""
         units, firsts = [self.units[k] for k in group], self.firsts
@@ -166,13 +171,25 @@ def _read_all(*what: Any) -> list[Shard]:
 
 
 def read_file(
-    recipe: Recipe, number: int, first: int, path: str, mark: tuple[int, int], count: int
+    recipe: Recipe,
+    kind: LabelKind | None,
+    number: int,
+    first: int,
+    path: str,
+    mark: tuple[int, int],
+    count: int,
 ) -> Shard:
-    """The shard of a file, which must be what it was when it was counted."""
-    from novikoff.data.reading import read
+    """The shard of a file, which must be what it was when it was counted.
 
-    before = check_file(path)
-    data = read(path, recipe=recipe) if before == mark else None
+    ``kind`` is that of the labels of all files, where this file alone may not tell it.
+    """
+    from novikoff.data.reading import join, open_reader
+
+    data = None
+    if check_file(path) == mark:
+        reader = open_reader(path, ReadOptions(), recipe, labelled=True)
+        reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
+        data = join(reader, None, lambda _: None)
     if data is None or len(data.labels) != count or check_file(path) != mark:
         raise DataError(f"{path} has changed while it was in use: fit again.")
     return Shard(number, first, check_matrix(data.X), data.labels)
@@ -216,14 +233,33 @@ def folder_source(
     """The Parquet files of a folder, as their footers and the first of them tell."""
     from pyarrow.parquet import ParquetFile
 
-    paths = folder_files(folder)
-    units = [(path, check_file(path), ParquetFile(path).metadata.num_rows) for path in paths]
-    units = [unit for unit in units if unit[2] > 0]
+    units, schemas = list[tuple[Any, ...]](), list[Any]()
+    for path in folder_files(folder):
+        mark, footer = check_file(path), ParquetFile(path)
+        if footer.metadata.num_rows > 0:
+            units.append((path, mark, footer.metadata.num_rows))
+            schemas.append(footer.schema_arrow)
     if not units:
         raise DataError(f"{folder} is empty: its files have no rows.")
     recipe = recipe or _recipe(client, [path for path, _, _ in units], options)
     counts, names = [count for _, _, count in units], recipe.names
-    return ShardSource(partial(read_file, recipe), units, counts, len(names), names, recipe)
+    types = {_label_type(schema, recipe.label) for schema in schemas} - {None}
+    read = partial(read_file, recipe, "texts" if len(types) > 1 else None)
+    return ShardSource(read, units, counts, len(names), names, recipe)
+
+
+def _label_type(schema: Any, label: str | None) -> str | None:
+    """Whether the labels of a file are numbers, truth values or text; None if it has none."""
+    from pyarrow import types
+
+    if label not in schema.names:
+        return None
+    column = schema.field(label).type
+    column = column.value_type if types.is_dictionary(column) else column
+    if types.is_boolean(column):
+        return "truths"
+    numeric = types.is_integer(column) or types.is_floating(column) or types.is_decimal(column)
+    return "numbers" if numeric else "texts"
 
 
 def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:

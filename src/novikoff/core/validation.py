@@ -271,8 +271,8 @@ def _check_labels_are_there(labels: Labels) -> None:
     if large.any():
         row = int(np.argmax(large))
         raise ValueError(
-            f"y has the label {labels[row]} in row {row}: integers beyond 2**53 are not "
-            "told from their neighbours everywhere; give them as text."
+            f"y has the label {labels[row]} in row {row}: integer labels beyond 2**53 are not "
+            "exact as floats; pass them as strings."
         )
 
 

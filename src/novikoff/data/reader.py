@@ -137,8 +137,8 @@ class Reader:
             if isinstance(label, int) and abs(label) > MAX_EXACT:
                 row = piece.rows[np.argmax(piece.codes == code)]
                 raise DataError(
-                    f"{self.source}, row {row} has the label {label}: integers beyond 2**53 are "
-                    "not told from their neighbours everywhere; --text-labels takes all as text."
+                    f"{self.source}, row {row} has the label {label}: integer labels beyond "
+                    "2**53 are not exact as floats; --text-labels reads all labels as text."
                 )
         return piece
 

@@ -190,7 +190,7 @@ def join(
     arrays = dict[str, GrowingArray]()
     told = 0
     n_read = n_rows = 0
-    keys = dict[Hashable, int]()
+    keys = dict[tuple[type, Hashable], int]()  # by type too: True is not the label 1
     ids = cast("list[str] | None", None)
     if folder is not None:
         folder.begin()
@@ -200,7 +200,7 @@ def join(
                 continue
             before, n_read = n_rows, piece.end.row
             n_rows += len(piece)
-            own = [keys.setdefault(key, len(keys)) for key in piece.labels]
+            own = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
             X = piece.X
             parts = dict[str, Array](codes=np.array([*own, -1], np.int32)[piece.codes])
             if n_read > n_rows:  # rows were left out: their numbers no longer just count them
@@ -242,7 +242,7 @@ def join(
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        classes = labels_of(list(keys), reader.label_form)
+        classes = labels_of([key for _, key in keys], reader.label_form)
         y = cast(Labels, np.empty(n_rows, classes.dtype))
         for first in range(0, n_rows, _ROWS_AT_ONCE):  # NumPy would copy all codes as int64
             y[first : first + _ROWS_AT_ONCE] = classes[codes[first : first + _ROWS_AT_ONCE]]

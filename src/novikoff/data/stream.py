@@ -128,12 +128,12 @@ class RowStream:
         if read is None and (state.get("stamp") is not None or "read" not in state):
             raise ChangedError(
                 f"What was learned of {name} was saved by an earlier version, without a checksum "
-                "of all rows: whether they are unchanged cannot be checked. --force begins anew."
+                "of all rows: whether they are unchanged cannot be checked. --force starts afresh."
             )
         if read is None:
             raise ChangedError(
                 f"What was learned came from a pipe: whether {name} begins with it is not known. "
-                "Pipe the rows that are new, or begin anew with --force."
+                "Pipe the rows that are new, or start afresh with --force."
             )
         match read:
             case [int(size), str(digest)] if size >= (at.offset if self._text else 0):
@@ -142,7 +142,9 @@ class RowStream:
                 raise DataError(_UNSAID)
         if not self._text:
             if self._whole_file() != self._before:
-                raise ChangedError(f"{name} has changed since it was learned. --force begins anew.")
+                raise ChangedError(
+                    f"{name} has changed since it was learned. --force starts afresh."
+                )
             return
         around = self._begin_at(at.offset)
         whole = self._hash.copy()
@@ -151,13 +153,13 @@ class RowStream:
         if whole.hexdigest() != digest:
             where = f"before line {at.line + 1:,}" if size == at.offset else "in it"
             raise ChangedError(
-                f"{name} is not what was learned: what comes {where} has changed. --force begins "
-                "anew."
+                f"{name} differs from what was learned: the text {where} has changed. --force "
+                "starts afresh."
             )
         if len(around) == 2 and not set(around) & set(b"\r\n"):
             raise ChangedError(
                 f"{name}, line {at.line + 1:,} was the last one, without an end, when it was "
-                "learned, and has gone on since: it was not all there. --force begins anew."
+                "learned, and has gone on since: it was not all there. --force starts afresh."
             )
 
     def close(self) -> None:

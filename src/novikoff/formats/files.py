@@ -252,7 +252,7 @@ class GrowingCsv:
             self._file.close()
             raise OutputError(
                 f"{self.path} is not as it was when the model was saved: give the file of this "
-                "stream, a new name, or begin anew with --force."
+                "stream, a new name, or start afresh with --force."
             )
         self._file.truncate(size)
 

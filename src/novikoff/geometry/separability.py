@@ -222,7 +222,8 @@ class Verdict:
         verdict     quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on \
 their side, the other 3 only on the hyperplane itself
         separated   rows 3 (counted from 0)
-        logistic    a logistic regression has no finite estimate of 0 → +∞
+        logistic    not all estimates of a logistic regression are finite (quasi-complete \
+separation): 0 → +∞
                     finite estimates exist without the column 0
         """
         for heading, text in self._lines():

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict
 
 SHOWN = 12
+_FEW = 3  # weights of unknown sign that are named, where no weight is finite
 _VERDICTS = {
     "separable": "a hyperplane {which} has all {n:,} rows on their side",
     "quasi-separable": "hyperplanes {which} can have {apart} strictly on their side, the other "
@@ -20,11 +21,10 @@ _VERDICTS = {
     "inseparable": "no hyperplane {which} has all {n:,} rows on their side",
 }
 _LOGISTIC_OF_KIND = {
-    "separable": "a logistic regression has no finite estimates; whether each goes to +∞ or −∞ is "
-    "not proved",
-    "quasi-separable": "the estimates of a logistic regression are not all finite; which of them "
-    "are infinite is not proved",
-    "inseparable": "a logistic regression has finite estimates",
+    "separable": "a logistic regression has no finite estimates (complete separation)",
+    "quasi-separable": "not all estimates of a logistic regression are finite (quasi-complete "
+    "separation)",
+    "inseparable": "a logistic regression has finite estimates (overlap)",
 }
 
 
@@ -100,7 +100,12 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """What becomes of the weights of a logistic regression, as far as that is known."""
     fates, columns = verdict.logistic, verdict.responsible_columns
     if fates is None:  # too many columns, or too little time: the verdict says this much
-        yield "logistic", _LOGISTIC_OF_KIND[verdict.kind]
+        open_question = {
+            "separable": "; no sign is proved",
+            "quasi-separable": "; which of them are infinite is not proved",
+            "inseparable": "",
+        }[verdict.kind]
+        yield "logistic", _LOGISTIC_OF_KIND[verdict.kind] + open_question
         return
     named = {
         str(fate): [str(name) for name in fates if fates[name] == fate]
@@ -111,27 +116,18 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         for name, fate in fates.items()
         if fate in ("+inf", "-inf")
     ]
-    said = []
-    if verdict.kind == "inseparable":
-        said.append("a logistic regression has finite estimates")
-    elif verdict.kind == "separable":  # there are no others: names would say little
-        rest = "the others go" if signed else "each goes"
-        unknown = f"; whether {rest} to +∞ or −∞ is not proved"
-        no_sign = unknown if named.pop("diverges", None) else ""
-        listed = f": {some(signed, len(signed))}" if signed else ""
-        said.append(f"a logistic regression has no finite estimates{listed}{no_sign}")
-    else:
-        text = "the estimates of a logistic regression are not all finite"
-        if signed:
-            listed = some(signed, len(signed))
-            text = f"a logistic regression has no finite estimate of {listed}"
-        said.append(text)
+    listed = f": {some(signed, len(signed))}" if signed else ""
+    said = [_LOGISTIC_OF_KIND[verdict.kind] + listed]
+    if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
+        which = ", ".join(rest) if len(rest) <= _FEW else f"{len(rest):,} others"
+        said[0] += f"; sign not proved: {which}" if signed else "; no sign is proved"
+    elif verdict.kind == "quasi-separable":
         for part in verdict.aliased or []:
             if not part.finite:
                 names = some([str(name) for name in part.columns], len(part.columns))
                 said.append(f"no finite estimate of these together, which are aliased: {names}")
     for fate, what in (
-        ("diverges", "no finite estimate, and no sign that is proved"),
+        ("diverges", "no finite estimate, sign not proved"),
         (
             "undetermined",
             "each alone not determined by the data (constant, or dependent on other columns)",

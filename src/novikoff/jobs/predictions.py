@@ -51,10 +51,12 @@ class Predictions:
         found: list[str] = []
         table = (self.record.preprocessing or {}).get("family") == "table"
         if self.rows and self.labelled == self.rows:
-            found.append(f"{self.differing:,} of {self.rows:,} labels differ.")
+            found.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
         elif self.reader.written or (table and self.reader.label is not None):
             if self.labelled:
-                found.append(f"{self.differing:,} of {self.labelled:,} labels differ.")
+                found.append(
+                    f"{self.differing:,} of {self.labelled:,} labels differ from the predictions."
+                )
             found.append(
                 f"labels are missing, or none that the model could give, in "
                 f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: these rows are not "

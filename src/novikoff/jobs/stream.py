@@ -629,7 +629,7 @@ def _restore(
         if was != now:
             raise DataError(
                 f"{path} was begun with --{name.replace('_', '-')} {was}, not {now}; ask for the "
-                "same, or begin anew with --force."
+                "same, or start afresh with --force."
             )
     try:
         run.restore(cast(LinearModel, saved.model), counts)

@@ -260,7 +260,7 @@ def study(
     else:
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
-    tell("report", None)
+    tell("writing the report", None)
     confusion, margins, each_row = task.count(model, trained, duplicates=imperfect)
     return Study(
         options=options,

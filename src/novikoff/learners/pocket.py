@@ -153,7 +153,7 @@ class Pocket(LinearLearner):
 
     >>> clf = nv.Pocket("textbook", max_updates=20, random_state=3).fit(X, y)
     >>> clf.coef_.tolist(), clf.intercept_.tolist(), clf.n_errors_, len(clf.history_)
-    ([[2.0, 2.0]], [-1.0], 1, 21)
+    ([[-1.0, -1.0]], [-1.0], 2, 21)
     """
 
     strategy: Literal["ratchet", "run_length", "textbook"] = "ratchet"

@@ -86,6 +86,11 @@ class Regret:
         least, most = self.curve[-1].tolist()
         return Interval(float(least), float(most))
 
+    def __repr__(self) -> str:
+        n, (least, most) = len(self.learner_mistakes), self.curve[-1].tolist()
+        between = f"{least}" if least == most else f"{least} to {most}"
+        return f"Regret({between} after {n} rows: {self.mistakes} mistakes of the learner)"
+
 
 def regret(
     X: MatrixLike,

@@ -78,7 +78,7 @@ other, in 4 rows of 2 columns.'
     Traceback (most recent call last):
         ...
     novikoff.proofs.checker.CertificateError: The certificate is for other data: the \
-digest of the rows and labels differs.
+rows or labels differ from those it is about (another SHA-256 digest).
     """
 
     kinds = get_args(Kind)

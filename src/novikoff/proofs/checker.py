@@ -182,7 +182,8 @@ class Reading:
                 raise CertificateError(f"The certificate is for other data: no label is {label!r}.")
         if MatrixDigest.of_tree(self._tree, proof.n).signed(self._signs) != proof.sha256:
             raise CertificateError(
-                "The certificate is for other data: the digest of the rows and labels differs."
+                "The certificate is for other data: the rows or labels differ from those it is "
+                "about (another SHA-256 digest)."
             )
         if self._failed is not None:
             raise self._failed[1]

@@ -174,6 +174,8 @@ def _infeasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
     some_kept = any(answer.proof and answer.proof.witnesses for answer in answers)
     fewer = f"no fewer {'beside those kept' if some_kept else 'of them'} do"
     text = f"these rows contradict each other, and {fewer}"
+    if not some_kept:
+        text += " (an irreducible infeasible subset, IIS)"
     if len(answers) > 1:
         text = f"the rows of each conflict contradict each other, and {fewer}"
     elif len(answers[0].conflict) == 1:

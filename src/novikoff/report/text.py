@@ -101,8 +101,8 @@ def _one_line(report: Report, case: Case) -> str:
         return f"γ {interval(verdict.margin)}{bound(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
-        wrong = f", best hyperplane found errs on {case.errors:,}"
-        wrong += f", every one on at least {case.least_errors:,}" if case.least_errors else ""
+        wrong = f", the best hyperplane found misclassifies {case.errors:,}"
+        wrong += f", every hyperplane at least {case.least_errors:,}" if case.least_errors else ""
     return f"rows {rows_text(report.rows(verdict.support), 4)} contradict{wrong}"
 
 
@@ -124,7 +124,8 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     if standard:
         counts += ", on standardised features"
     if rule == "largest margin" and not run.clean:
-        counts += "; --epochs lets it go on"
+        limit = "--epochs" if report.found.options.budget is None else "--budget"
+        counts += f"; a larger {limit} lets it run longer"
     yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
     yield "perceptron", f"{yet}every row right after {counts}"
     if run.period is not None:
@@ -134,9 +135,9 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
             none = f"no {_hyperplane(report)} separates some class from the rest"
         yield "", f"its weights repeat every {every}: {none}, proved"
     if not run.returned:
-        yield "", "in floats its rule, mapped back, does not separate the rows as given"
+        yield "", "rounded to floats, its rule does not separate the rows on the original features"
     elif standard and run.clean and cases:
-        yield "", "its rule, mapped back to the features as given, has every row right: proved"
+        yield "", "proved: on the original features, its rule classifies every row correctly"
 
 
 def _rule(report: Report) -> Iterator[tuple[str, str]]:
@@ -152,9 +153,13 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     if found.rule == "largest margin" and found.options.model == "perceptron":
         name += " (the perceptron's does not have every row right)"
     if found.rule == "fewest mistakes" and len(found.classes) > 2:
-        pairs = "pair of classes: the class with most of them wins"
-        each = pairs if found.model.multi_class == "ovo" else "class: the largest sum wins"
-        name = f"those with the fewest mistakes that were found, one for each {each}"
+        pairs = "pair of classes; the class with the most votes wins"
+        each = (
+            pairs
+            if found.model.multi_class == "ovo"
+            else "class; the class with the largest score wins"
+        )
+        name = f"hyperplanes with the fewest mistakes that were found, one for each {each}"
     least = found.cases[0].least_errors if len(found.cases) == 1 else None
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"
@@ -178,7 +183,7 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
-        yield "", "the search ended when it hardly gained; with --budget SECONDS it goes on"
+        yield "", "search stopped: no recent improvement (--budget SECONDS searches longer)"
     if report.wrong is not None:
         many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
         yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_counting(report)}"
