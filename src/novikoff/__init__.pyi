@@ -2,11 +2,15 @@
 
 from novikoff import cluster as cluster
 from novikoff import data as data
+from novikoff import errors as errors
 from novikoff import neurons as neurons
 from novikoff import plots as plots
 from novikoff import theory as theory
 from novikoff.core import orders as orders
 from novikoff.core.hyperplane import Hyperplane as Hyperplane
+from novikoff.errors import CertificateError as CertificateError
+from novikoff.errors import NotSeparableError as NotSeparableError
+from novikoff.errors import NovikoffError as NovikoffError
 from novikoff.formats.onnx import export_onnx as export_onnx
 from novikoff.geometry.margin import Interval as Interval
 from novikoff.geometry.separability import Verdict as Verdict
@@ -15,7 +19,6 @@ from novikoff.geometry.separability import separate_classes as separate_classes
 from novikoff.learners.kernel import Forgetron as Forgetron
 from novikoff.learners.kernel import KernelPerceptron as KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin as MaxMargin
-from novikoff.learners.max_margin import NotSeparableError as NotSeparableError
 from novikoff.learners.perceptron import PassiveAggressive as PassiveAggressive
 from novikoff.learners.perceptron import Perceptron as Perceptron
 from novikoff.learners.pocket import Pocket as Pocket
@@ -29,7 +32,6 @@ from novikoff.learners.tower import TowerClassifier as TowerClassifier
 from novikoff.page.widget import lab as lab
 from novikoff.proofs.certificate import Certificate as Certificate
 from novikoff.proofs.certificate import verify as verify
-from novikoff.proofs.checker import CertificateError as CertificateError
 from novikoff.proofs.error_bound import ErrorBound as ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate as SystemCertificate
 from novikoff.systems.conflicts import conflicts as conflicts

@@ -131,7 +131,9 @@ def test_a_chunked_question_does_not_pass_the_limit(said: bytes) -> None:
     """What a head says of the length is not believed: pieces have no length at all."""
     with in_a_thread() as port:
         head = HEAD % port + said + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-        heard = exchange(port, head, CHUNK, b"0\r\n\r\n")
+        # Only the head is sent: the server rejects it and closes the connection, and a body that
+        # nobody reads could make the system drop the answer.
+        heard = exchange(port, head)
         assert heard.startswith(b"HTTP/1.1 411")
 
 

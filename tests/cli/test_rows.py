@@ -65,7 +65,7 @@ def test_wrong_rows_are_those_that_predict_gets_wrong(flipped: Path, tmp_path: P
     assert list(rows[0]) == ["row", "label", "prediction"]
     assert [int(row["row"]) for row in rows] == [8, 31, 77]
     assert all(row["label"] != row["prediction"] for row in rows)
-    assert done.err == "novikoff: 3 of 100 labels differ.\n"
+    assert done.err == "novikoff: 3 of 100 labels differ from the predictions.\n"
 
 
 def test_predict_lists_differing_rows_by_id_with_scores_or_says_that_none_can_be(

@@ -14,8 +14,8 @@ import pytest
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsOne, OneVsRest
-from novikoff.formats.files import OutputError
-from novikoff.formats.onnx import OnnxExportError, export_onnx
+from novikoff.errors import OnnxExportError, OutputError
+from novikoff.formats.onnx import export_onnx
 from tests.model_cases import FITTED, Labels, Model, X, perceptron
 
 onnx = pytest.importorskip("onnx")

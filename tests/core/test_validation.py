@@ -170,8 +170,8 @@ def test_bad_labels_are_refused() -> None:
         (lambda: np.ma.masked_array([0, 1], mask=[False, True]), "masked"),
         (lambda: [0, None], "no label in row 1"),
         (lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"), "no label in row 1"),
-        (lambda: np.array([0, 2**60]), "row 1: integers beyond"),
-        (lambda: np.array([0, 2**64 - 1], dtype=np.uint64), "row 1: integers beyond"),
+        (lambda: np.array([0, 2**60]), "row 1: integer labels beyond"),
+        (lambda: np.array([0, 2**64 - 1], dtype=np.uint64), "row 1: integer labels beyond"),
     ]
     for make, message in cases:
         with pytest.raises(ValueError, match=message):

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pytest
 
-from novikoff.data import DataError, ReadOptions, Recipe, open_stream, read
+from novikoff.data import ReadOptions, Recipe, open_stream, read
+from novikoff.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

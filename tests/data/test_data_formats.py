@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import DataError, Dataset, ReadOptions, read
+from novikoff.data import Dataset, ReadOptions, read
+from novikoff.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

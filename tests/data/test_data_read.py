@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from novikoff.data import DataError, Dataset, ReadOptions, Recipe, read
+from novikoff.data import Dataset, ReadOptions, Recipe, read
+from novikoff.errors import DataError
 from tests.real_data import real
 
 pa = pytest.importorskip("pyarrow")

@@ -19,8 +19,6 @@ import pytest
 import scipy.sparse as sp
 
 from novikoff.data import (
-    ChangedError,
-    DataError,
     Piece,
     Position,
     ReadOptions,
@@ -30,6 +28,7 @@ from novikoff.data import (
     read_pieces,
 )
 from novikoff.data.pairs import feature_hash
+from novikoff.errors import ChangedError, DataError
 from tests.property.test_data_pieces import Dripping
 
 Row = tuple[list[float], Hashable]

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from novikoff.data import DataError, ReadOptions, parse_size, read
+from novikoff.data import ReadOptions, parse_size, read
 from novikoff.data.on_disk import _PROGRAM_BYTES
+from novikoff.errors import DataError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from novikoff.data import DataError, Dataset, ReadOptions, pairs, read
+from novikoff.data import Dataset, ReadOptions, pairs, read
+from novikoff.errors import DataError
 
 datasets = pytest.importorskip("sklearn.datasets")
 

@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
 from novikoff.core.rows import Floats, SparseMatrix
+from novikoff.errors import ModelFileError, OutputError
 from novikoff.formats import model_file
-from novikoff.formats.files import OutputError
-from novikoff.formats.model_file import ModelFileError, dump, read
+from novikoff.formats.model_file import dump, read
 from novikoff.learners.base import linear
 from novikoff.learners.saving import load, record_of, save
 from tests.model_cases import (

@@ -13,13 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from novikoff.formats.files import (
-    AtomicFile,
-    OutputError,
-    check_writable,
-    write_file,
-    write_files,
-)
+from novikoff.errors import OutputError
+from novikoff.formats.files import AtomicFile, check_writable, write_file, write_files
 
 
 def test_nothing_is_renamed_unless_all_are_written(

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
-from novikoff.data import DataError
+from novikoff.errors import DataError
 from novikoff.jobs.stream import RECENT_ROWS, StreamRun
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import Example

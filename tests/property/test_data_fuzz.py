@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.data import DataError, ReadOptions, read
+from novikoff.data import ReadOptions, read
+from novikoff.errors import DataError
 from tests.data.test_data_bad_files import npy, npz, parquet
 
 pa = pytest.importorskip("pyarrow")

@@ -20,10 +20,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from novikoff.data import DataError, Dataset, ReadOptions, StreamOptions, open_stream, read
+from novikoff.data import Dataset, ReadOptions, StreamOptions, open_stream, read
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.kernels import parse_csv, parse_pairs
 from novikoff.data.numbers import is_exact_text
+from novikoff.errors import DataError
 
 NUMBERS = (
     *("0", "1", "-1", "2.5", "-0.125", "1e3", "+7", ".5", "5.", "1e-5", "0.1", "1e-320"),

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.core.linear_model import LinearModel
-from novikoff.data import DataError, ReadOptions, StreamOptions, open_stream, read, read_pieces
+from novikoff.data import ReadOptions, StreamOptions, open_stream, read, read_pieces
+from novikoff.errors import DataError
 from novikoff.jobs.stream import StreamRun, StreamSession
 from tests.cli.conftest import inside
 from tests.property.test_data_pieces import Dripping

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from novikoff.formats.model_file import ModelFileError
+from novikoff.errors import ModelFileError
 from novikoff.formats.model_file import dump as dump_record
 from novikoff.learners.base import linear
 from novikoff.learners.saving import load, record_of

@@ -18,7 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.data import DataError, ReadOptions, Recipe, read
+from novikoff.data import ReadOptions, Recipe, read
+from novikoff.errors import DataError
 from novikoff.formats import certificate_file
 from tests.cli.conftest import Result, inside
 

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 import novikoff as nv
 from novikoff.core.counts import Trace
 from novikoff.core.rows import Vector
-from novikoff.formats.files import OutputError
+from novikoff.errors import OutputError
 from novikoff.jobs.study import Options, study
 from novikoff.report.pictures import Subject, draw
 from novikoff.report.plots import (

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
-from novikoff.data.errors import DataError
+from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv

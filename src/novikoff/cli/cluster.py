@@ -44,7 +44,7 @@ def check_options(asked: SimpleNamespace) -> None:
 @contextmanager
 def _connected(where: str, show: Show) -> Iterator[Any]:
     """A client of the cluster."""
-    from novikoff.cluster import ClusterError
+    from novikoff.errors import ClusterError
 
     try:
         from distributed import Client, LocalCluster

@@ -216,7 +216,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
     import numpy as np
 
     from novikoff.core.validation import Columns
-    from novikoff.data.errors import meant, quoted
+    from novikoff.data.messages import meant, quoted
     from novikoff.jobs.study import study
     from novikoff.report.summary import Report
 

@@ -68,7 +68,8 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     """Two columns of a file as a question of the page."""
     from novikoff.cli.fit import positive_label
     from novikoff.core.validation import distinct_labels
-    from novikoff.data import DataError, ReadOptions, read
+    from novikoff.data import ReadOptions, read
+    from novikoff.errors import DataError
     from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = tuple(name for name in (asked.across, asked.up) if name is not None)

@@ -137,7 +137,8 @@ def _size(value: str | None) -> int | None:
     """The number of bytes that an option says: 500MB, 2GB, 1.5GiB, 1e9."""
     if value is None:
         return None
-    from novikoff.data import DataError, parse_size
+    from novikoff.data import parse_size
+    from novikoff.errors import DataError
 
     try:
         size = parse_size(value)

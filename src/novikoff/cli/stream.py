@@ -112,7 +112,7 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.data.errors import counted
+    from novikoff.data.messages import counted
     from novikoff.jobs.stream import StreamRun, StreamSession
 
     asked = SimpleNamespace(**values)
@@ -163,7 +163,8 @@ for _option in command.params:
 
 def _check(data: str, asked: SimpleNamespace) -> None:
     """Refuse options that do not go together, and a model that must not be written."""
-    from novikoff.formats.files import OutputError, check_writable
+    from novikoff.errors import OutputError
+    from novikoff.formats.files import check_writable
 
     options = {"--save": "save", "--mistakes": "mistakes", "--bad-rows-log": "bad_rows_log"}
     files = {option: getattr(asked, name) for option, name in options.items()}
@@ -240,7 +241,7 @@ def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -
 
 def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     """Print what was learned in all."""
-    from novikoff.data.errors import counted
+    from novikoff.data.messages import counted
     from novikoff.data.source import shown
 
     run, progress, model = session.run, session.run.progress(), session.run.model

@@ -7,6 +7,6 @@ workers. Dask is imported when it is first needed.
 """
 
 from novikoff.cluster.rows import Rows, rows
-from novikoff.cluster.shards import ClusterError
+from novikoff.errors import ClusterError
 
 __all__ = ["ClusterError", "Rows", "rows"]

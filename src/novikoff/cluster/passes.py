@@ -19,7 +19,7 @@ from novikoff.cluster.tasks import Cluster, ShardVisit
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
-from novikoff.data.errors import DataError
+from novikoff.errors import DataError
 from novikoff.geometry.passes import (
     ExactSigns,
     Mask,

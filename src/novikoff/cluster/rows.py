@@ -14,7 +14,6 @@ from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
 from novikoff.cluster.passes import DaskPasses, Survey
 from novikoff.cluster.pocket import CountedRule, search
 from novikoff.cluster.shards import (
-    ClusterError,
     Setting,
     Shard,
     ShardSource,
@@ -30,15 +29,15 @@ from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label, distinct_labels
-from novikoff.data.errors import DataError
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
+from novikoff.errors import CertificateError, ClusterError, DataError
 from novikoff.geometry.passes import ExactSigns, in_turn
 from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
 from novikoff.geometry.verdict_search import IntervalProgress, find
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import CertificateError, Checking
+from novikoff.proofs.checker import Checking
 from novikoff.proofs.digest import HashTree, MatrixDigest
 from novikoff.proofs.error_bound import BoundChecking, ErrorBound
 from novikoff.proofs.remote import RemoteRows

@@ -18,19 +18,15 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
-from novikoff.data.errors import DataError
 from novikoff.data.labels import LabelKind, LabelReader
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
+from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.passes import Part
 
 Labels = npt.NDArray[Any]
 # What was found out about rows, by what it is and by the first row and number of rows.
 Memo = dict[object, dict[tuple[int, int], npt.NDArray[Any]]]
-
-
-class ClusterError(OSError):
-    """The cluster cannot do what is asked of it; the message says why and what to do."""
 
 
 def versions() -> str:

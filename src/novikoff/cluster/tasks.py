@@ -20,9 +20,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.shards import ClusterError, Setting, Shard, ShardSource, checked, versions
+from novikoff.cluster.shards import Setting, Shard, ShardSource, checked, versions
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
+from novikoff.errors import ClusterError
 from novikoff.geometry.passes import OutOfTimeError, V, Visit
 from novikoff.proofs import exact
 

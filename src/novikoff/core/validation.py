@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Floats
+from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -67,16 +68,16 @@ def check_matrix(
     ValueError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
     """
     if X is None:
-        raise ValueError("X is missing: a table of numbers is needed.")
+        raise DataError("X is missing: a table of numbers is needed.")
     if np.ma.is_masked(X):
-        raise ValueError("X is masked in places: remove or impute what is missing first.")
+        raise DataError("X is masked in places: remove or impute what is missing first.")
     if hasattr(X, "tocsr") and hasattr(X, "shape"):
         return _not_empty(_from_sparse(X))
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return _not_empty(_from_frame(X, levels or {}))
     dense = _plain_array(X)
     if dense.ndim != 2:
-        raise ValueError(
+        raise DataError(
             f"X has {dense.ndim} dimension(s), but a table has two. Reshape your data: "
             "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
         )
@@ -119,14 +120,14 @@ def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns
     given: set[Hashable] = set()
     for name, levels in columns:
         if name in groups or (levels is not None and name in given):
-            raise ValueError(f"X has two columns named {name!r}, one of categories: rename one.")
+            raise DataError(f"X has two columns named {name!r}, one of categories: rename one.")
         given.add(name)
         if levels is not None:
             groups[name] = range(len(names), len(names) + len(levels))
         names += [name] if levels is None else [f"{name}={level}" for level in levels]
     if len({*names}) < len(names) and groups:
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X would have two columns named {twice!r}: rename a column.")
+        raise DataError(f"X would have two columns named {twice!r}: rename a column.")
     return Columns(names, groups)
 
 
@@ -147,7 +148,7 @@ if labels tell which row is which, or y.to_numpy() if the order does.
     if not X.index.equals(y.index):
         pairs = enumerate(zip(X.index.tolist(), y.index.tolist(), strict=True))
         row, (of_x, of_y) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
-        raise ValueError(
+        raise DataError(
             f"The index of y is not that of X: row {row} is {of_x!r} in X and {of_y!r} in y. "
             "Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order "
             "does."
@@ -167,9 +168,9 @@ def _not_empty(X: Any) -> Any:
     """X, which must have a row and a column."""
     n, d = X.shape
     if n == 0:
-        raise ValueError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
+        raise DataError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
     if d == 0:
-        raise ValueError(f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
+        raise DataError(f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required.")
     return X
 
 
@@ -179,9 +180,9 @@ def check_labels(y: object) -> Labels:
     Dates and times become text.
     """
     if y is None:
-        raise ValueError("y is missing: every row needs a label.")
+        raise DataError("y is missing: every row needs a label.")
     if np.ma.is_masked(y):
-        raise ValueError("y is masked in places: remove these rows first.")
+        raise DataError("y is masked in places: remove these rows first.")
     values: Any = y.to_numpy() if hasattr(y, "to_numpy") else y
     labels: Labels = np.asarray(values)
     if not hasattr(values, "dtype") and (labels.dtype.kind in "US" or _has_large(labels)):
@@ -189,10 +190,10 @@ def check_labels(y: object) -> Labels:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"y has shape {labels.shape}, but one label per row is needed.")
+        raise DataError(f"y has shape {labels.shape}, but one label per row is needed.")
     if labels.dtype.kind in "Vc":
         what = "structured labels" if labels.dtype.kind == "V" else "complex numbers"
-        raise ValueError(f"y has {what}: labels are whole numbers, text or the like.")
+        raise DataError(f"y has {what}: labels are whole numbers, text or the like.")
     _check_labels_are_there(labels)
     return labels.astype(str) if labels.dtype.kind in "mM" else labels
 
@@ -208,7 +209,7 @@ def distinct_labels(labels: Labels) -> list[Hashable]:
     """The different labels, in order where they have one, else in order of their text."""
     values: list[Any] = list(dict.fromkeys(labels.tolist()))
     if len({plain_label(value) for value in values}) < len(values):
-        raise ValueError(f"y has different labels that look the same: {values[:10]!r}.")
+        raise DataError(f"y has different labels that look the same: {values[:10]!r}.")
     try:
         return sorted(values)
     except TypeError:
@@ -242,7 +243,7 @@ def signs_of(
         if plain == positive:
             signs[_equal(labels, label)] = 1
         elif negative is not None and plain != negative:
-            raise ValueError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
+            raise DataError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
     return signs
 
 
@@ -265,12 +266,12 @@ def _check_labels_are_there(labels: Labels) -> None:
         missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
         infinite = np.isinf(labels) if labels.dtype.kind == "f" else infinite
     if missing.any():
-        raise ValueError(f"y has no label in row {int(np.argmax(missing))}.")
+        raise DataError(f"y has no label in row {int(np.argmax(missing))}.")
     if infinite.any():
-        raise ValueError(f"y is infinite in row {int(np.argmax(infinite))}.")
+        raise DataError(f"y is infinite in row {int(np.argmax(infinite))}.")
     if large.any():
         row = int(np.argmax(large))
-        raise ValueError(
+        raise DataError(
             f"y has the label {labels[row]} in row {row}: integer labels beyond 2**53 are not "
             "exact as floats; pass them as strings."
         )
@@ -301,7 +302,7 @@ def _plain_array(X: object) -> npt.NDArray[Any]:
     try:
         values = np.asarray(given)
     except ValueError:
-        raise ValueError("X is not a table: its rows differ in length.") from None
+        raise DataError("X is not a table: its rows differ in length.") from None
     if values.dtype.kind in "USOmMc" or (_has_large(values) and not hasattr(given, "dtype")):
         return np.asarray(given, dtype=object)
     return values
@@ -329,7 +330,7 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
         if coded is not None:
             codes, own = coded
             if (codes < 0).any():
-                raise ValueError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
+                raise DataError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
             parts.append(codes[:, None] == np.arange(len(own)))
             continue
         values = np.asarray(column.to_numpy())[:, None]
@@ -370,7 +371,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     if kind not in "biuf":
         where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
         if kind == "c":
-            raise ValueError(
+            raise DataError(
                 f"Complex data not supported: X contains {values.dtype}{where}; give real and "
                 "imaginary parts columns of their own."
             )
@@ -378,7 +379,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
             "m": ("durations", _NUMBERS_FOR_DURATIONS),
             "M": ("dates", _NUMBERS_FOR_DATES),
         }.get(kind, ("text", "encode it first"))
-        raise ValueError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
+        raise DataError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
     wide = values.astype(np.float64)
     if kind == "f":
         rounded = (wide != values) & (values == values)
@@ -405,7 +406,7 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
                 raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
             dated = hasattr(value, "isoformat") or hasattr(value, "to_timestamp")
             advice = _NUMBERS_FOR_DATES if dated else "encode it first"
-            raise ValueError(f"{where}, which is not a number: {advice}.")
+            raise DataError(f"{where}, which is not a number: {advice}.")
         try:
             out[i, j] = float(number)
         except OverflowError:
@@ -434,7 +435,7 @@ def _malformed(what: str) -> ValueError:
 def _from_sparse(matrix: Any) -> sp.csr_array:
     """A sparse matrix in canonical CSR form; its arrays are checked before anything uses them."""
     if len(matrix.shape) != 2:
-        raise ValueError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
+        raise DataError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
     form = getattr(matrix, "format", "")
     if form in ("csr", "csc"):
@@ -524,7 +525,7 @@ def _without_duplicates(
         except OverflowError:
             sums[k] = math.inf
         if not np.isnan(sums[k]) and sum(map(Fraction, parts)) != float(sums[k]):
-            raise ValueError(
+            raise DataError(
                 f"X has several entries in row {rows[first[k]]}, column {columns[first[k]]}, whose "
                 "sum float64 cannot hold exactly: add them up first."
             )

@@ -11,11 +11,11 @@ what a model keeps of all that.
 
 from __future__ import annotations
 
-from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.options import Dataset, Piece, Position, ReadOptions, StreamOptions, parse_size
 from novikoff.data.reading import read
 from novikoff.data.recipe import Recipe
 from novikoff.data.stream import RowStream, open_stream, read_pieces
+from novikoff.errors import ChangedError, DataError
 
 __all__ = [
     "ChangedError",

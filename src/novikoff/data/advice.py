@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from novikoff.data.errors import argument, quoted
+from novikoff.data.messages import argument, quoted
 from novikoff.data.numbers import BLANKS, is_number
 
 NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"

@@ -11,11 +11,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from novikoff.data.columns import check_unique, find_roles
-from novikoff.data.errors import DataError, every, listed
+from novikoff.data.messages import every, listed
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
+from novikoff.errors import DataError
 
 _BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
 

@@ -20,13 +20,14 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
-from novikoff.data.errors import DataError, counted, quoted
 from novikoff.data.labels import LabelForm
+from novikoff.data.messages import counted, quoted
 from novikoff.data.numbers import BLANKS, is_missing, is_number, is_truth
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request, check_encoding, check_text, count_lines, end_of_lines
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.tables import TableReader
+from novikoff.errors import DataError
 
 # A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
 KERNEL_BYTES: Final = 1 << 24

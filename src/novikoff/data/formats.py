@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import PurePath
 from typing import Literal, NamedTuple, TypeAlias
 
-from novikoff.data.errors import DataError
+from novikoff.errors import DataError
 
 # Columns are known by name or by number, or each row names its own features.
 Family: TypeAlias = Literal["table", "matrix", "named"]

@@ -15,13 +15,14 @@ from itertools import islice
 from typing import Any, Final, NoReturn
 
 from novikoff.data.columns import LABEL_NAMES
-from novikoff.data.errors import DataError, listed, quoted, repeated
 from novikoff.data.labels import LabelForm
+from novikoff.data.messages import listed, quoted, repeated
 from novikoff.data.numbers import inexact, is_exact_text
 from novikoff.data.pairs import PairRows, Row
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
+from novikoff.errors import DataError
 
 _KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices
-from novikoff.data.errors import DataError, quoted
+from novikoff.data.messages import quoted
 from novikoff.data.numbers import BLANKS, is_number, is_truth
+from novikoff.errors import DataError
 
 Labels: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.cells import Truths
-from novikoff.data.errors import DataError, argument, counted, place, quoted
+from novikoff.data.messages import argument, counted, place, quoted
 from novikoff.data.options import Imputed
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Column
+from novikoff.errors import DataError
 
 _ROWS_NAMED: Final = 10
 

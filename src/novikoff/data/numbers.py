@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.errors import DataError, argument, place
+from novikoff.data.messages import argument, place
+from novikoff.errors import DataError
 
 # What Arrow takes for missing, and the question mark of the UCI repository.
 MISSING: Final = (

@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
-from novikoff.data.errors import DataError, listed, quoted
 from novikoff.data.labels import LabelForm
+from novikoff.data.messages import listed, quoted
 from novikoff.data.numbers import are_exact, refuse_inexact
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
+from novikoff.errors import DataError
 
 Array = npt.NDArray[np.generic]
 

@@ -20,10 +20,11 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.errors import DataError, readable_errors
+from novikoff.data.messages import readable_errors
 from novikoff.data.options import Dataset, ReadOptions, csr, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, shown
+from novikoff.errors import DataError
 
 Array = npt.NDArray[np.generic]
 

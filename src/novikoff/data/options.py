@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from novikoff.core.rows import Floats, Indices
-from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
 from novikoff.data.labels import Labels
+from novikoff.data.messages import quoted
+from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -21,13 +21,14 @@ import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.data.columns import refuse_columns
-from novikoff.data.errors import DataError, counted, listed, quoted
 from novikoff.data.labels import LabelForm
+from novikoff.data.messages import counted, listed, quoted
 from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
 from novikoff.data.options import Piece, Position, csr
 from novikoff.data.reader import Reader, Request, check_encoding, check_text
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

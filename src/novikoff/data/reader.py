@@ -19,12 +19,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.errors import BadRowError, DataError
 from novikoff.data.formats import find_magic
 from novikoff.data.labels import LabelForm, LabelReader, recode
 from novikoff.data.options import Imputed, Piece, Position, ReadOptions, StreamOptions
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
+from novikoff.errors import BadRowError, DataError
 
 PIECE_BYTES: Final = 1 << 21
 

@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import FORMATS
 from novikoff.data.labels import Labels, check_classes, labels_of
+from novikoff.data.messages import quoted
 from novikoff.data.on_disk import (
     Array,
     ArrayFolder,
@@ -32,6 +32,7 @@ from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source, shown
+from novikoff.errors import DataError
 
 _DEFAULT: Final = ReadOptions()
 _ON_DISK: Final = ("X", "data", "indices")

@@ -10,8 +10,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final, Literal, cast
 
-from novikoff.data.errors import DataError, quoted
 from novikoff.data.formats import Family
+from novikoff.data.messages import quoted
+from novikoff.errors import DataError
 
 _MAX_COLUMNS: Final = 2**31 - 1
 _MANY_NAMES: Final = 1_000_000  # beyond it names are made when they are asked for

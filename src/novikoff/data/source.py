@@ -21,8 +21,9 @@ from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO, Final, TypeAlias
 
-from novikoff.data.errors import DataError, readable_errors
 from novikoff.data.formats import find_format, refuse_foreign
+from novikoff.data.messages import readable_errors
+from novikoff.errors import DataError
 
 PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
 

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from novikoff.data.errors import ChangedError, DataError
 from novikoff.data.formats import FORMATS
 from novikoff.data.labels import KINDS, LabelReader
 from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
@@ -18,6 +17,7 @@ from novikoff.data.reader import Reader, Request
 from novikoff.data.reading import make_reader, open_reader
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, Source
+from novikoff.errors import ChangedError, DataError
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
 _UNSAID: Final = "The model does not say how its stream was read."

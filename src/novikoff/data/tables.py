@@ -24,13 +24,14 @@ from novikoff.data.advice import (
 )
 from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
-from novikoff.data.errors import DataError, argument, counted, listed, place, quoted, repeated
 from novikoff.data.labels import LabelForm, recode
+from novikoff.data.messages import argument, counted, listed, place, quoted, repeated
 from novikoff.data.missing import MissingValues
 from novikoff.data.numbers import is_missing, is_number, is_truth, refuse_inexact
 from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
+from novikoff.errors import DataError
 
 MAX_LABEL_CHARACTERS: Final = 10_000
 _MAX_LEVELS: Final = 10_000

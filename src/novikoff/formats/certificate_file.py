@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import CertificateError
 from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.strict_json import InvalidJsonError, parse_object, take_fields
+from novikoff.proofs.strict_json import parse_object, take_fields
 from novikoff.proofs.system_certificate import SystemCertificate
 
 if TYPE_CHECKING:

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Self, TypeAlias
 
+from novikoff.errors import OutputError
+
 try:
     import fcntl
 except ModuleNotFoundError:  # Windows: parts are not locked, and leftovers not removed
@@ -40,10 +42,6 @@ _LEFTOVER: Final = re.compile(r"\.novikoff-[0-9a-f]{12}\.part")
 # Of files of data.
 _ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
             ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
-
-
-class OutputError(OSError):
-    """An output file cannot be written; the message is a sentence."""
 
 
 def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:

@@ -34,13 +34,8 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
 from novikoff.core.rows import Matrix
 from novikoff.core.voting import Votes
-from novikoff.proofs.strict_json import (
-    MAX_COUNT,
-    InvalidJsonError,
-    as_json,
-    parse_object,
-    take_fields,
-)
+from novikoff.errors import InvalidJsonError, ModelFileError
+from novikoff.proofs.strict_json import MAX_COUNT, as_json, parse_object, take_fields
 
 if TYPE_CHECKING:
     from novikoff.proofs.error_bound import ErrorBound
@@ -70,10 +65,6 @@ _LABEL_TYPES: Final[dict[str, type]] = {
     **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)},
     **{f"float{bits}": float for bits in (16, 32, 64)},
 }
-
-
-class ModelFileError(ValueError):
-    """A model cannot be saved, or a file is not a model; the message is a sentence."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from novikoff import __version__
 from novikoff.core.model import Model
 from novikoff.core.schemes import OneVsOne
+from novikoff.errors import OnnxExportError
 from novikoff.formats.files import write_file
 from novikoff.formats.model_file import ESTIMATORS
 
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 # Old enough for every runtime of the last years, new enough for all operators used.
 _OPSET, _IR_VERSION = 17, 8
 _MAX_BYTES: Final = 2**31 - 2**20  # the limit of protobuf
-
-
-class OnnxExportError(ValueError):
-    """A model cannot be exported to ONNX; the message is a sentence."""
 
 
 def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = True) -> None:
@@ -58,7 +55,7 @@ def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = Tr
     >>> export_onnx(nv.Perceptron(), "and.onnx")
     Traceback (most recent call last):
         ...
-    novikoff.formats.onnx.OnnxExportError: The Perceptron cannot be exported to ONNX: it is \
+    novikoff.errors.OnnxExportError: The Perceptron cannot be exported to ONNX: it is \
 not fitted.
     """
     rules = _rules_of(model)

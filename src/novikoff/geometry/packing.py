@@ -26,12 +26,13 @@ from scipy.optimize import linprog
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
+from novikoff.errors import CertificateError
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
 from novikoff.geometry.min_norm import Answer, nearest_point, search, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
-from novikoff.proofs.checker import CertificateError, Dependence
+from novikoff.proofs.checker import Dependence
 from novikoff.proofs.error_bound import add_up
 
 # Contradictions looked for before shares are computed anew; rounds that may find none.

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from novikoff.data.errors import DataError, counted
+from novikoff.data.messages import counted
+from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, RowStream

@@ -27,9 +27,10 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Indices, Matrix
-from novikoff.data.errors import BadRowError, DataError, counted
+from novikoff.data.messages import counted
+from novikoff.errors import BadRowError, DataError, InvalidJsonError
 from novikoff.formats.files import GrowingCsv, write_file
-from novikoff.proofs.strict_json import InvalidJsonError, take_fields
+from novikoff.proofs.strict_json import take_fields
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, Position, StreamOptions

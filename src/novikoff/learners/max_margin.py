@@ -17,6 +17,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
+from novikoff.errors import NotSeparableError
 from novikoff.geometry.margin import Interval, canonical
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.learners.base import LinearLearner, linear, one_or_each
@@ -29,35 +30,9 @@ from novikoff.learners.inputs import (
     is_number,
     words,
 )
-from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.checker import GeometricMargin
 
 _BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
-
-
-class NotSeparableError(ValueError):
-    """No hyperplane separates the classes, and here is the proof.
-
-    Attributes
-    ----------
-    verdict : Verdict
-        What was found, the contradicting rows among it.
-    certificate : Certificate
-        The proof, about the rows below: ``certificate.verify(X[rows], y[rows])``.
-    rows : array of int
-        The rows of the two classes; all of them, but for one-vs-one.
-    """
-
-    def __init__(
-        self, message: str, verdict: Verdict, certificate: Certificate, rows: Indices
-    ) -> None:
-        super().__init__(message)
-        self.verdict = verdict
-        self.certificate = certificate
-        self.rows = rows
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.args[0], self.verdict, self.certificate, self.rows)
 
 
 @dataclass(eq=False, repr=False)

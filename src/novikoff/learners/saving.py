@@ -17,13 +17,13 @@ import numpy as np
 from novikoff.core import orders
 from novikoff.core.schemes import sides_of
 from novikoff.core.tower import TowerModel
+from novikoff.errors import CertificateError, InvalidJsonError, ModelFileError
 from novikoff.formats import model_file
 from novikoff.formats.files import write_file
 from novikoff.formats.model_file import (
     ESTIMATORS,
     Array,
     Body,
-    ModelFileError,
     ModelRecord,
     Tensors,
     pocket_state,
@@ -40,9 +40,8 @@ from novikoff.learners.pocket import Pocket
 from novikoff.learners.stateful import PNormPerceptron, SecondOrderPerceptron
 from novikoff.learners.tower import TowerClassifier
 from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import CertificateError
 from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.strict_json import InvalidJsonError, as_json, take_fields
+from novikoff.proofs.strict_json import as_json, take_fields
 
 Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)

@@ -77,7 +77,7 @@ other, in 4 rows of 2 columns.'
     >>> proof.verify(X, [0, 1, 1, 1])
     Traceback (most recent call last):
         ...
-    novikoff.proofs.checker.CertificateError: The certificate is for other data: the \
+    novikoff.errors.CertificateError: The certificate is for other data: the \
 rows or labels differ from those it is about (another SHA-256 digest).
     """
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.errors import CertificateError
 from novikoff.proofs import exact
 from novikoff.proofs.digest import HashTree, MatrixDigest, Piece
 from novikoff.proofs.exact import Block, Numbers, Signs, Vector
@@ -29,10 +30,6 @@ Indices: TypeAlias = npt.NDArray[np.int64]
 Label: TypeAlias = str | int | float | bool | None
 
 _MAX_EXACT = 1 << 53
-
-
-class CertificateError(ValueError):
-    """A certificate does not prove what it claims; the message says what does not hold."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,8 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.proofs.checker import (
-    CertificateError,
-    Dependence,
-    Label,
-    Reading,
-    check_contradiction,
-    plain_numbers,
-)
+from novikoff.errors import CertificateError
+from novikoff.proofs.checker import Dependence, Label, Reading, check_contradiction, plain_numbers
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.proof_text import Proof, describe
 from novikoff.proofs.remote import RemoteRows

@@ -16,8 +16,9 @@ from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar
 
-from novikoff.proofs.checker import CertificateError, Dependence, GeometricMargin, Margin
-from novikoff.proofs.strict_json import InvalidJsonError, parse_object
+from novikoff.errors import CertificateError, InvalidJsonError
+from novikoff.proofs.checker import Dependence, GeometricMargin, Margin
+from novikoff.proofs.strict_json import parse_object
 from novikoff.proofs.system_checker import Multipliers, Radius
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from novikoff.errors import InvalidJsonError
+
 # Counts beyond this are no counts; integers of more digits are no labels.
 MAX_COUNT: Final = 2**53
 MAX_DIGITS, _MAX_DEPTH = 2500, 64
@@ -27,10 +29,6 @@ _KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
 }
 
 
-class InvalidJsonError(ValueError):
-    """What is wrong with a JSON text, as a clause that begins with a noun."""
-
-
 def parse_object(text: str, what: str) -> dict[str, object]:
     """A JSON object without NaN, infinities, numbers beyond float64 or a key that is there twice.
 
@@ -39,7 +37,7 @@ def parse_object(text: str, what: str) -> dict[str, object]:
     >>> parse_object('{"a": 1, "a": 2}', "the header")
     Traceback (most recent call last):
         ...
-    novikoff.proofs.strict_json.InvalidJsonError: the header has the key 'a' twice
+    novikoff.errors.InvalidJsonError: the header has the key 'a' twice
     """
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -87,7 +87,7 @@ class SystemCertificate(Proof):
         >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, 1.0])
         Traceback (most recent call last):
             ...
-        novikoff.proofs.checker.CertificateError: The certificate is for another system: the \
+        novikoff.errors.CertificateError: The certificate is for another system: the \
 digest of its rows differs.
         """
         check_system(self, arrays_of(A, c, A_eq, c_eq, lower, upper, strict))

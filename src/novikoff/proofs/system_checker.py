@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.proofs.checker import CertificateError
+from novikoff.errors import CertificateError
 from novikoff.proofs.system_statement import Constraint, Relation, Statement
 
 if TYPE_CHECKING:

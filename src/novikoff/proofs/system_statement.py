@@ -19,8 +19,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.errors import CertificateError
 from novikoff.proofs import exact
-from novikoff.proofs.checker import CertificateError, plain_numbers, source
+from novikoff.proofs.checker import plain_numbers, source
 from novikoff.proofs.digest import HashTree, MatrixDigest, Piece
 from novikoff.proofs.exact import Block, Vector
 

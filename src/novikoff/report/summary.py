@@ -17,7 +17,7 @@ import numpy as np
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
-from novikoff.data.errors import counted
+from novikoff.data.messages import counted
 from novikoff.data.source import shown
 from novikoff.jobs.study import Case, Study
 

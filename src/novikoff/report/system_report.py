@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from novikoff import __version__
 from novikoff.core.stops import Limits
-from novikoff.data.errors import counted
+from novikoff.data.messages import counted
 from novikoff.geometry.verdict_text import interval, number, some
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
 from novikoff.systems.distances import largest_violation, nearest_boundary

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from novikoff.data.errors import counted
+from novikoff.data.messages import counted
 from novikoff.geometry import verdict_text
 from novikoff.geometry.verdict_text import SHOWN, bound, down, interval, large, some
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.data.errors import counted
+from novikoff.data.messages import counted
 from novikoff.geometry.passes import Mask, OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import SystemCertificate

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
-from novikoff.data.errors import meant
+from novikoff.data.messages import meant
 from novikoff.proofs.system_statement import Arrays, LinearSystem, check_labels, refuse
 
 

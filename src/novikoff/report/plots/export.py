@@ -10,7 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from novikoff.formats.files import OutputError, write_file
+from novikoff.errors import OutputError
+from novikoff.formats.files import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

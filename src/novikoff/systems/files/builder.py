@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.messages import counted, listed, quoted
+from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, Relation
 
 # Other readers take a bound of this size for none.

@@ -16,8 +16,9 @@ import csv
 from collections.abc import Sequence
 from typing import Final
 
-from novikoff.data.errors import DataError, quoted
+from novikoff.data.messages import quoted
 from novikoff.data.numbers import is_missing
+from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
 

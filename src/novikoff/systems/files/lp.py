@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from novikoff.data.errors import DataError, quoted
+from novikoff.data.messages import quoted
+from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,

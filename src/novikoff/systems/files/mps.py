@@ -12,7 +12,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from novikoff.data.errors import DataError, counted, listed, quoted
+from novikoff.data.messages import counted, listed, quoted
+from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     ModelBuilder,

@@ -16,8 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from novikoff.data.errors import DataError, listed, quoted, readable_errors
+from novikoff.data.messages import listed, quoted, readable_errors
 from novikoff.data.source import shown
+from novikoff.errors import DataError
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp

@@ -11,22 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from novikoff.errors import DataError
+
 _PLAIN_NAME = re.compile(r"[\w.+-]+")
-
-
-class DataError(ValueError):
-    """Data cannot be used as it is; the message is one sentence that says where and why."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
-
-
-class BadRowError(DataError):
-    """One row cannot be used; those before and behind it may be."""
-
-
-class ChangedError(DataError):
-    """The part of a source that was learned is not what it was."""
 
 
 def quoted(value: str) -> str:
