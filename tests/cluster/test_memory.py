@@ -45,11 +45,14 @@ def test_the_coordinator_needs_no_more_for_ten_times_the_rows(kind: str, client:
     for n in (20_000, 200_000):
         rows = made(kind, n, client)
         nv.separate(rows)  # what is loaded and compiled once does not count
-        tracemalloc.start()
-        verdict = nv.separate(rows)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert verdict.kind == kind
+        measured = []
+        for _ in range(3):  # the least counts: Dask's own threads allocate now and then
+            tracemalloc.start()
+            verdict = nv.separate(rows)
+            measured.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+            assert verdict.kind == kind
+        peaks.append(min(measured))
     assert peaks[1] < 1.5 * peaks[0] + 200_000  # a mask of all rows would be 200,000 bytes
 
 

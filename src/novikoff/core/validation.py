@@ -65,7 +65,7 @@ def check_matrix(
     >>> check_matrix([[1, "two"]])
     Traceback (most recent call last):
         ...
-    ValueError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
+    novikoff.errors.DataError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
     """
     if X is None:
         raise DataError("X is missing: a table of numbers is needed.")
@@ -140,7 +140,7 @@ def check_same_index(X: Any, y: Any) -> None:
     >>> check_same_index(pd.DataFrame({"a": [1, 2]}), pd.Series([0, 1], index=[1, 0]))
     Traceback (most recent call last):
         ...
-    ValueError: The index of y is not that of X: row 0 is 0 in X and 1 in y. Take y.loc[X.index] \
+    novikoff.errors.DataError: The index of y is not that of X: row 0 is 0 in X and 1 in y. Take y.loc[X.index] \
 if labels tell which row is which, or y.to_numpy() if the order does.
     """
     if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or len(X) != len(y):
@@ -474,7 +474,7 @@ def check_compressed(indptr: object, indices: object, data: object, shape: tuple
     >>> check_compressed(np.array([0, 2]), np.array([0, 5]), np.ones(2), (1, 3))
     Traceback (most recent call last):
         ...
-    ValueError: X is a malformed sparse matrix: index 5 in its row 0 is not below 3.
+    novikoff.errors.DataError: X is a malformed sparse matrix: index 5 in its row 0 is not below 3.
     """
     arrays = (indptr, indices, data)
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
