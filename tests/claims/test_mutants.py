@@ -86,7 +86,8 @@ MUTANTS: list[Mutant] = [
     ("page.bound_of_the_run", page, "answer",
      lambda told: {**told, "reference": (told.get("reference") or None)
                    and {**told["reference"], "bound": 1}}),
-    ("commands.fit_several_classes", commands, "inside", reading(r"(every hyperplane at least )(\d+)", 1)),
+    ("commands.fit_several_classes", commands, "inside",
+     reading(r"(every hyperplane at least )(\d+)", 1)),
     ("commands.solve", commands, "inside", reading(r"(row \d+ by )(\d+)", 1)),
 ]  # fmt: skip
 

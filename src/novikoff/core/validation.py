@@ -65,7 +65,8 @@ def check_matrix(
     >>> check_matrix([[1, "two"]])
     Traceback (most recent call last):
         ...
-    novikoff.errors.DataError: X contains 'two' in row 0, column 1, which is not a number: encode it first.
+    novikoff.errors.DataError: X contains 'two' in row 0, column 1, which is not a number: \
+encode it first.
     """
     if X is None:
         raise DataError("X is missing: a table of numbers is needed.")
@@ -140,8 +141,8 @@ def check_same_index(X: Any, y: Any) -> None:
     >>> check_same_index(pd.DataFrame({"a": [1, 2]}), pd.Series([0, 1], index=[1, 0]))
     Traceback (most recent call last):
         ...
-    novikoff.errors.DataError: The index of y is not that of X: row 0 is 0 in X and 1 in y. Take y.loc[X.index] \
-if labels tell which row is which, or y.to_numpy() if the order does.
+    novikoff.errors.DataError: The index of y is not that of X: row 0 is 0 in X and 1 in y. \
+Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order does.
     """
     if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or len(X) != len(y):
         return
@@ -428,8 +429,8 @@ def _not_exact(value: object, row: int, column: int | str) -> ValueError:
     return ValueError(f"X contains {value} in row {row}, column {column}, {why}{advice}.")
 
 
-def _malformed(what: str) -> ValueError:
-    return ValueError(f"X is a malformed sparse matrix: {what}.")
+def _malformed(what: str) -> DataError:
+    return DataError(f"X is a malformed sparse matrix: {what}.")
 
 
 def _from_sparse(matrix: Any) -> sp.csr_array:
