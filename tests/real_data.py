@@ -11,6 +11,11 @@ DATA = Path(__file__).parent / "data" / "real"
 MORE = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+def is_there(name: str) -> bool:
+    """Whether `real` finds a file: the small ones always, the larger ones where they were put."""
+    return any((folder / name).exists() for folder in (DATA, MORE))
+
+
 def real(name: str) -> Path:
     """The path of a file of real data; the test is skipped if it is one of the larger files."""
     for folder in (DATA, MORE):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import csv
 import gzip
 import io
-import os
 import re
 from fractions import Fraction
 from functools import partial
@@ -26,9 +26,8 @@ from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.reading import read_model
+from tests.real_data import is_there, real
 
-SHARED = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[3] / "shared/data")) / "lp"
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data/lp is not there")
 F = Fraction
 
 
@@ -447,17 +446,22 @@ def opened(path: Path) -> Any:
     return peer
 
 
-@needs_shared
-def test_highs_reads_the_same(tmp_path: Path) -> None:
-    plain_files = [SHARED / "badfiles" / name for name in ("dD2e.mps", "no-newline-eof.lp")]
-    published = [path for path in SHARED.glob("*/*.*") if path.parent.name != "badfiles"]
-    assert len(published) > 95
-    for path in (*sorted(published), *plain_files):
-        file = read_model(str(path))
-        unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress}.get(path.suffix, bytes)
-        plain = tmp_path / f"peer.{file.format}"
-        plain.write_bytes(unpack(path.read_bytes()))
-        compare(file.model, opened(plain).getLp())
+def published() -> list[str]:
+    with real("lp/index.csv").open(newline="") as file:
+        names = [f"lp/{row['file']}" for row in csv.DictReader(file)]
+    return [name for name in names if is_there(name)]
+
+
+@pytest.mark.parametrize(
+    "name", [*published(), "lp/badfiles/dD2e.mps", "lp/badfiles/no-newline-eof.lp"]
+)
+def test_highs_reads_the_same(name: str, tmp_path: Path) -> None:
+    path = real(name)
+    file = read_model(str(path))
+    unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress}.get(path.suffix, bytes)
+    plain = tmp_path / f"peer.{file.format}"
+    plain.write_bytes(unpack(path.read_bytes()))
+    compare(file.model, opened(plain).getLp())
 
 
 def test_what_highs_writes_is_read(tmp_path: Path) -> None:
@@ -497,23 +501,22 @@ def compare(model: LinearSystem, peer: Any) -> None:
     same(csc_array(parts, shape=ours.shape).toarray(), ours)
 
 
-@needs_shared
 def test_comments_and_names_of_sections_break_nothing() -> None:
     """Files that HiGHS 1.15 refuses, or takes for one column where there are five."""
-    comments = read_model(str(SHARED / "badfiles" / "comment.mps")).model
+    comments = read_model(str(real("lp/badfiles/comment.mps"))).model
     assert comments.constraints[:2] == (
         Constraint("R0", {0: F(1), 1: F(1)}, ">=", F(1)),
         Constraint("R0", {0: F(1), 1: F(1)}, "<=", F(2)),
     )
     assert (comments.objective, comments.upper) == ({0: F(-1), 1: F(-2)}, (F(1), None))
-    silly = read_model(str(SHARED / "badfiles" / "silly-names.mps")).model
+    silly = read_model(str(real("lp/badfiles/silly-names.mps"))).model
     assert silly.variables == ("C0", "OBJSENSE", "RANGES", "RHS", "C1")
     assert silly.constraints == (Constraint("R0", dict.fromkeys(range(5), F(-1)), ">=", F(-1)),)
 
 
-@needs_shared
-def test_files_that_break_readers_are_refused() -> None:
-    for name, part in (
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
         ("WithInf.set", "--from"),
         ("garbage.lp", "line 2"),
         ("garbage.mps", "line 2"),
@@ -522,6 +525,8 @@ def test_files_that_break_readers_are_refused() -> None:
         ("nan1.mps", 'line 9: the coefficient of "P2" in row "FINISHNG" is "nan"'),
         ("nan2.mps", 'line 12: the right side of row "ASSEMBLY" is "nan"'),
         ("warnings.mps", 'line 12: there is no row "R11"'),
-    ):
-        with pytest.raises(DataError, match=re.escape(part)):
-            read_model(str(SHARED / "badfiles" / name))
+    ],
+)
+def test_files_that_break_readers_are_rejected(name: str, part: str) -> None:
+    with pytest.raises(DataError, match=re.escape(part)):
+        read_model(str(real(f"lp/badfiles/{name}")))

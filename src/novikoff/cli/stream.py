@@ -71,9 +71,8 @@ _OPTIONS = adding([
                  "predicted wrong before they were learned to FILE, as CSV: row, predicted, "
                  "label. Where no class could be predicted, as for the first row, the second "
                  "field is empty; that counts as a mistake, too."),
-    click.option("--every", metavar="N|Ts", callback=lambda ctx, param, value: _every(value),
-                 help="Print a line every N rows, too, or every T seconds while rows come, for "
-                 "instance 5s."),
+    click.option("--every", type=click.IntRange(1), metavar="N", help="Also print a line every N "
+                 "rows."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
     click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model to this file "
                  "at the end."),
@@ -216,19 +215,18 @@ def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -
     """Learn; print at 1, 2, 4, 8, … rows and as wished, and stop when a signal says so."""
     from novikoff.jobs.stream import is_power_of_two
 
-    run, (n_rows, seconds) = session.run, asked.every
+    run = session.run
     begun = printed = run.rows
-    drawn, spoke = 0.0, time.monotonic()
-    every = [] if n_rows is None else [n_rows]
+    drawn = 0.0
+    every = [] if asked.every is None else [asked.every]
     silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
     with status_line(silent=silent) as draw:
         for _ in session.learn(passes=asked.passes, limit=asked.limit, every=every):
             now = time.monotonic()
-            due = is_power_of_two(run.rows) or (n_rows is not None and run.rows % n_rows == 0)
-            due = due or (seconds is not None and now - spoke >= seconds)
+            due = is_power_of_two(run.rows) or any(run.rows % n == 0 for n in every)
             if due and run.rows > printed:
                 _print(run.progress(), asked, heading=printed == begun)
-                printed, spoke = run.rows, now
+                printed = run.rows
             if not silent and now - drawn > _SECONDS_BETWEEN_DRAWINGS:
                 rows, mistakes, error, recent, bound = _said(run.progress())
                 draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
@@ -293,19 +291,6 @@ def _print(progress: Progress, asked: SimpleNamespace, *, heading: bool) -> None
     for fields in (*titles, _said(progress)):
         widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
         print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
-
-
-def _every(value: str | None) -> tuple[int | None, float | None]:
-    """The rows, or the seconds, between two lines."""
-    if value is None:
-        return None, None
-    text, _, rest = value.strip().partition("s")
-    with contextlib.suppress(ValueError):
-        if value.strip().isdecimal() and int(value) > 0:
-            return int(value), None
-        if value.strip().endswith("s") and not rest and 0.0 < float(text) < math.inf:
-            return None, float(text)
-    raise click.BadParameter(f"{value!r} is neither rows, such as 100000, nor seconds, such as 5s.")
 
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:
