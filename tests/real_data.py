@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -11,9 +12,15 @@ DATA = Path(__file__).parent / "data" / "real"
 MORE = Path(os.environ.get("NOVIKOFF_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
-def is_there(name: str) -> bool:
-    """Whether `real` finds a file: the small ones always, the larger ones where they were put."""
-    return any((folder / name).exists() for folder in (DATA, MORE))
+def published_systems() -> dict[str, dict[str, str]]:
+    """What is published of each system of inequalities that `real` finds, by its file."""
+    found: dict[str, dict[str, str]] = {}
+    for folder in (DATA / "lp", MORE / "lp"):
+        if (folder / "index.csv").exists():
+            with (folder / "index.csv").open(newline="") as file:
+                found |= {f"lp/{row['file']}": row for row in csv.DictReader(file)}
+    folders = (DATA, MORE)
+    return {name: row for name, row in found.items() if any((f / name).exists() for f in folders)}
 
 
 def real(name: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from math import lcm
 
 import flint
@@ -13,7 +12,7 @@ from novikoff.proofs.system_statement import Constraint
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.solve import answer as solve
 from novikoff.systems.system import system_of
-from tests.real_data import is_there, real
+from tests.real_data import published_systems, real
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -30,13 +29,12 @@ def rank(rows: list[Constraint], d: int) -> int:
     return int(flint.fmpz_mat(table).rank())
 
 
-def infeasible() -> list[str]:
-    with real("lp/index.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["published_kind"] == "infeasible"]
-    return [f"lp/{row['file']}" for row in rows if is_there(f"lp/{row['file']}")]
+INFEASIBLE = [
+    name for name, row in published_systems().items() if row["published_kind"] == "infeasible"
+]
 
 
-@pytest.mark.parametrize("file", infeasible())
+@pytest.mark.parametrize("file", INFEASIBLE)
 def test_without_any_one_of_its_rows_there_is_no_conflict(file: str) -> None:
     model = read_model(str(real(file))).model
     d, m = len(model.variables), len(model.constraints)

@@ -13,7 +13,7 @@ from novikoff.core.stops import Limits
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import optimise
 from tests.cli.conftest import inside
-from tests.real_data import is_there, real
+from tests.real_data import published_systems, real
 
 
 def table(name: str) -> list[dict[str, str]]:
@@ -21,12 +21,12 @@ def table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-PUBLISHED = {row["file"]: row for row in table("index.csv") if is_there(f"lp/{row['file']}")}
+PUBLISHED = published_systems()
 
 
 @pytest.mark.parametrize("file", PUBLISHED)
 def test_decided_as_published_with_a_proof_that_holds(file: str, tmp_path: Path) -> None:
-    path, proof, published = real(f"lp/{file}"), tmp_path / "proof.json", PUBLISHED[file]
+    path, proof, published = real(file), tmp_path / "proof.json", PUBLISHED[file]
     done = inside("solve", path, "--certificate", proof, "--format", "json")
     assert done.code == 0, done.err
     body = done.json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import contextlib
-import csv
 import gzip
 import io
 import re
@@ -26,7 +25,7 @@ from novikoff.systems.files.csv import parse_csv
 from novikoff.systems.files.lp import parse_lp
 from novikoff.systems.files.mps import parse_mps
 from novikoff.systems.files.reading import read_model
-from tests.real_data import is_there, real
+from tests.real_data import published_systems, real
 
 F = Fraction
 
@@ -446,14 +445,8 @@ def opened(path: Path) -> Any:
     return peer
 
 
-def published() -> list[str]:
-    with real("lp/index.csv").open(newline="") as file:
-        names = [f"lp/{row['file']}" for row in csv.DictReader(file)]
-    return [name for name in names if is_there(name)]
-
-
 @pytest.mark.parametrize(
-    "name", [*published(), "lp/badfiles/dD2e.mps", "lp/badfiles/no-newline-eof.lp"]
+    "name", [*published_systems(), "lp/badfiles/dD2e.mps", "lp/badfiles/no-newline-eof.lp"]
 )
 def test_highs_reads_the_same(name: str, tmp_path: Path) -> None:
     path = real(name)
