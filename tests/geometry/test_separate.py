@@ -33,8 +33,9 @@ from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Verdict
+from novikoff.geometry.separability import Verdict, decide
 from novikoff.proofs import exact
+from novikoff.proofs.digest import MatrixDigest
 from tests.cases import STORAGES, csr, planted
 from tests.real_data import real
 
@@ -577,3 +578,21 @@ def test_the_positive_class_is_the_one_asked_for() -> None:
     assert turned.coef[0] < 0.0
     with pytest.raises(ValueError, match="'d' is none of the labels"):
         nv.separate(X, y, positive="d")
+
+
+def test_a_verdict_without_a_certificate_hashes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`decide(certificate=False)` gives the same verdict, and computes no digest of the rows."""
+    X, signs = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1], dtype=np.int8)
+    problem = pose(X, signs, True)
+    proved = decide(problem, (1, 0))
+
+    def never(X: object) -> MatrixDigest:
+        raise AssertionError("the rows were hashed")
+
+    monkeypatch.setattr(MatrixDigest, "of", never)
+    plain = decide(problem, (1, 0), certificate=False)
+    assert proved.certificate is not None
+    assert plain.certificate is None
+    assert (plain.kind, plain.margin, plain.mistake_bound, plain.radius) == (
+        proved.kind, proved.margin, proved.mistake_bound, proved.radius
+    )  # fmt: skip

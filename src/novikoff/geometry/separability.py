@@ -100,7 +100,7 @@ class Verdict:
     n_separated : int
         The number of these rows.
     certificate : Certificate or None
-        The proof; None if undecided and nothing is proved.
+        The proof; None if nothing is proved, or if `decide` was asked for no certificate.
     obstacle : str or None
         Why it is undecided, where that is not for lack of time.
     exact_only : bool
@@ -423,6 +423,7 @@ def decide(
     limits: Limits | None = None,
     progress: IntervalProgress | None = None,
     digest: MatrixDigest | None = None,
+    certificate: bool = True,
 ) -> Verdict:
     """Decide for rows that were checked before.
 
@@ -438,18 +439,33 @@ def decide(
         When to return what is known.
     digest : MatrixDigest, optional
         That of the matrix, where it is known: it is computed once for all questions about it.
+    certificate : bool
+        Whether the verdict has a certificate. Without one, no digest of the rows is computed.
+
+    Examples
+    --------
+    >>> problem = pose(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
+    >>> verdict = decide(problem, (1, 0), certificate=False)
+    >>> verdict.kind, verdict.mistake_bound, verdict.certificate
+    ('separable', 10, None)
     """
     limits, passes = limits or Limits(), LocalPasses(problem)
-    with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
-        hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
+    sha256 = ""
+    if certificate:
+        with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
+            hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
+            found = find(passes, goal, tol, limits, progress)
+        sha256 = hashing.result().signed(problem.signs)
+    else:
         found = find(passes, goal, tol, limits, progress)
-    sha256 = hashing.result().signed(problem.signs)
     with one_blas_thread():
         verdict = report(passes, sha256, found, sides)
     if found.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif found.separated is not None:
         verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(found.separated)))
+    if not certificate:
+        verdict = replace(verdict, certificate=None)
     return with_obstacle(verdict, passes, limits)
 
 
