@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import novikoff as nv
-from novikoff.geometry.verdict_text import interval
+from novikoff.sentences import interval
 from tests.claims.oracles import (
     at_least,
     at_most,
@@ -113,7 +113,7 @@ def margin_as_told(problem: Labelled) -> None:
 
 
 def assert_told(text: str, square: Fraction) -> None:
-    """A number in words, as `verdict_text.interval` writes it, holds √square."""
+    """A number in words, as `sentences.interval` writes it, holds √square."""
     if found := re.fullmatch(r"= ([\d.e+-]+)(…?) \((exactly|proved)(?: to (.*))?\)", text):
         shown, cut = Fraction(found[1]), found[2] == "…"
         digits = found[1].partition("e")[0]

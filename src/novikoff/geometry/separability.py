@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from novikoff import sentences
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
@@ -38,7 +39,6 @@ from novikoff.core.validation import (
     plain_label,
     signs_of,
 )
-from novikoff.geometry import verdict_text
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes
@@ -243,17 +243,17 @@ separation): 0 → +∞
         how = "(counted from 0)" if index is None else "(labels of the index)"
 
         def show(rows: Indices) -> str:
-            first = rows[: verdict_text.SHOWN]
+            first = rows[: sentences.SHOWN]
             named = map(str, (first if index is None else index[first]).tolist())
-            return f"{verdict_text.some([*named], len(rows))} {how}"
+            return f"{sentences.first_few([*named], len(rows))} {how}"
 
-        return verdict_text.lines(self, show)
+        return sentences.verdict_lines(self, show)
 
     def __repr__(self) -> str:
         return f"<Verdict: {self}>"
 
     def __str__(self) -> str:
-        return verdict_text.sentence(self)
+        return sentences.verdict_sentence(self)
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from novikoff.geometry.verdict_text import number
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import Report
 from novikoff.report.text import lines, tally
+from novikoff.sentences import short_number
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -97,7 +97,7 @@ def _wrong(report: Report) -> Iterator[str]:
     yield "<h2>Rows that the rule gets wrong</h2>"
     yield "<p>The farthest on the wrong side first: the place to look for wrong labels.</p>"
     heading = ["row", *(["id"] if wrong.ids is not None else []), "label", "predicted", "distance"]
-    far = ["" if distance is None else number(distance) for distance in wrong.distances]
+    far = ["" if distance is None else short_number(distance) for distance in wrong.distances]
     columns: list[Sequence[object]] = [wrong.rows, wrong.labels, wrong.predicted, far]
     if wrong.ids is not None:
         columns.insert(1, wrong.ids)

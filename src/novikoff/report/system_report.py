@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from novikoff import __version__
 from novikoff.core.stops import Limits
 from novikoff.data.messages import counted
-from novikoff.geometry.verdict_text import interval, number, some
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
+from novikoff.sentences import first_few, interval, short_number
 from novikoff.systems.distances import largest_violation, nearest_boundary
 from novikoff.systems.solution import named_row
 
@@ -133,7 +133,7 @@ def _feasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
     yield from _room(study)
     equal = found.implicit_equalities
     if equal:
-        named = some([row.name for row in equal], len(equal), _MAX_NAMES)
+        named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
         yield "equalities", f"in every solution these rows hold with =: {named}"
     elif equal is None:
         yield "", "whether rows hold with = in every solution was not found in time"
@@ -151,10 +151,10 @@ def _room(study: SystemStudy) -> Iterator[tuple[str, str]]:
     more = "" if final else f"; --point {other} finds one with more"
     names = [named_row(system.stated, k).name for k in rows[:_MAX_NAMES]]
     if away == 0.0:
-        named = some(names, len(rows), _MAX_NAMES)
+        named = first_few(names, len(rows), _MAX_NAMES)
         yield "room", f"none: the point is on the boundary of {named}{more}"
     elif math.isfinite(away):
-        text = f"the nearest boundary is that of {names[0]}, {number(away)} away"
+        text = f"the nearest boundary is that of {names[0]}, {short_number(away)} away"
         yield "room", text + (more if away < _LITTLE else "")
 
 
@@ -222,7 +222,7 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
         if not named.kept
     ]
     if conflict.total != 0 and len(conflict.rows) > 1 and ways:
-        listed = some(ways, len(ways), _MAX_NAMES)
+        listed = first_few(ways, len(ways), _MAX_NAMES)
         yield "", f"if one of them alone gives way, then by at least:  {listed}"
 
 
@@ -235,7 +235,7 @@ def _undecided(study: SystemStudy) -> Iterator[tuple[str, str]]:
     )
     yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
     if found.w is not None:
-        yield "", f"the best point found violates a row by {number(found.violation)}"
+        yield "", f"the best point found violates a row by {short_number(found.violation)}"
 
 
 _VERDICTS = {"feasible": _feasible, "infeasible": _infeasible, "undecided": _undecided}

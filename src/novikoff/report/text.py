@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from novikoff import sentences
 from novikoff.data.messages import counted
-from novikoff.geometry import verdict_text
-from novikoff.geometry.verdict_text import SHOWN, bound, down, interval, large, some
+from novikoff.sentences import SHOWN, bound_clause, digits_down, first_few, interval, large
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -45,7 +45,7 @@ def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
     named = [str(row) for row in part.rows[:shown]]
     if part.ids is not None:
         named = [f"{row} ({name})" for row, name in zip(named, part.ids, strict=False)]
-    return some(named, part.count, shown)
+    return first_few(named, part.count, shown)
 
 
 def _counting(report: Report) -> str:
@@ -98,7 +98,7 @@ def _one_line(report: Report, case: Case) -> str:
             after = f", {large(scaled.mistake_bound)} on standardised features"
         if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
             return "no hyperplane separates it; whether one does so weakly is open"
-        return f"γ {interval(verdict.margin)}{bound(verdict.mistake_bound)}{after}"
+        return f"γ {interval(verdict.margin)}{bound_clause(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
         wrong = f", the best hyperplane found misclassifies {case.errors:,}"
@@ -110,7 +110,7 @@ def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
     def show(rows: Indices) -> str:
         return f"{rows_text(report.rows(rows))} {_counting(report)}"
 
-    return verdict_text.lines(case.verdict, show, case.scaled)
+    return sentences.verdict_lines(case.verdict, show, case.scaled)
 
 
 def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
@@ -164,7 +164,7 @@ def _rule(report: Report) -> Iterator[tuple[str, str]]:
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the one with the fewest mistakes"
     nearest = min(found.margins)
-    away = f"; the nearest row is {down(nearest)} from it" if 0 < nearest < math.inf else ""
+    away = f"; the nearest row is {digits_down(nearest)} from it" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
 
 

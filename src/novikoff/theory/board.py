@@ -22,7 +22,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.training import load_kernels
 from novikoff.geometry.separability import Table, Verdict, separate
-from novikoff.geometry.verdict_text import down, large, up
+from novikoff.sentences import digits_down, digits_up, large
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
 _MAX_NAME = 40  # characters of the name of an order
@@ -88,17 +88,17 @@ class Board:
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
             ("data", f"{self.n:,} rows, {self.d:,} columns: {self.verdict.kind}"),
-            ("R", f"{up(self.radius, 6)}, the length of the longest row [x, 1]"),
+            ("R", f"{digits_up(self.radius, 6)}, the length of the longest row [x, 1]"),
         ]
         proof = self.verdict.certificate
         rule, which = "[w, b]", ""
         if proof is not None and not proof.fit_intercept:
-            facts[1] = ("R", f"{up(self.radius, 6)}, the length of the longest row x")
+            facts[1] = ("R", f"{digits_up(self.radius, 6)}, the length of the longest row x")
             rule, which = "w", " through the origin"
         if self.verdict.kind != "separable":
             none = f"none: no hyperplane{which} has every row on its side"
             return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
-        margin = f"{down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
+        margin = f"{digits_down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
         if self.bound is None:
             return [*facts, ("γ", margin)]
         most = f"{large(self.bound)}: no run makes more mistakes, in any order"
@@ -343,7 +343,7 @@ def _mistakes(verdict: Verdict) -> int | None:
 
 def _cells(row: Normalised) -> tuple[str, ...]:
     verdict = row.verdict
-    margin = down(verdict.margin.lo, 6) if verdict.kind == "separable" else verdict.kind
+    margin = digits_down(verdict.margin.lo, 6) if verdict.kind == "separable" else verdict.kind
     bound = "" if verdict.mistake_bound is None else large(verdict.mistake_bound)
     mistakes = "no end" if row.mistakes is None else f"{row.mistakes:,}"
-    return row.name, up(verdict.radius), margin, bound, mistakes
+    return row.name, digits_up(verdict.radius), margin, bound, mistakes

@@ -28,7 +28,7 @@ _LOGISTIC_OF_KIND = {
 }
 
 
-def lines(
+def verdict_lines(
     verdict: Verdict, show: Callable[[Indices], str], scaled: Verdict | None = None
 ) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
@@ -59,10 +59,10 @@ def lines(
             return
         yield "separated", f"rows {show(verdict.separated_rows)}"
     else:
-        radius = f"longest row R ≤ {up(verdict.radius)}{bound(verdict.mistake_bound)}"
+        radius = f"longest row R ≤ {digits_up(verdict.radius)}{bound_clause(verdict.mistake_bound)}"
         yield "margin", f"γ {interval(verdict.margin)}   {radius}"
         if scaled is not None:
-            radius = f"R ≤ {up(scaled.radius)}{bound(scaled.mistake_bound)}"
+            radius = f"R ≤ {digits_up(scaled.radius)}{bound_clause(scaled.mistake_bound)}"
             gamma = interval(scaled.margin)
             yield "", f"features of mean 0 and variance 1: γ {gamma}   {radius}"
         if proof.fit_intercept:
@@ -71,11 +71,11 @@ def lines(
     yield from _logistic(verdict)
 
 
-def sentence(verdict: Verdict) -> str:
+def verdict_sentence(verdict: Verdict) -> str:
     """The verdict in one line."""
     proof = verdict.certificate
     if verdict.kind == "undecided":
-        text = f"γ is in [{down(verdict.margin.lo, 6)}, {up(verdict.margin.hi, 6)}]"
+        text = f"γ is in [{digits_down(verdict.margin.lo, 6)}, {digits_up(verdict.margin.hi, 6)}]"
     elif verdict.kind == "inseparable":
         text = f"{len(verdict.support):,} rows contradict any hyperplane"
     elif verdict.kind == "quasi-separable":
@@ -116,7 +116,7 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         for name, fate in fates.items()
         if fate in ("+inf", "-inf")
     ]
-    listed = f": {some(signed, len(signed))}" if signed else ""
+    listed = f": {first_few(signed, len(signed))}" if signed else ""
     said = [_LOGISTIC_OF_KIND[verdict.kind] + listed]
     if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
         which = ", ".join(rest) if len(rest) <= _FEW else f"{len(rest):,} others"
@@ -124,7 +124,7 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
     elif verdict.kind == "quasi-separable":
         for part in verdict.aliased or []:
             if not part.finite:
-                names = some([str(name) for name in part.columns], len(part.columns))
+                names = first_few([str(name) for name in part.columns], len(part.columns))
                 said.append(f"no finite estimate of these together, which are aliased: {names}")
     for fate, what in (
         ("diverges", "no finite estimate, sign not proved"),
@@ -135,39 +135,39 @@ def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
         ("reference", "categories are compared with"),
     ):
         if fate in named:
-            said.append(f"{what}: {some(named[fate], len(named[fate]))}")
+            said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
     if columns:
         one = "the column " if len(columns) == 1 else "one of these columns, whichever it is: "
-        names = some([str(name) for name in columns], len(columns))
+        names = first_few([str(name) for name in columns], len(columns))
         said.append(f"finite estimates exist without {one}{names}")
     for k, text in enumerate(said):
         yield "" if k else "logistic", text
 
 
-def number(value: float) -> str:
+def short_number(value: float) -> str:
     """A number for a person: four digits or so, no needless exponent."""
     return f"{value:.4g}".replace("inf", "∞")
 
 
-def up(value: float, digits: int = 4) -> str:
+def digits_up(value: float, digits: int = 4) -> str:
     """An upper bound for a person: not below the number.
 
-    >>> up(1.7320508), up(0.25), up(99999.5), up(math.inf)
+    >>> digits_up(1.7320508), digits_up(0.25), digits_up(99999.5), digits_up(math.inf)
     ('1.733', '0.25', '1e+05', '∞')
     """
-    return _rounded(value, digits, ROUND_UP if value > 0.0 else ROUND_DOWN)
+    return _with_digits(value, digits, ROUND_UP if value > 0.0 else ROUND_DOWN)
 
 
-def down(value: float, digits: int = 4) -> str:
+def digits_down(value: float, digits: int = 4) -> str:
     """A lower bound for a person: not above the number.
 
-    >>> down(1.7320508), down(0.25), down(-1.7320508)
+    >>> digits_down(1.7320508), digits_down(0.25), digits_down(-1.7320508)
     ('1.732', '0.25', '-1.733')
     """
-    return _rounded(value, digits, ROUND_DOWN if value > 0.0 else ROUND_UP)
+    return _with_digits(value, digits, ROUND_DOWN if value > 0.0 else ROUND_UP)
 
 
-def _rounded(value: float, digits: int, rounding: str) -> str:
+def _with_digits(value: float, digits: int, rounding: str) -> str:
     to = Context(prec=digits, rounding=rounding)
     return f"{float(to.create_decimal(value)):.{digits}g}".replace("inf", "∞")
 
@@ -200,7 +200,7 @@ def interval(bounds: Interval) -> str:
     """
     lo, hi = bounds.lo, bounds.hi
     if lo == hi and (math.isinf(lo) or Decimal(shown := f"{lo:.7g}") == Decimal(lo)):
-        return f"= {number(lo)}" if math.isinf(lo) else f"= {shown} (exactly)"
+        return f"= {short_number(lo)}" if math.isinf(lo) else f"= {shown} (exactly)"
     for digits in range(9, 1, -1) if hi < math.inf else ():
         for rounding, more in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
             to = Context(prec=digits, rounding=rounding)
@@ -208,19 +208,19 @@ def interval(bounds: Interval) -> str:
                 width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
                 return f"= {same}{more} (proved{f' to {float(width):.0e}' if width else ''})"
     if hi == math.inf:
-        return f"≥ {down(lo)}"
+        return f"≥ {digits_down(lo)}"
     if lo == 0.0:
-        return f"≤ {up(hi)}"
-    return f"≥ {down(lo)} (and ≤ {up(hi)})"
+        return f"≤ {digits_up(hi)}"
+    return f"≥ {digits_down(lo)} (and ≤ {digits_up(hi)})"
 
 
-def some(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
+def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
     """The first of some parts, and how many more there are."""
     more = f" … and {count - shown:,} more" if count > shown else ""
     return ", ".join(parts[:shown]) + more
 
 
-def bound(count: int | None) -> str:
+def bound_clause(count: int | None) -> str:
     """The mistake bound of the convergence theorem, as far as there is one."""
     made = "the perceptron makes at most R²/γ²"
     unit = "mistake" if count == 1 else "mistakes"

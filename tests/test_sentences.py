@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.verdict_text import down, interval, large, up
+from novikoff.sentences import digits_down, digits_up, interval, large
 
 POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 
@@ -20,9 +20,15 @@ POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 @example(1683.99, 4)
 @example(99999.5, 4)
 def test_bounds_are_rounded_to_the_safe_side(value: float, digits: int) -> None:
-    assert Decimal(down(value, digits)) <= Decimal(value) <= Decimal(up(value, digits))
-    assert Decimal(down(-value, digits)) <= -Decimal(value) <= Decimal(up(-value, digits))
-    assert Decimal(up(value, digits)) - Decimal(down(value, digits)) <= (
+    assert (
+        Decimal(digits_down(value, digits)) <= Decimal(value) <= Decimal(digits_up(value, digits))
+    )
+    assert (
+        Decimal(digits_down(-value, digits))
+        <= -Decimal(value)
+        <= Decimal(digits_up(-value, digits))
+    )
+    assert Decimal(digits_up(value, digits)) - Decimal(digits_down(value, digits)) <= (
         Decimal(value) * Decimal(10) ** (2 - digits)
     )
 
