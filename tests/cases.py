@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from novikoff.core.counts import Trace
 from novikoff.core.orders import (
     Blocks,
+    Candidates,
     Chaotic,
     Cyclic,
-    Deck,
     Fixed,
     Order,
     Permuted,
@@ -127,13 +127,13 @@ def csr(X: Vector, dtype: type = np.float64, index: type = np.int32) -> sp.csr_a
 
 
 def epochs(
-    name: str, A: Vector, seed: int, limit: int, deck: Indices | None = None
+    name: str, A: Vector, seed: int, limit: int, candidates: Indices | None = None
 ) -> list[list[int]]:
     """Deal the first epochs of a rule, for the oracle."""
-    rows = np.arange(len(A)) if deck is None else deck
+    rows = np.arange(len(A)) if candidates is None else candidates
     norms = np.asarray((A * A).sum(axis=1))[rows]
     dealt = SEQUENCES[name](len(rows)).epochs(
-        Deck(rows, lambda: norms), np.random.default_rng(seed)
+        Candidates(rows, lambda: norms), np.random.default_rng(seed)
     )
     return [epoch.tolist() for epoch in itertools.islice(dealt, limit)]
 

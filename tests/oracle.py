@@ -130,18 +130,18 @@ def oracle(
     rule: Rule,
     *,
     start: Vector | None = None,
-    weights: Vector | None = None,
-    deck: Indices | None = None,
+    sample_weight: Vector | None = None,
+    candidates: Indices | None = None,
     max_updates: float = math.inf,
 ) -> Reference:
     """Run over epochs of row numbers, or by the name of a maximal rule (epochs of one).
 
-    The run ends after an epoch without an act if no row of the deck is a mistake; or at the
+    The run ends after an epoch without an act if no row of the candidates is a mistake; or at the
     end of the epochs; or at ``max_updates``.
     """
     w = np.zeros(A.shape[1]) if start is None else np.array(start, dtype=np.float64)
-    c = np.ones(len(A)) if weights is None else weights
-    rows = [int(i) for i in (range(len(A)) if deck is None else deck) if c[i] > 0]
+    c = np.ones(len(A)) if sample_weight is None else sample_weight
+    rows = [int(i) for i in (range(len(A)) if candidates is None else candidates) if c[i] > 0]
     delta = threshold(rule)
     acts: list[Act] = []
     steps, total = 0, np.zeros(len(w))

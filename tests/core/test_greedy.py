@@ -56,7 +56,7 @@ def test_a_threshold_a_step_weights_and_a_start() -> None:
     for rule in RULES:
         case = planted_integers(7, 60, 5)
         options: dict[str, Any] = {
-            "weights": np.tile([1.0, 0.0, 0.5], 20),
+            "sample_weight": np.tile([1.0, 0.0, 0.5], 20),
             "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
         }
         for update in (Perceptron(), Perceptron(margin=6.0, step=0.5)):

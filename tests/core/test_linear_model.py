@@ -39,9 +39,9 @@ def test_rows_in_pieces_and_one_by_one_are_the_same() -> None:
         ]
         update = perceptron(margin=1.0, step=0.5)
         rows = csr(X) if sparse else X
-        wrong = models[0].learn(rows, codes, update, weights=weights) != codes
+        wrong = models[0].learn(rows, codes, update, sample_weight=weights) != codes
         for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
-            models[1].learn(rows[part], codes[part], update, weights=weights[part])
+            models[1].learn(rows[part], codes[part], update, sample_weight=weights[part])
         columns = np.arange(6) if sparse else np.arange(0)
         for i in np.flatnonzero(weights).tolist():
             numbers = numbers_of(update, True)
@@ -108,7 +108,7 @@ def test_rules_between_old_classes_stay_when_a_class_comes(
         grown = model.with_class(label)
         assert grown.classes.tolist() == sorted([*known, label])
         old = [grown.classes.tolist().index(name) for name in model.classes]
-        before, after = model.decisive(), grown.decisive()
+        before, after = model.prediction_weights(), grown.prediction_weights()
         if multi_class == "ovr" and len(known) > 2:
             assert after[:, old].tolist() == before.tolist()
         elif len(known) == 2 and isinstance(grown.scheme, OneVsOne):

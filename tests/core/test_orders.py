@@ -14,48 +14,48 @@ from sklearn.base import clone
 import novikoff as nv
 from novikoff.core import orders
 from novikoff.core.counts import Trace
-from novikoff.core.orders import Blocks, Chaotic, Cyclic, Deck, Fixed, Permuted, Random
+from novikoff.core.orders import Blocks, Candidates, Chaotic, Cyclic, Fixed, Permuted, Random
 from novikoff.core.rows import Indices
 from tests.cases import SEQUENCES
 
 
-def deal(order: orders.Order, deck: Deck, count: int, seed: int = 0) -> list[Indices]:
-    return list(itertools.islice(order.epochs(deck, np.random.default_rng(seed)), count))
+def deal(order: orders.Order, candidates: Candidates, count: int, seed: int = 0) -> list[Indices]:
+    return list(itertools.islice(order.epochs(candidates, np.random.default_rng(seed)), count))
 
 
-def deck_of(rows: Iterable[int], norms: Iterable[float] | None = None) -> Deck:
+def candidates_of(rows: Iterable[int], norms: Iterable[float] | None = None) -> Candidates:
     numbers = np.array(list(rows))
     squared = np.ones(len(numbers)) if norms is None else np.array(list(norms), dtype=float)
-    return Deck(numbers, lambda: squared)
+    return Candidates(numbers, lambda: squared)
 
 
 def test_an_epoch_that_covers_visits_every_row_and_no_other() -> None:
     for name in SEQUENCES:
-        deck = deck_of([5, 3, 8, 100, 41, 7, 2, 11, 12, 13])
+        candidates = candidates_of([5, 3, 8, 100, 41, 7, 2, 11, 12, 13])
         order = SEQUENCES[name](10)
-        for epoch in deal(order, deck, 5):
-            assert set(epoch) <= set(deck.rows)
+        for epoch in deal(order, candidates, 5):
+            assert set(epoch) <= set(candidates.rows)
             if order.covers:
-                assert set(epoch) == set(deck.rows)
+                assert set(epoch) == set(candidates.rows)
             if order.covers and not isinstance(order, Chaotic):
                 assert len(epoch) == 10
 
 
 def test_the_same_seed_deals_the_same_epochs() -> None:
     for name in SEQUENCES:
-        deck = deck_of(range(30))
-        first, again = (deal(SEQUENCES[name](30), deck, 4, seed=7) for _ in range(2))
+        candidates = candidates_of(range(30))
+        first, again = (deal(SEQUENCES[name](30), candidates, 4, seed=7) for _ in range(2))
         assert [e.tolist() for e in first] == [e.tolist() for e in again]
         if name not in ("cyclic", "chaotic"):
-            other = deal(SEQUENCES[name](30), deck, 4, seed=8)
+            other = deal(SEQUENCES[name](30), candidates, 4, seed=8)
             assert [e.tolist() for e in first] != [e.tolist() for e in other]
 
 
 def test_fixed_draws_once_and_permuted_anew() -> None:
-    deck = deck_of(range(40))
-    fixed = [tuple(e) for e in deal(Fixed(), deck, 5)]
-    permuted = [tuple(e) for e in deal(Permuted(), deck, 5)]
-    assert [e.tolist() for e in deal(Cyclic(), deck, 3)] == [list(range(40))] * 3
+    candidates = candidates_of(range(40))
+    fixed = [tuple(e) for e in deal(Fixed(), candidates, 5)]
+    permuted = [tuple(e) for e in deal(Permuted(), candidates, 5)]
+    assert [e.tolist() for e in deal(Cyclic(), candidates, 3)] == [list(range(40))] * 3
     assert len(set(fixed)) == 1
     assert fixed[0] != tuple(range(40))
     assert len(set(permuted)) == 5
@@ -63,9 +63,9 @@ def test_fixed_draws_once_and_permuted_anew() -> None:
 
 def test_blocks_deals_blocks_of_neighbours() -> None:
     for n, size in [(20, 5), (23, 5), (4, 5), (1, 1), (64, 64), (130, 64)]:
-        deck = deck_of(range(n))
+        candidates = candidates_of(range(n))
         blocks = [set(range(k, min(k + size, n))) for k in range(0, n, size)]
-        for epoch in deal(Blocks(size), deck, 10):
+        for epoch in deal(Blocks(size), candidates, 10):
             rest = epoch.tolist()
             seen = []
             while rest:
@@ -77,7 +77,7 @@ def test_blocks_deals_blocks_of_neighbours() -> None:
 
 
 def test_blocks_are_shuffled_without_and_within() -> None:
-    epochs = np.array(deal(Blocks(10), deck_of(range(50)), 2000))
+    epochs = np.array(deal(Blocks(10), candidates_of(range(50)), 2000))
     first_block = epochs[:, 0] // 10
     within = epochs % 10
     assert np.abs(np.bincount(first_block, minlength=5) / 2000 - 0.2).max() < 0.04
@@ -92,8 +92,8 @@ def test_random_draws_with_the_right_probabilities() -> None:
     for given in [True, False]:
         p = np.array([1.0, 0.0, 4.0, 5.0, 10.0])
         order = Random(p) if given else Random()
-        deck = deck_of([10, 11, 12, 13, 14], norms=p)
-        drawn = np.concatenate(deal(order, deck, 8000))
+        candidates = candidates_of([10, 11, 12, 13, 14], norms=p)
+        drawn = np.concatenate(deal(order, candidates, 8000))
         assert len(drawn) == 40000
         share = np.bincount(drawn - 10, minlength=5) / 40000
         assert share[1] == 0.0
@@ -101,37 +101,37 @@ def test_random_draws_with_the_right_probabilities() -> None:
 
 
 def test_random_draws_are_independent() -> None:
-    drawn = np.concatenate(deal(Random([1, 1]), deck_of([0, 1]), 20000)).astype(float)
+    drawn = np.concatenate(deal(Random([1, 1]), candidates_of([0, 1]), 20000)).astype(float)
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
 
 
 def test_only_the_ratios_of_p_count() -> None:
     for size in [1e-300, 1.0, 1e300]:
-        deck = deck_of(range(3))
-        plain = deal(Random([1, 2, 3]), deck, 3)
-        scaled = deal(Random(np.array([1, 2, 3]) * size), deck, 3)
+        candidates = candidates_of(range(3))
+        plain = deal(Random([1, 2, 3]), candidates, 3)
+        scaled = deal(Random(np.array([1, 2, 3]) * size), candidates, 3)
         assert [e.tolist() for e in plain] == [e.tolist() for e in scaled]
 
 
 def test_chaotic_deals_the_callers_sequence_in_windows() -> None:
     sequence = [0, 1, 1, 2, 0, 2, 1, 0, 2, 1, 1, 0, 2]
-    epochs = deal(Chaotic(sequence, window=4), deck_of([7, 8, 9]), 9)
+    epochs = deal(Chaotic(sequence, window=4), candidates_of([7, 8, 9]), 9)
     assert [e.tolist() for e in epochs] == [[7, 8, 8, 9], [7, 9, 8, 7], [9, 8, 8, 7]]
 
 
 def test_rows_and_sizes_are_whole_numbers() -> None:
     for odd in [1.5, "1", None]:
         with pytest.raises(ValueError, match="whole numbers"):
-            deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), deck_of(range(3)), 1)
+            deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), candidates_of(range(3)), 1)
         with pytest.raises(ValueError, match="at least one row"):
             Blocks(cast(int, odd))
         with pytest.raises(ValueError, match="cannot visit"):
-            deal(Chaotic([0, 1, 2], window=cast(int, odd)), deck_of(range(3)), 1)
+            deal(Chaotic([0, 1, 2], window=cast(int, odd)), candidates_of(range(3)), 1)
 
 
 def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
     order = Chaotic([0, 1, 2] * 5, window=3)
-    assert len(deal(order, deck_of(range(3)), 9)) == 5
+    assert len(deal(order, candidates_of(range(3)), 9)) == 5
 
 
 def test_rules_by_name() -> None:
@@ -163,7 +163,7 @@ def test_chaotic_keeps_the_caller_to_his_promise() -> None:
         ([0, 1, 2], 2, "window of 2 steps cannot visit 3 rows"),
     ]:
         with pytest.raises(ValueError, match=message):
-            deal(Chaotic(sequence, window=window), deck_of(range(3)), 2)
+            deal(Chaotic(sequence, window=window), candidates_of(range(3)), 2)
 
 
 def test_probabilities_are_checked() -> None:
@@ -172,7 +172,7 @@ def test_probabilities_are_checked() -> None:
         *((p, "finite, not negative, and") for p in ([1, -1, 1], [0, 0, 0], [1, np.nan, 1])),
     ]:
         with pytest.raises(ValueError, match=message):
-            deal(Random(p), deck_of(range(3)), 1)
+            deal(Random(p), candidates_of(range(3)), 1)
 
 
 def test_a_list_of_row_numbers_is_a_cycle() -> None:

@@ -78,7 +78,7 @@ def test_sizes_and_other_signs() -> None:
     case = planted_integers(3, 8, 3)
     problem = pose(case.X, case.signs, True)
     assert (problem.n, problem.p) == (8, 4)
-    turned = problem.resigned(-case.signs)
+    turned = problem.with_signs(-case.signs)
     assert turned.radius == problem.radius
     w = np.arange(4.0)
     assert products(turned, w).tolist() == (-products(problem, w)).tolist()
@@ -103,8 +103,8 @@ def test_products_and_scores_by_stretches_of_rows(
             X = STORAGES[storage](case.X, tmp_path)
             W = np.round(5.0 * np.random.default_rng(0).normal(size=(13, 3)))
             for size in (1, 50, 1 << 17):
-                monkeypatch.setattr(problem_module, "DENSE_STRETCH", size)
-                monkeypatch.setattr(problem_module, "CSR_STRETCH", size)
+                monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
+                monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
                 problem = pose(X, case.signs, fit_intercept)
                 assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
                 assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()

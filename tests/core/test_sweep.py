@@ -83,8 +83,8 @@ def test_sample_weights(tmp_path: Path) -> None:
             A = case.rows
             weights = np.tile([1.0, 0.0, 0.5, 4.0], 10)
             X = STORAGES[storage](case.X, tmp_path)
-            ran = traced(case, order, Perceptron(), X=X, weights=weights)
-            expected = oracle(A, epochs(order, A, 5, STEPPING), Perceptron(), weights=weights)
+            ran = traced(case, order, Perceptron(), X=X, sample_weight=weights)
+            expected = oracle(A, epochs(order, A, 5, STEPPING), Perceptron(), sample_weight=weights)
             assert_same_run(ran, expected)
             assert not ran.update_counts.toarray()[0][1::4].any()
 
@@ -96,7 +96,11 @@ def test_rows_of_weight_zero_cannot_spoil_a_clean_cycle() -> None:
     weights = np.where(np.arange(30) % 3 == 0, 0.0, 1.0)
     for order in SEQUENCES:
         ran = traced(
-            case._replace(signs=signs), order, Perceptron(), limits=Limits(500), weights=weights
+            case._replace(signs=signs),
+            order,
+            Perceptron(),
+            limits=Limits(500),
+            sample_weight=weights,
         )
         assert ran.converged
 
@@ -106,14 +110,16 @@ def test_rows_of_sign_zero_take_no_part(tmp_path: Path) -> None:
         for order in [name for name in SEQUENCES if name not in ("random_p", "chaotic")]:
             case = planted_integers(8, 50, 6)
             A = case.rows
-            deck = np.array([0, 3, 7, 20, 21, 33, 34, 35, 36, 37, 38, 39, 49])
+            candidates = np.array([0, 3, 7, 20, 21, 33, 34, 35, 36, 37, 38, 39, 49])
             signs = np.zeros(50, dtype=np.int8)
-            signs[deck] = case.signs[deck]
+            signs[candidates] = case.signs[candidates]
             X = STORAGES[storage](case.X, tmp_path)
             ran = traced(case._replace(signs=signs), order, Perceptron(), X=X)
-            expected = oracle(A, epochs(order, A, 5, STEPPING, deck), Perceptron(), deck=deck)
+            expected = oracle(
+                A, epochs(order, A, 5, STEPPING, candidates), Perceptron(), candidates=candidates
+            )
             assert_same_run(ran, expected)
-            assert set(np.flatnonzero(ran.update_counts.toarray()[0])) <= set(deck.tolist())
+            assert set(np.flatnonzero(ran.update_counts.toarray()[0])) <= set(candidates.tolist())
 
 
 def test_real_numbers_follow_the_rule_up_to_rounding(tmp_path: Path) -> None:

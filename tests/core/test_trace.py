@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import novikoff as nv
-from novikoff.core.counts import Recorder, Trace, record
+from novikoff.core.counts import Recorder, Trace, write_update
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan
@@ -44,7 +44,7 @@ def test_a_long_trace_takes_many_tapes() -> None:
     case = planted_integers(1, 60, 6)
     plan = Plan(Aggressive().update, Cyclic(), Limits(epochs=100), trace=True)
     (trace,) = run(pose(case.X, case.signs, True), plan).traces
-    assert trace.step.tolist() == list(range(6000))  # more than one tape
+    assert trace.step.tolist() == list(range(6000))  # more than one trace buffer
     assert trace.inner is None
     assert trace.cosine is None
 
@@ -67,7 +67,7 @@ def test_greedy_runs_are_traced_too() -> None:
 def test_the_angle_to_a_zero_vector_is_no_division_by_zero() -> None:
     recorder = Recorder(reference=np.array([1.0, 0.0]))
     assert len(recorder.trace()) == 0
-    record(recorder.tape, 0, 0, 0.0, 0.0, np.zeros(2))
+    write_update(recorder.buffer, 0, 0, 0.0, 0.0, np.zeros(2))
     trace = recorder.trace()
     assert trace.cosine is not None
     assert trace.cosine.tolist() == [0.0]

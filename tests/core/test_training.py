@@ -90,7 +90,7 @@ def test_weights_and_a_start() -> None:
             sparse=sparse,
             fit_intercept=fit_intercept,
             start=np.round(4.0 * np.random.default_rng(0).normal(size=(12, K))),
-            weights=np.tile([1.0, 0.0, 0.5], 20),
+            sample_weight=np.tile([1.0, 0.0, 0.5], 20),
         )
 
 

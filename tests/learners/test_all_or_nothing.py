@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
 from novikoff.core import linear_model, model, training
-from novikoff.core.orders import Deck
+from novikoff.core.orders import Candidates
 from novikoff.core.rows import Indices
 from novikoff.learners.inputs import Example
 
@@ -35,10 +35,10 @@ class StopsAt:
     def __init__(self, epoch: int) -> None:
         self.epoch, self.runs = epoch, 0
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         self.runs += 1
         for _ in range(self.epoch):
-            yield deck.rows
+            yield candidates.rows
         raise KeyboardInterrupt
 
 

@@ -134,12 +134,14 @@ class CtrlC:
     def __init__(self) -> None:
         self.pressed = False
 
-    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(
+        self, candidates: nv.orders.Candidates, rng: np.random.Generator
+    ) -> Iterator[Indices]:
         for epoch in itertools.count():
             if epoch == 3 and not self.pressed:
                 self.pressed = True
                 signal.raise_signal(signal.SIGINT)
-            yield deck.rows
+            yield candidates.rows
 
 
 def test_an_interrupted_fit_is_usable() -> None:
@@ -214,7 +216,9 @@ def test_a_warm_start_goes_on() -> None:
             clf.decision_function(PROBE), whole.decision_function(PROBE), rtol=1e-9, atol=1e-12
         )
         before = clf.decision_function(PROBE).tobytes()
-        fails = SimpleNamespace(covers=True, epochs=lambda deck, rng: iter([deck.rows, [99]]))
+        fails = SimpleNamespace(
+            covers=True, epochs=lambda candidates, rng: iter([candidates.rows, [99]])
+        )
         with pytest.raises(ValueError, match="row numbers from 0 to 39"):
             clf.set_params(order=fails).fit(X, NOISY)
         assert clf.decision_function(PROBE).tobytes() == before

@@ -273,7 +273,9 @@ class Lawless:
 
     covers = True
 
-    def epochs(self, deck: nv.orders.Deck, rng: np.random.Generator) -> Iterator[Labels]:
+    def epochs(
+        self, candidates: nv.orders.Candidates, rng: np.random.Generator
+    ) -> Iterator[Labels]:
         yield np.array([10**10])
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.orders import Cyclic, Deck, Order, Permuted
+from novikoff.core.orders import Candidates, Cyclic, Order, Permuted
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
@@ -67,7 +67,7 @@ def test_exact_sums(
 ) -> None:
     X, signs = case
     X = X * 2.0 ** (0 if fit_intercept else exponent)
-    dealt = order.epochs(Deck(np.arange(len(X))), np.random.default_rng(1))
+    dealt = order.epochs(Candidates(np.arange(len(X))), np.random.default_rng(1))
     epochs = [epoch.tolist() for epoch in itertools.islice(dealt, EPOCHS)]
     expected = oracle(signed(X, signs, fit_intercept), epochs, Perceptron())
     for form in (X, csr(X), X.astype(np.float32), csr(X, np.float32)):

@@ -637,7 +637,7 @@ def test_pictures_of_a_study() -> None:
             with pytest.raises(ValueError, match=r"two classes|separable data"):
                 draw(found, rows, None, subject)
     assert found.each_row is not None
-    W, sides = found.model.decisive(), found.model.sides[found.each_row.codes]
+    W, sides = found.model.prediction_weights(), found.model.sides[found.each_row.codes]
     wrong = (sides != 0) & (sides * (rows @ W[:-1] + W[-1]) <= 0.0)
     assert f"mistakes ({wrong.sum(axis=0).max()})" in texts_of(draw(found, rows, None, "margins"))
 

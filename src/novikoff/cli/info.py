@@ -111,7 +111,7 @@ def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     if model.votes:  # the last weights are kept to go on learning, and predict nothing
         return
     try:
-        classes, weights = model.classes.tolist(), model.decisive()
+        classes, weights = model.classes.tolist(), model.prediction_weights()
     except AttributeError:  # a kernel's rules are sums over support points
         return
     for rule in range(model.n_rules):

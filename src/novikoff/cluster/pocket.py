@@ -248,7 +248,7 @@ class Candidates(ShardVisit):
         """Search among the rows of a shard."""
         rows = shard.problem(self.settings[0].fit_intercept)
         parts = [shard.part(setting) for setting in self.settings]
-        problems = [rows.resigned(part.signs) for part in parts]
+        problems = [rows.with_signs(part.signs) for part in parts]
         self.found[shard.number] = self.among(problems, parts[0].numbers)
 
     def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:

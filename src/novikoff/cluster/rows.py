@@ -23,7 +23,7 @@ from novikoff.cluster.shards import (
     versions,
 )
 from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
-from novikoff.core.linear_model import LinearModel, judge
+from novikoff.core.linear_model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
@@ -301,7 +301,7 @@ class Judgement(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Let the model choose a class for each row."""
-        found = judge(self.model, shard.X, self.codes[shard.classes(self.labels)])
+        found = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
         self.confusion = self.confusion + found.confusion
         self.margins = np.minimum(self.margins, found.margins)
 

@@ -22,7 +22,7 @@ from novikoff.core.rows import Indices, Vector
 if TYPE_CHECKING:
     from novikoff.core.problem import Problem
 
-TAPE_LENGTH = 1 << 12  # updates
+TRACE_BUFFER_LENGTH = 1 << 12  # updates
 
 
 class Counts(NamedTuple):
@@ -32,7 +32,7 @@ class Counts(NamedTuple):
     per_row: npt.NDArray[np.int32]  # (n, K): updates on each row, the dual variables (A8)
     weighted: Vector  # (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
     scores: Vector  # (visits of one call, K): ⟨x, w⟩ + b of each row before its update
-    beyond: Vector  # (1,): 0, or NaN once a margin has left float64
+    overflow: Vector  # (1,): 0, or NaN once a margin has left float64
 
     @classmethod
     def blank(cls, n: int, p: int, n_rules: int) -> Counts:
@@ -43,12 +43,12 @@ class Counts(NamedTuple):
     def of_single_rule(self) -> Counts:
         """The same arrays without the dimension of the rules, of which there is one."""
         columns = self.totals[:, 0], self.per_row[:, 0], self.weighted[:, 0], self.scores[:, 0]
-        return Counts(*columns, self.beyond)
+        return Counts(*columns, self.overflow)
 
 
 def check_range(w: Vector, counts: Counts) -> None:
     """Raise ValueError if a weight, or a margin on the way, has left float64."""
-    if counts.beyond[0] != 0.0 or not np.isfinite(w).all():
+    if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
         raise ValueError(
             "The weights grew beyond the range of float64: scale the data down "
             "(for instance to unit variance) or reduce the step."
@@ -161,53 +161,53 @@ class Trace:
             return np.asarray(reach / np.cumsum(self.tau) * (1.0 + (t + 16) * u))
 
 
-class Tape(NamedTuple):
-    """The stretch of trace that a kernel can write before `Recorder` takes it over."""
+class TraceBuffer(NamedTuple):
+    """The part of a trace that a compiled loop can write before `Recorder` takes it over."""
 
     used: Indices  # (1,)
     entries: Vector  # (length, 6): step, row, margin, tau, squared norm, inner product
     reference: Vector  # w*, or empty
 
 
-def blank_tape(length: int = 0, reference: Vector | None = None) -> Tape:
-    """A tape for ``length`` updates; of length 0 it records nothing."""
+def trace_buffer(length: int = 0, reference: Vector | None = None) -> TraceBuffer:
+    """A buffer for ``length`` updates; of length 0 it records nothing."""
     w_star = np.empty(0) if reference is None else np.array(reference, dtype=np.float64)
-    return Tape(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
+    return TraceBuffer(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
 
 
 @njit(cache=True, nogil=True)
-def record(tape: Tape, step: int, i: int, m: float, tau: float, w: Vector) -> None:
+def write_update(buffer: TraceBuffer, step: int, i: int, m: float, tau: float, w: Vector) -> None:
     """Write one update down; w is the vector after it."""
     squared_norm, inner = 0.0, 0.0
     for j in range(len(w)):
         squared_norm += w[j] * w[j]
-    for j in range(len(tape.reference)):
-        inner += w[j] * tape.reference[j]
-    entry = tape.entries[tape.used[0]]
+    for j in range(len(buffer.reference)):
+        inner += w[j] * buffer.reference[j]
+    entry = buffer.entries[buffer.used[0]]
     entry[0], entry[1], entry[2], entry[3] = step, i, m, tau
     entry[4], entry[5] = squared_norm, inner
-    tape.used[0] += 1
+    buffer.used[0] += 1
 
 
 class Recorder:
-    """Gathers full tapes into one trace.
+    """Gathers full buffers into one trace.
 
     Examples
     --------
     >>> recorder = Recorder(reference=np.array([3.0, 4.0]))
-    >>> record(recorder.tape, 7, 2, -1.0, 1.0, np.array([1.0, 0.0]))
+    >>> write_update(recorder.buffer, 7, 2, -1.0, 1.0, np.array([1.0, 0.0]))
     >>> recorder.trace().cosine.tolist()
     [0.6]
     """
 
     def __init__(self, reference: Vector | None = None) -> None:
-        self.tape = blank_tape(TAPE_LENGTH, reference)
+        self.buffer = trace_buffer(TRACE_BUFFER_LENGTH, reference)
         self._taken = [np.empty((0, 6))]
 
     def take(self) -> None:
-        """Copy what is on the tape and wind it back."""
-        self._taken.append(self.tape.entries[: self.tape.used[0]].copy())
-        self.tape.used[0] = 0
+        """Copy what is in the buffer, and empty it."""
+        self._taken.append(self.buffer.entries[: self.buffer.used[0]].copy())
+        self.buffer.used[0] = 0
 
     def trace(self) -> Trace:
         """All that was recorded."""
@@ -217,8 +217,8 @@ class Recorder:
             columns[:2].astype(np.int64),
             columns[2:],
         )
-        if len(self.tape.reference) == 0:
+        if len(self.buffer.reference) == 0:
             return Trace(step, index, margin, tau, squared_norm)
-        lengths = np.linalg.norm(self.tape.reference) * np.sqrt(squared_norm)
+        lengths = np.linalg.norm(self.buffer.reference) * np.sqrt(squared_norm)
         cosine = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
         return Trace(step, index, margin, tau, squared_norm, inner, cosine)

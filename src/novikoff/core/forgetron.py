@@ -39,8 +39,8 @@ class ForgetronModel(Model):
     ring: Vector  # the oldest place, how many are in use, the scale of β, Q, and M
 
     shapes: ClassVar = {"points": "KCd", "beta": "KC", "gram": "KCC", "ring": "K5"}
-    signed: ClassVar = ("beta",)
-    wanted: ClassVar = {**KERNEL_SETTINGS, "budget": 1}
+    negated_on_swap: ClassVar = ("beta",)
+    allowed_settings: ClassVar = {**KERNEL_SETTINGS, "budget": 1}
 
     def blank_arrays(self) -> dict[str, Vector]:
         """No points."""
@@ -55,7 +55,9 @@ class ForgetronModel(Model):
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own)
 
-    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
+    def begin(
+        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> Sweep:
         """The loop over these rows, which have no weights."""
         X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
 

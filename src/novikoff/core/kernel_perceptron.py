@@ -35,8 +35,8 @@ class KernelModel(Model):
     waited: Vector  # the steps before the first
 
     shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R", "updates": "U4", "waited": "K"}
-    signed: ClassVar = ("coef", "weighted")
-    wanted: ClassVar = {
+    negated_on_swap: ClassVar = ("coef", "weighted")
+    allowed_settings: ClassVar = {
         **KERNEL_SETTINGS,
         "kernel": (*BY_NAME, "precomputed"),
         "cache_bytes": 0.0,
@@ -69,7 +69,9 @@ class KernelModel(Model):
         """The counts of the run that goes on."""
         return self._counts.T
 
-    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
+    def begin(
+        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> Sweep:
         """The loop over these rows."""
         kernels = KernelRows(self.kernel, problem.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(problem.X).T)
@@ -88,7 +90,7 @@ class KernelModel(Model):
                     at, look = at + len(seen), 2 * look
                     continue
                 i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
-                row, m, c = kernels[i], float(f[i] * y[i]), float(weights[i])
+                row, m, c = kernels[i], float(f[i] * y[i]), float(sample_weight[i])
                 step = int(counts.totals[0, rule]) + at - 1
                 acts.append((step, i, m, c, row[i]))
                 f += c * y[i] * row
@@ -97,7 +99,7 @@ class KernelModel(Model):
                 counts.per_row[i, rule] += 1
                 counts.totals[1:, rule] += 1
             if not np.isfinite(f).all():
-                counts.beyond[0] = np.nan
+                counts.overflow[0] = np.nan
 
         return sweep
 

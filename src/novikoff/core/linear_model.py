@@ -47,15 +47,15 @@ class LinearModel(Model):
     weighted: Vector = field(init=False)
 
     shapes: ClassVar = {"W": "pK", "weighted": "pK"}
-    of_average: ClassVar = ("weighted",)
-    signed: ClassVar = ("W", "weighted")
+    average_only: ClassVar = ("weighted",)
+    negated_on_swap: ClassVar = ("W", "weighted")
 
     def __post_init__(self, arrays: Mapping[str, Vector] | None) -> None:
         super().__post_init__(arrays)
         if not self.averages:
             self.weighted = np.zeros((0, self.n_rules))
 
-    def decisive(self) -> Vector:
+    def prediction_weights(self) -> Vector:
         """The weights that predict: their average over all steps, where it is kept, or W (A9).
 
         The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t counted
@@ -73,7 +73,7 @@ class LinearModel(Model):
         if (self.totals[2] > self.totals[1]).any():
             raise ValueError("it counts more mistakes than updates")
         with np.errstate(all="ignore"):
-            biases = self.decisive()[-1]
+            biases = self.prediction_weights()[-1]
         if not self.fit_intercept and (biases.any() or self.W[-1].any()):
             raise ValueError("its intercept is not zero, though fit_intercept is false")
 
@@ -85,7 +85,7 @@ class LinearModel(Model):
         """By the weights that predict; of voters, their shares of the votes."""
         if self.votes:
             return np.column_stack([votes.shares(X) for votes in self.votes])
-        return scores(X, self.decisive())
+        return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""
@@ -106,7 +106,7 @@ class LinearModel(Model):
         load_kernels(problem, self.scheme, order, trace=trace)
 
     def train(
-        self, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None = None
+        self, problem: Problem, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
         """Learn from rows until a cycle is clean or a limit is reached: from W on, counts from 0.
 
@@ -115,7 +115,7 @@ class LinearModel(Model):
         from novikoff.core.training import train
 
         start = self.W if self.W.any() else None
-        run = train(problem, codes, self.scheme, plan, start=start, weights=weights)
+        run = train(problem, codes, self.scheme, plan, start=start, sample_weight=sample_weight)
         hurried = plan.limits.interrupted and run.updates > MAX_VOTES
         if plan.votes and not hurried:
             self.votes = [
@@ -133,7 +133,7 @@ class LinearModel(Model):
         codes: npt.NDArray[np.integer],
         update: Update | None = None,
         *,
-        weights: Vector | None = None,
+        sample_weight: Vector | None = None,
     ) -> Indices:
         """Look at each row once, in turn: a piece of a stream, as for every `Model`.
 
@@ -154,7 +154,7 @@ class LinearModel(Model):
         totals = self.totals.copy()
         rule = perceptron() if update is None else update
         try:
-            predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, weights)
+            predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, sample_weight)
             check_range(self.W[touched], counts)
         except BaseException:
             self.totals[:] = totals
@@ -166,27 +166,29 @@ class LinearModel(Model):
         return predicted
 
     def _sweep(
-        self, problem: Problem, codes: Indices, update: Update, weights: Vector | None
+        self, problem: Problem, codes: Indices, update: Update, sample_weight: Vector | None
     ) -> tuple[Indices, Counts]:
         """Show each row to all rules: what w predicted before, and the counts."""
-        from novikoff.core.counts import Counts, blank_tape
+        from novikoff.core.counts import Counts, trace_buffer
         from novikoff.core.runs import ENTRIES_PER_CALL
         from novikoff.core.sweep import sweep
         from novikoff.core.training import sweep_classes
 
-        epoch = np.arange(problem.n) if weights is None else np.flatnonzero(weights)
-        factors = np.empty(0) if weights is None else weights
+        epoch = np.arange(problem.n) if sample_weight is None else np.flatnonzero(sample_weight)
+        factors = np.empty(0) if sample_weight is None else sample_weight
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
         before, predicted = np.empty((stride, self.n_rules)), codes.copy()
         none = np.empty((0, self.n_rules), dtype=np.int32)
         counts = Counts(self.totals, none, self.weighted, before, np.zeros(1))
-        signed = problem.resigned(self.sides[codes, 0]).rows
+        signed = problem.with_signs(self.sides[codes, 0]).rows
         for first in range(0, len(epoch), stride):
             part = epoch[first : first + stride]
             if self.n_rules == 1:
                 own, w = counts.of_single_rule(), self.W[:, 0]
-                sweep(signed, part, 0, len(part), update, factors, w, own, blank_tape(), unlimited)
+                sweep(
+                    signed, part, 0, len(part), update, factors, w, own, trace_buffer(), unlimited
+                )
             else:
                 sweep_classes(
                     problem.rows, codes, self.sides, part, 0, len(part), update, factors, self.W,
@@ -219,7 +221,7 @@ def _single_step() -> Callable[..., int]:
     return cast("Callable[..., int]", step_of_every_rule)
 
 
-class Judged(NamedTuple):
+class Evaluation(NamedTuple):
     """What the rules of a model make of rows whose classes are known."""
 
     predicted: Indices  # the class that each row is given
@@ -228,19 +230,19 @@ class Judged(NamedTuple):
     confusion: Indices  # rows of each class (down) that are given to each class (across)
 
 
-def judge(model: LinearModel, X: Matrix, codes: Indices) -> Judged:
+def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
     """Let the rules of a model choose the classes of rows, and measure how far each row is.
 
     Examples
     --------
     >>> model = LinearModel(np.array(["down", "up"]), 1)
     >>> model.W[:, 0] = 2.0, -2.0
-    >>> judge(model, np.array([[3.0], [0.0], [2.0]]), np.array([1, 0, 0]))[1:]
+    >>> evaluate(model, np.array([[3.0], [0.0], [2.0]]), np.array([1, 0, 0]))[1:]
     (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
            [0, 1]]))
     """
     found = model.scores(X)
-    W = model.decisive()[:-1]
+    W = model.prediction_weights()[:-1]
     n = len(model.classes)
     largest = np.abs(W).max(axis=0)
     distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
@@ -253,4 +255,4 @@ def judge(model: LinearModel, X: Matrix, codes: Indices) -> Judged:
         distances = np.minimum(distances, own)
     predicted = model.scheme.choose(found)
     pairs = np.bincount(codes * n + predicted, minlength=n * n)
-    return Judged(predicted, distances, margins, pairs.reshape(n, n))
+    return Evaluation(predicted, distances, margins, pairs.reshape(n, n))

@@ -58,11 +58,13 @@ class Model:
     votes: list[Votes] = field(init=False, repr=False)  # one for each rule, if earlier selves vote
 
     shapes: ClassVar[Mapping[str, str]] = {}
-    of_average: ClassVar[tuple[str, ...]] = ()  # arrays that are kept for an average alone
-    # Arrays that change their sign with the two sides of a rule. The first must stay finite.
-    signed: ClassVar[tuple[str, ...]] = ()
+    average_only: ClassVar[tuple[str, ...]] = ()  # arrays that only an average needs
+    # Arrays that are multiplied by −1 when the two sides of a rule are exchanged. The first must
+    # stay finite.
+    negated_on_swap: ClassVar[tuple[str, ...]] = ()
     cycles: ClassVar[bool] = False  # whether a run goes round where the first repeats (B8)
-    wanted: ClassVar[Mapping[str, Any]] = {}  # of each setting, the least number, or its words
+    # The least value of each setting that is a number, or the values that it may have.
+    allowed_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __post_init__(self, arrays: Mapping[str, Vector] | None) -> None:
         self.classes = np.unique(np.asarray(self.classes))
@@ -91,7 +93,7 @@ class Model:
     @classmethod
     def names(cls, *, averages: bool) -> list[str]:
         """The arrays that there are, with an average or without."""
-        return [name for name in cls.shapes if averages or name not in cls.of_average]
+        return [name for name in cls.shapes if averages or name not in cls.average_only]
 
     @property
     def state(self) -> dict[str, Vector]:
@@ -109,9 +111,9 @@ class Model:
     @classmethod
     def check_settings(cls, settings: dict[str, Any]) -> None:
         """Raise ValueError unless a file's settings are those of the formula."""
-        if settings.keys() != cls.wanted.keys():
-            raise ValueError(f"its settings are not {', '.join(cls.wanted)}")
-        for name, wanted in cls.wanted.items():
+        if settings.keys() != cls.allowed_settings.keys():
+            raise ValueError(f"its settings are not {', '.join(cls.allowed_settings)}")
+        for name, wanted in cls.allowed_settings.items():
             value = settings[name]
             if isinstance(wanted, tuple):
                 fits = value in wanted
@@ -126,7 +128,7 @@ class Model:
 
     # Predicting
 
-    def decisive(self) -> Vector:
+    def prediction_weights(self) -> Vector:
         """The weights that predict, the biases last: (n_features + 1, n_rules)."""
         raise AttributeError("The rules are not linear in the features: they have no weights.")
 
@@ -147,7 +149,7 @@ class Model:
 
     def last_scores(self, X: Matrix) -> Vector:
         """The scores by which the loop tells a mistake; `scores` may average."""
-        return scores(X, self.decisive())
+        return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""
@@ -165,23 +167,25 @@ class Model:
 
     # Learning
 
-    def begin(self, problem: Problem, codes: Indices, weights: Vector, counts: Counts) -> Sweep:
+    def begin(
+        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> Sweep:
         """The loop over some of these rows, of sign +1.
 
-        It counts updates, and notes in ``counts.beyond`` where it does nothing as a number would
+        It counts updates, and notes in ``counts.overflow`` where it does nothing as a number would
         leave float64.
         """
-        signed = [problem.resigned(self.sides[codes, k]).rows for k in range(self.n_rules)]
+        signed = [problem.with_signs(self.sides[codes, k]).rows for k in range(self.n_rules)]
 
         def sweep(rule: int, epoch: Indices) -> None:
             own = (array[rule] for array in self.state.values())
-            tallies = counts.totals[:, rule], counts.per_row[:, rule], counts.beyond
-            self.sweep_rule(signed[rule], epoch, weights, *own, *tallies)
+            tallies = counts.totals[:, rule], counts.per_row[:, rule], counts.overflow
+            self.sweep_rule(signed[rule], epoch, sample_weight, *own, *tallies)
 
         return sweep
 
     def sweep_rule(self, *arguments: Any) -> None:
-        """The kernel that shows rows to one rule: rows, epoch, weights, its arrays, its counts."""
+        """Run the compiled loop of one rule: rows, epoch, sample_weight, its arrays and counts."""
         raise TypeError(f"A {type(self).__name__} does not learn row by row.")
 
     def finish(self) -> None:
@@ -193,7 +197,7 @@ class Model:
 
     def watched(self) -> Vector:
         """The numbers of each rule, in columns, that must stay finite; a view of the arrays."""
-        found: Vector = getattr(self, self.signed[0]).T
+        found: Vector = getattr(self, self.negated_on_swap[0]).T
         return found
 
     def traces(self) -> list[Trace]:
@@ -208,24 +212,24 @@ class Model:
         self.begin(none, nothing, np.ones(0), Counts.blank(0, 0, self.n_rules))(0, nothing)
 
     def train(
-        self, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None = None
+        self, problem: Problem, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
         """Learn from rows, epoch after epoch, until a cycle is clean or a limit is reached."""
         from novikoff.core.runs import ENTRIES_PER_CALL, Run
 
         run = Run.begin(problem, plan, None, self.n_rules)
         run.counts.totals[:] = self.totals
-        visit = self._visits(problem, codes, weights, run.counts, run.active)
+        visit = self._visits(problem, codes, sample_weight, run.counts, run.active)
         run.W = self.watched()
 
         def margins(rule: int) -> Vector:
             sides = self.sides[codes, rule]
-            own = problem.resigned(sides).taking_part(weights)
+            own = problem.with_signs(sides).active_rows(sample_weight)
             return np.asarray((self.last_scores(problem.X)[:, rule] * sides)[own])
 
         stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
         stride = min(stride, max(1, _WORK_PER_CALL // max(1, self.work(problem))))
-        run.repeat(plan, problem, weights, visit, stride, margins=margins)
+        run.repeat(plan, problem, sample_weight, visit, stride, margins=margins)
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:
             run.periods = [None] * self.n_rules
@@ -238,23 +242,23 @@ class Model:
         codes: npt.NDArray[np.integer],
         update: Update | None = None,
         *,
-        weights: Vector | None = None,
+        sample_weight: Vector | None = None,
     ) -> Indices | None:
         """Look at each row once, in turn: a piece of a stream (A5).
 
         Counts and arrays go on from piece to piece, so that a stream may be cut anywhere. After an
         exception the model is what it was before. Sparse rows may have fewer columns than the
-        model; ``update`` is the rule of linear models; ``weights`` are factors on the steps, and
-        rows of weight 0 take no part.
+        model. ``update`` is the update rule of linear models. ``sample_weight`` has a factor on the
+        steps of each row; rows whose factor is 0 are left out.
         """
         from novikoff.core.counts import Counts, check_range
 
         problem, before = self._pose(X), self.copy()
         counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
         active = np.ones(self.n_rules, np.bool_)
-        epoch = problem.taking_part(weights)
+        epoch = problem.active_rows(sample_weight)
         try:
-            visit = self._visits(problem, codes.astype(np.int64), weights, counts, active)
+            visit = self._visits(problem, codes.astype(np.int64), sample_weight, counts, active)
             visit(epoch, 0, len(epoch))
             check_range(self.watched(), counts)
             self.finish()
@@ -276,12 +280,12 @@ class Model:
         self,
         problem: Problem,
         codes: Indices,
-        weights: Vector | None,
+        sample_weight: Vector | None,
         counts: Counts,
         active: Flags,
     ) -> Advance:
         """Shows rows of an epoch to each active rule, but for those of classes not on its sides."""
-        factors = np.ones(problem.n) if weights is None else weights
+        factors = np.ones(problem.n) if sample_weight is None else sample_weight
         sweep = self.begin(problem, codes, factors, counts)
         pairs = (self.sides == 0).any()
 
@@ -316,7 +320,7 @@ class Model:
         counts, active = Counts.blank(1, 0, self.n_rules), np.ones(self.n_rules, np.bool_)
         visit = self._visits(problem, np.array([code]), np.array([factor]), counts, active)
         visit(np.zeros(1, np.int64), 0, 1)
-        if counts.beyond[0] != 0.0:
+        if counts.overflow[0] != 0.0:
             raise ValueError(TOO_LARGE)
         self.totals += counts.totals
         self.finish()
@@ -392,7 +396,7 @@ class Model:
                 new = np.zeros((grown.n_rules, *old.shape[1:]))
                 setattr(grown, name, np.moveaxis(new, 0, axis))
             for heir, rule, sign in heirs:
-                new[heir] = sign * old[rule] if name in self.signed else old[rule]
+                new[heir] = sign * old[rule] if name in self.negated_on_swap else old[rule]
         return grown
 
     def _heirs(self, grown: Model, label: Hashable) -> Iterator[tuple[int, int, int]]:

@@ -5,7 +5,7 @@ A rule deals out *epochs*, arrays of row numbers. Where an epoch is certain to v
 the loop looks at all their margins before every step: `novikoff.core.sweep.sweep_greedy`.
 
 >>> rng = np.random.default_rng(0)
->>> sorted(next(Permuted().epochs(Deck(np.arange(5)), rng)).tolist())
+>>> sorted(next(Permuted().epochs(Candidates(np.arange(5)), rng)).tolist())
 [0, 1, 2, 3, 4]
 """
 
@@ -26,12 +26,12 @@ from novikoff.core.rows import Indices, Vector
 
 
 @dataclass(frozen=True)
-class Deck:
+class Candidates:
     """The rows an order may deal, and ‖a_i‖² of each for the rules that ask for it."""
 
     rows: Indices
     squared_norms: Callable[[], Vector] = field(default=lambda: np.empty(0))
-    n_all: int | None = None  # how many rows there are in all, if the deck is a part
+    n_all: int | None = None  # how many rows there are in all, if the candidates is a part
 
 
 @runtime_checkable
@@ -42,7 +42,7 @@ class Order(Protocol):
     def covers(self) -> bool:
         """Whether every epoch visits every row."""
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal epoch after epoch."""
 
 
@@ -52,9 +52,9 @@ class Cyclic:
 
     covers = True
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal the deck as it is."""
-        return itertools.repeat(deck.rows)
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
+        """Deal the candidates as it is."""
+        return itertools.repeat(candidates.rows)
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Fixed:
 
     covers = True
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal the one cycle."""
-        return itertools.repeat(rng.permutation(deck.rows))
+        return itertools.repeat(rng.permutation(candidates.rows))
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class Permuted:
 
     covers = True
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal a permutation after the other."""
         while True:
-            yield rng.permutation(deck.rows)
+            yield rng.permutation(candidates.rows)
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ class Blocks:
         if not isinstance(self.size, Integral) or self.size < 1:
             raise ValueError(f"A block needs at least one row, not {self.size}.")
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal shuffled blocks."""
-        whole = len(deck.rows) // self.size * self.size
-        starts, rest = np.arange(0, whole, self.size), deck.rows[whole:]
+        whole = len(candidates.rows) // self.size * self.size
+        starts, rest = np.arange(0, whole, self.size), candidates.rows[whole:]
         while True:
             # Sorting random numbers shuffles every block, far faster than a permutation of each.
             places = rng.random((len(starts), self.size)).argsort(axis=1)
             places += rng.permutation(starts)[:, None]
-            shuffled = deck.rows[places.ravel()]
+            shuffled = candidates.rows[places.ravel()]
             at = self.size * rng.integers(len(starts) + 1)  # the place of the shorter block
             yield np.concatenate([shuffled[:at], rng.permutation(rest), shuffled[at:]])
 
@@ -119,12 +119,12 @@ class Random:
     p: npt.ArrayLike | None = None
     covers = False
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal n draws at a time."""
-        n = len(deck.rows)
-        p = deck.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
-        if self.p is not None and p.shape == (deck.n_all,):
-            p = p[deck.rows]
+        n = len(candidates.rows)
+        p = candidates.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
+        if self.p is not None and p.shape == (candidates.n_all,):
+            p = p[candidates.rows]
         if p.shape != (n,):
             raise ValueError(f"The order needs one probability per row: {n}, not {p.size}.")
         if not (np.isfinite(p).all() and (p >= 0).all() and p.sum() > 0):
@@ -132,7 +132,7 @@ class Random:
         ladder = np.cumsum(p / p.max())
         while True:
             drawn = np.searchsorted(ladder, rng.random(n) * ladder[-1], side="right")
-            yield deck.rows[np.minimum(drawn, n - 1)]
+            yield candidates.rows[np.minimum(drawn, n - 1)]
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ class Chaotic:
     window: int
     covers = True
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal the sequence, window by window."""
-        n, window = len(deck.rows), self.window
+        n, window = len(candidates.rows), self.window
         if not isinstance(window, Integral) or window < n:
             raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
         steps, last_seen = iter(self.sequence), [-1] * n
@@ -167,7 +167,7 @@ class Chaotic:
                 last_seen[i] = time
             rarest = min(range(n), key=last_seen.__getitem__, default=0)
             self._check_gap(rarest, start + window - last_seen[rarest] if n > 0 else 0)
-            yield deck.rows[epoch]
+            yield candidates.rows[epoch]
 
     def _check_gap(self, row: int, gap: int) -> None:
         if gap > self.window:
@@ -183,16 +183,19 @@ class Cycle:
 
     Examples
     --------
-    >>> next(Cycle([3, 1, 0, 2]).epochs(Deck(np.arange(4)), np.random.default_rng())).tolist()
+    >>> next(Cycle([3, 1, 0, 2]).epochs(Candidates(np.arange(4)), np.random.default_rng())).tolist()
     [3, 1, 0, 2]
     """
 
     rows: Sequence[int] | Indices
     covers = True
 
-    def epochs(self, deck: Deck, rng: np.random.Generator) -> Iterator[Indices]:
+    def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
         """Deal the cycle, without the rows that take no part."""
-        n, cycle = len(deck.rows) if deck.n_all is None else deck.n_all, np.array(self.rows)
+        n, cycle = (
+            len(candidates.rows) if candidates.n_all is None else candidates.n_all,
+            np.array(self.rows),
+        )
         if len(cycle) > 0 and (cycle.ndim != 1 or cycle.dtype.kind not in "iu"):
             raise ValueError("The order must name rows by whole numbers.")
         for i in cycle[(cycle < 0) | (cycle >= n)]:
@@ -202,7 +205,7 @@ class Cycle:
                 f"The order leaves out row {i} of {n} rows: it must name every row, from 0 on."
             )
         cycle = cycle.astype(np.int64)
-        return itertools.repeat(cycle[np.isin(cycle, deck.rows)])
+        return itertools.repeat(cycle[np.isin(cycle, candidates.rows)])
 
 
 @dataclass(frozen=True)
@@ -251,14 +254,14 @@ def named(order: str | Sequence[int] | Indices | Order) -> Order:
     return order
 
 
-def deal(
-    order: Order, problem: Problem, weights: Vector | None, rng: np.random.Generator
+def epochs_of(
+    order: Order, problem: Problem, sample_weight: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
     """Epoch after epoch, without the rows whose sign or weight is 0."""
-    rows = problem.taking_part()
-    deck = Deck(rows, lambda: np.square(norms(problem)[rows]), problem.n)
+    rows = problem.active_rows()
+    candidates = Candidates(rows, lambda: np.square(norms(problem)[rows]), problem.n)
     ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # no subclass of theirs
-    for epoch in order.epochs(deck, rng):
+    for epoch in order.epochs(candidates, rng):
         if not ours:  # row numbers of a foreign order are not trusted
             epoch = np.ascontiguousarray(epoch, dtype=np.int64)
             inside = epoch.size == 0 or 0 <= epoch.min() <= epoch.max() < problem.n
@@ -266,7 +269,7 @@ def deal(
                 raise ValueError(
                     f"An epoch must be a vector of row numbers from 0 to {problem.n - 1}."
                 )
-        yield epoch if weights is None else epoch[weights[epoch] > 0.0]
+        yield epoch if sample_weight is None else epoch[sample_weight[epoch] > 0.0]
 
 
 def first_visits(
@@ -286,7 +289,7 @@ def first_visits(
     if isinstance(order, Greedy):
         return None
     visits = np.empty(0, dtype=np.int64)
-    for epoch in deal(order, problem, None, rng):
+    for epoch in epochs_of(order, problem, None, rng):
         if len(visits) >= count or len(epoch) == 0:
             break
         visits = np.append(visits, epoch)

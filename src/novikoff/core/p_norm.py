@@ -26,15 +26,15 @@ class PNormModel(Model):
     theta: Vector
 
     shapes: ClassVar = {"theta": "Kp"}
-    signed: ClassVar = ("theta",)
+    negated_on_swap: ClassVar = ("theta",)
     cycles: ClassVar = True  # θ decides all that follows
-    wanted: ClassVar = {"p": 2.0}
+    allowed_settings: ClassVar = {"p": 2.0}
 
     def sweep_rule(self, *arguments: Any) -> None:
         """The loop over rows."""
         sweep_p_norm(float(self.settings["p"]), *arguments)
 
-    def decisive(self) -> Vector:
+    def prediction_weights(self) -> Vector:
         """W = ∇½‖θ‖_p² of each rule."""
         theta, p = self.theta.T, float(self.settings["p"])
         largest = np.abs(theta).max(axis=0)
@@ -46,8 +46,8 @@ class PNormModel(Model):
 
 @njit(cache=True, nogil=True)
 def sweep_p_norm(
-    p: float, rows: Rows, epoch: Indices, weights: Vector, theta: Vector,
-    totals: Indices, per_row: Indices, beyond: Vector,
+    p: float, rows: Rows, epoch: Indices, sample_weight: Vector, theta: Vector,
+    totals: Indices, per_row: Indices, overflow: Vector,
 ) -> None:  # fmt: skip
     """Visit rows in turn; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.
 
@@ -60,10 +60,10 @@ def sweep_p_norm(
     for i in epoch:
         m = dot(rows, i, w)
         if not abs(m) < np.inf:
-            beyond[0] = np.nan
+            overflow[0] = np.nan
             break
         if not m > 0.0:
-            axpy(weights[i], rows, i, theta)
+            axpy(sample_weight[i], rows, i, theta)
             before, unit = unit, unit_above(theta)
             if unit == before:
                 columns, _ = entries(rows, i)

@@ -112,7 +112,7 @@ def pocket_steps(
     3 [0. 1.] 2.0 False
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    taking, row, fewest = problem.taking_part(costs), -1, math.inf
+    taking, row, fewest = problem.active_rows(costs), -1, math.inf
     own = None if costs is None else costs[taking]
     while True:
         s = products(problem, w)[taking]

@@ -17,7 +17,7 @@ from novikoff.core.rows import Matrix, Rows, Signs, Vector
 from novikoff.core.validation import missing_value
 
 # Entries in a stretch of rows: a dense one stays in the cache, a sparse one is worth a matrix.
-DENSE_STRETCH, CSR_STRETCH = 1 << 17, 1 << 20
+DENSE_BLOCK, CSR_BLOCK = 1 << 17, 1 << 20
 
 _ULP = float(np.finfo(np.float64).eps)
 
@@ -64,7 +64,7 @@ class Problem:
         """A power of two near R: in this unit, products of rows stay within float64."""
         return unit_of(self.radius)
 
-    def resigned(self, signs: Signs) -> Problem:
+    def with_signs(self, signs: Signs) -> Problem:
         """The same rows under other signs; norms do not depend on them."""
         return replace(self, rows=self.rows._replace(signs=_rows.frozen(signs)))
 
@@ -72,9 +72,11 @@ class Problem:
         """Some of the rows, with an R of their own."""
         return pose(self.X[rows], self.signs[rows], self.fit_intercept)
 
-    def taking_part(self, weights: Vector | None = None) -> _rows.Indices:
+    def active_rows(self, sample_weight: Vector | None = None) -> _rows.Indices:
         """The rows whose sign, and weight if there are weights, is not 0."""
-        return np.flatnonzero(self.signs if weights is None else self.signs * (weights > 0.0))
+        return np.flatnonzero(
+            self.signs if sample_weight is None else self.signs * (sample_weight > 0.0)
+        )
 
     def rows_within(self, entries: int) -> int:
         """How many rows have about this many entries, at least one."""
@@ -109,7 +111,7 @@ def pose(
     if not isinstance(rows, _rows.Dense):
         longest = int(np.diff(rows.indptr).max(initial=0))
     largest_sq = largest = 0.0
-    for begin, end in stretches(matrix):
+    for begin, end in row_blocks(matrix):
         squares = _squared_norms(rows, begin, end) + rows.bias
         largest_sq = max(largest_sq, float(squares.max()))
         # Squares that overflow, or vanish, say nothing: look at the entries themselves.
@@ -161,9 +163,9 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
     return s
 
 
-def margins_of(problem: Problem, w: Vector, weights: Vector | None) -> Vector:
+def margins_of(problem: Problem, w: Vector, sample_weight: Vector | None) -> Vector:
     """⟨a_i, w⟩ for the rows that take part."""
-    return products(problem, w)[problem.taking_part(weights)]
+    return products(problem, w)[problem.active_rows(sample_weight)]
 
 
 def scores(X: Matrix, W: Vector) -> Vector:
@@ -175,7 +177,7 @@ def scores(X: Matrix, W: Vector) -> Vector:
         if not isinstance(X, np.ndarray) and X.dtype == np.float64:
             return np.asarray((X @ weights).reshape(-1, W.shape[1]) + W[-1])  # nothing is copied
         out: Vector = np.empty((X.shape[0], W.shape[1]))
-        for begin, end in stretches(X):
+        for begin, end in row_blocks(X):
             part = X[begin:end].astype(np.float64, copy=False) @ weights
             out[begin:end] = part.reshape(-1, W.shape[1]) + W[-1]
         return out
@@ -184,18 +186,18 @@ def scores(X: Matrix, W: Vector) -> Vector:
 def norms(problem: Problem) -> Vector:
     """‖a_i‖ of every row in the problem's unit, so that no square overflows."""
     out = np.empty(problem.n)
-    for begin, end in stretches(problem.X):
+    for begin, end in row_blocks(problem.X):
         out[begin:end] = _squared_norms(problem.rows, begin, end, 1.0 / problem.unit)
     return np.sqrt(out + (problem.rows.bias / problem.unit) ** 2)
 
 
-def stretches(X: Matrix) -> Iterator[tuple[int, int]]:
+def row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
     """Ranges of rows, one after the other, of which products take little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
-        size = DENSE_STRETCH // max(1, X.shape[1])
+        size = DENSE_BLOCK // max(1, X.shape[1])
     else:
-        size = CSR_STRETCH * n // max(1, X.nnz)
+        size = CSR_BLOCK * n // max(1, X.nnz)
     for begin in range(0, n, max(1, size)):
         yield begin, min(n, begin + max(1, size))
 

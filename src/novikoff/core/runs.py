@@ -15,8 +15,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Recorder, Trace, check_range
-from novikoff.core.orders import REPEATED, Order, deal
-from novikoff.core.problem import Problem, stretches
+from novikoff.core.orders import REPEATED, Order, epochs_of
+from novikoff.core.problem import Problem, row_blocks
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.updates import Update
@@ -118,7 +118,7 @@ class Run:
         self,
         plan: Plan,
         problem: Problem,
-        weights: Vector | None,
+        sample_weight: Vector | None,
         visit: Advance,
         stride: int,
         *,
@@ -131,8 +131,8 @@ class Run:
         the ``margins`` of all rows that take part in it are then looked at. Ctrl-C ends the run.
         """
         limits, updates, most = plan.limits, self.counts.totals[1], plan.limits.most_updates()
-        epochs = deal(plan.order, problem, weights, np.random.default_rng(plan.seed))
-        repeated = weights is None and type(plan.order) in REPEATED
+        epochs = epochs_of(plan.order, problem, sample_weight, np.random.default_rng(plan.seed))
+        repeated = sample_weight is None and type(plan.order) in REPEATED
         repetition = Repetition(self.W) if repeated else None
         self._end(self.active, Stop.UPDATES if most <= 0 else limits.reached())
         try:
@@ -220,7 +220,7 @@ class Repetition:
         largest = 1.0
         whole = update.eta == 0.0 and update.step % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())
-        for begin, end in stretches(problem.X) if whole and any(self.periods) else ():
+        for begin, end in row_blocks(problem.X) if whole and any(self.periods) else ():
             part = problem.X[begin:end]
             entries = part if isinstance(part, np.ndarray) else part.data
             whole = whole and bool((entries % 1.0 == 0.0).all())

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.problem import Problem, pose, stretches
+from novikoff.core.problem import Problem, pose, row_blocks
 from novikoff.core.rows import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Scaling:
                 data[part] = X.data[part] / self.scale[X.indices[part]]
             return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
         scaled = _empty_like(X)
-        for first, last in stretches(X):
+        for first, last in row_blocks(X):
             scaled[first:last] = (X[first:last] - self.mean) / self.scale
         return scaled
 
@@ -104,7 +104,7 @@ def train_standardised(
     problem: Problem,
     codes: Indices,
     plan: Plan,
-    weights: Vector | None = None,
+    sample_weight: Vector | None = None,
 ) -> tuple[LinearModel, Run, Problem]:
     """Train a model on features of mean 0 and variance 1, from its weights on.
 
@@ -114,7 +114,7 @@ def train_standardised(
     scaled, scaling = standardise(problem)
     inner = model.copy()
     inner.W = scaling.forth(model.W)
-    run = inner.train(scaled, codes, plan, weights)
+    run = inner.train(scaled, codes, plan, sample_weight)
     return scaling.back_model(inner), run, scaled
 
 
@@ -124,15 +124,15 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
     sums, squares = np.zeros(d), np.zeros(d)
     if isinstance(X, np.ndarray):
         low, high = np.full(d, np.inf), np.full(d, -np.inf)
-        for first, last in stretches(X):
+        for first, last in row_blocks(X):
             sums += X[first:last].sum(axis=0, dtype=np.float64)
             low = np.minimum(low, X[first:last].min(axis=0))
             high = np.maximum(high, X[first:last].max(axis=0))
         mean = sums / n
-        for first, last in stretches(X):  # again: differences of large squares would be lost
+        for first, last in row_blocks(X):  # again: differences of large squares would be lost
             squares += np.square(X[first:last] - mean).sum(axis=0)
         return mean, np.where(low < high, squares / n, 0.0)
-    for first, last in stretches(X):
+    for first, last in row_blocks(X):
         part = X[first:last]
         values = part.data.astype(np.float64, copy=False)
         sums += np.bincount(part.indices, values, minlength=d)

@@ -145,7 +145,7 @@ def problems_of(
     for sides in scheme.sides.T:
         part = np.flatnonzero(sides[codes])
         own = problem if len(part) == problem.n else problem.part(part)
-        yield part, own.resigned(sides[codes[part]])
+        yield part, own.with_signs(sides[codes[part]])
 
 
 def sides_of(

@@ -35,8 +35,8 @@ class SecondOrderModel(Model):
     growth: Vector  # ln det(A/a) and Σ⟨a_i, A⁻¹a_i⟩ of each rule
 
     shapes: ClassVar = {"w": "Kp", "root": "Kpp", "growth": "K2"}
-    signed: ClassVar = ("w",)
-    wanted: ClassVar = {"a": 5e-324}
+    negated_on_swap: ClassVar = ("w",)
+    allowed_settings: ClassVar = {"a": 5e-324}
 
     def blank_arrays(self) -> dict[str, Vector]:
         """W = 0 and A = a·I."""
@@ -57,15 +57,15 @@ class SecondOrderModel(Model):
         """The loop over rows."""
         sweep_second_order(*arguments)
 
-    def decisive(self) -> Vector:
+    def prediction_weights(self) -> Vector:
         """The weights of each rule; scores by them are not divided by 1 + s."""
         return self.w.T.copy()
 
 
 @njit(cache=True, nogil=True)
 def sweep_second_order(
-    rows: Rows, epoch: Indices, weights: Vector, w: Vector, root: Vector, growth: Vector,
-    totals: Indices, per_row: Indices, beyond: Vector,
+    rows: Rows, epoch: Indices, sample_weight: Vector, w: Vector, root: Vector, growth: Vector,
+    totals: Indices, per_row: Indices, overflow: Vector,
 ) -> None:  # fmt: skip
     """Visit rows in turn with w and S."""
     f = np.empty(len(w))
@@ -73,10 +73,10 @@ def sweep_second_order(
         m = dot(rows, i, w)
         if not m > 0.0:
             dots(rows, i, root, f)  # Sᵀ·a_i
-            c = weights[i]
+            c = sample_weight[i]
             s = c * np.dot(f, f)
             if not (-np.inf < m and s < np.inf):
-                beyond[0] = np.nan
+                overflow[0] = np.nan
                 break
             step, shrink = (1.0 - m) / (1.0 + s), 1.0 / (1.0 + s + np.sqrt(1.0 + s))
             for j in range(len(w)):

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
-from novikoff.core.counts import Counts, Recorder, Tape, blank_tape, record
+from novikoff.core.counts import Counts, Recorder, TraceBuffer, trace_buffer, write_update
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, margins_of, norms
 from novikoff.core.rows import Indices, Rows, Vector
@@ -28,23 +28,23 @@ from novikoff.core.verbs import axpy, dot, sqnorm
 
 @njit(cache=True, nogil=True)
 def sweep(
-    rows: Rows, epoch: Indices, first: int, last: int, update: Update, weights: Vector, w: Vector,
-    counts: Counts, tape: Tape, most: int,
+    rows: Rows, epoch: Indices, first: int, last: int, update: Update, sample_weight: Vector,
+    w: Vector, counts: Counts, buffer: TraceBuffer, most: int,
 ) -> None:  # fmt: skip
     """Visit rows epoch[first:last] in turn, until there have been ``most`` updates."""
     visited, updates, mistakes = counts.totals
-    beyond = 0.0
+    overflow = 0.0
     for k in range(first, last):
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
-        beyond += m - m  # 0, or NaN once m is not finite
+        overflow += m - m  # 0, or NaN once m is not finite
         if len(counts.scores) > 0:
             counts.scores[k - first] = rows.signs[i] * m
         if not m > update.threshold:  # a mistake, or too close to one
             squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
             step = tau(update, m, squared)
-            if len(weights) > 0:
-                step *= weights[i]
+            if len(sample_weight) > 0:
+                step *= sample_weight[i]
             axpy(step, rows, i, w)  # w ← w + τ·a_i
             updates += 1
             mistakes += m <= 0.0
@@ -52,22 +52,22 @@ def sweep(
                 counts.per_row[i] += 1
             if len(counts.weighted) > 0:
                 axpy((visited + k - first) * step, rows, i, counts.weighted)
-            if len(tape.entries) > 0:
-                record(tape, visited + k - first, i, m, step, w)
+            if len(buffer.entries) > 0:
+                write_update(buffer, visited + k - first, i, m, step, w)
             if updates >= most:
                 last = k + 1
                 break
     counts.totals[0] += last - first
     counts.totals[1], counts.totals[2] = updates, mistakes
-    counts.beyond[0] += beyond
+    counts.overflow[0] += overflow
 
 
 @njit(cache=True, nogil=True)
 def sweep_greedy(
-    rows: Rows, deck: Indices, lengths: Vector, steps: int, update: Update, weights: Vector,
-    w: Vector, counts: Counts, tape: Tape,
+    rows: Rows, candidates: Indices, lengths: Vector, steps: int, update: Update,
+    sample_weight: Vector, w: Vector, counts: Counts, buffer: TraceBuffer,
 ) -> bool:  # fmt: skip
-    """Act on the worst row of the deck, ``steps`` times; True once no row is a mistake (A4).
+    """Act on the worst candidate row, ``steps`` times; True once no row is a mistake (A4).
 
     The worst has the least (⟨a_i, w⟩ − δ)/‖a_i‖, or ⟨a_i, w⟩ − δ where all ``lengths`` are 1, and
     is the first among equals. A row of length 0, which no w satisfies, comes last.
@@ -75,9 +75,9 @@ def sweep_greedy(
     shift = update.threshold if update.threshold < np.inf else 0.0
     for _ in range(steps):
         i, m, least = -1, 0.0, np.inf
-        for k in deck:
+        for k in candidates:
             margin = dot(rows, k, w)
-            counts.beyond[0] += margin - margin
+            counts.overflow[0] += margin - margin
             if not margin > update.threshold:
                 violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
                 if i < 0 or violation < least:
@@ -86,13 +86,13 @@ def sweep_greedy(
             return True
         squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
         step = tau(update, m, squared)
-        if len(weights) > 0:
-            step *= weights[i]
+        if len(sample_weight) > 0:
+            step *= sample_weight[i]
         axpy(step, rows, i, w)
         if len(counts.weighted) > 0:
             axpy(counts.totals[0] * step, rows, i, counts.weighted)
-        if len(tape.entries) > 0:
-            record(tape, counts.totals[0], i, m, step, w)
+        if len(buffer.entries) > 0:
+            write_update(buffer, counts.totals[0], i, m, step, w)
         counts.per_row[i] += 1
         counts.totals[0] += 1
         counts.totals[1] += 1
@@ -101,22 +101,26 @@ def sweep_greedy(
 
 
 def run(
-    problem: Problem, plan: Plan, *, start: Vector | None = None, weights: Vector | None = None
+    problem: Problem,
+    plan: Plan,
+    *,
+    start: Vector | None = None,
+    sample_weight: Vector | None = None,
 ) -> Run:
     """Sweep until a clean cycle or a limit; Ctrl-C ends it with ``Stop.INTERRUPTED``.
 
-    It begins with zero weights or a copy of ``start``; ``weights`` are factors on the steps of
-    each row. Rows whose sign or weight is 0 take no part. ValueError if a weight, or a margin,
-    leaves float64.
+    The run begins with zero weights or a copy of ``start``. ``sample_weight`` has a factor c_i for
+    each row: an update on row i moves w by c_i·τ·a_i. Rows whose sign or factor is 0 are left out.
+    ValueError if a weight or a margin is beyond the range of float64.
     """
     state = Run.begin(problem, plan, start)
     recorder = Recorder(plan.reference)
     rows, update, most = problem.rows, plan.update, plan.limits.most_updates()
     w, counts = state.W[:, 0], state.counts.of_single_rule()
-    tape = recorder.tape if plan.trace else blank_tape()
-    factors = np.empty(0) if weights is None else weights
+    buffer = recorder.buffer if plan.trace else trace_buffer()
+    factors = np.empty(0) if sample_weight is None else sample_weight
     stride = problem.rows_within(ENTRIES_PER_CALL)
-    if len(tape.reference) not in (0, problem.p):
+    if len(buffer.reference) not in (0, problem.p):
         raise ValueError(f"The reference of a trace must have {problem.p} entries.")
     greedy = isinstance(plan.order, Greedy)
     lengths = np.empty(0)
@@ -125,17 +129,19 @@ def run(
         stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
-        sweep(rows, epoch, first, last, update, factors, w, counts, tape, most)
+        sweep(rows, epoch, first, last, update, factors, w, counts, buffer, most)
         return False
 
-    def visit_worst(deck: Indices, first: int, last: int) -> bool:
+    def visit_worst(candidates: Indices, first: int, last: int) -> bool:
         steps = min(last - first, most - state.updates)
-        return bool(sweep_greedy(rows, deck, lengths, steps, update, factors, w, counts, tape))
+        return bool(
+            sweep_greedy(rows, candidates, lengths, steps, update, factors, w, counts, buffer)
+        )
 
     state.repeat(
-        plan, problem, weights, visit_worst if greedy else visit,
-        min(stride, len(tape.entries)) if plan.trace else stride,
-        margins=lambda rule: margins_of(problem, w, weights),
+        plan, problem, sample_weight, visit_worst if greedy else visit,
+        min(stride, len(buffer.entries)) if plan.trace else stride,
+        margins=lambda rule: margins_of(problem, w, sample_weight),
         recorder=recorder if plan.trace else None,
     )  # fmt: skip
     state.traces = [replace(trace, problem=problem, start=start) for trace in state.traces]

@@ -23,7 +23,7 @@ import numpy as np
 
 from novikoff.core.model import Labels, Model
 from novikoff.core.pocket import fill_pocket
-from novikoff.core.problem import pose, stretches
+from novikoff.core.problem import pose, row_blocks
 from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
@@ -50,7 +50,7 @@ class TowerModel(Model):
     def last_scores(self, X: Matrix) -> Vector:
         """The weighted sum of each tower's last unit, whose sign is the answer; 0 is −1."""
         out = np.empty((X.shape[0], self.n_rules))
-        for first, last in stretches(X):
+        for first, last in row_blocks(X):
             Z = _inputs(X[first:last], self.centre, float(self.scale[0]))
             for k in range(self.n_rules):
                 before = np.zeros(len(Z))

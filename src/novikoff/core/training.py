@@ -29,7 +29,7 @@ from novikoff.core.verbs import axpy, dots, sqnorm
 @njit(cache=True, nogil=True)
 def sweep_classes(
     rows: Rows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
-    update: Update, weights: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_],
+    update: Update, sample_weight: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_],
     most: int,
 ) -> None:  # fmt: skip
     """Visit rows epoch[first:last] in turn with every active rule.
@@ -49,12 +49,12 @@ def sweep_classes(
             if sign == 0.0 or not active[c]:
                 continue
             m = sign * products[c]
-            counts.beyond[0] += m - m
+            counts.overflow[0] += m - m
             if not m > update.threshold:
                 squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
                 step = tau(update, m, squared)
-                if len(weights) > 0:
-                    step *= weights[i]
+                if len(sample_weight) > 0:
+                    step *= sample_weight[i]
                 axpy(sign * step, rows, i, W[:, c])
                 if len(counts.weighted) > 0:
                     axpy(counts.totals[0, c] * sign * step, rows, i, counts.weighted[:, c])
@@ -80,7 +80,7 @@ def step_of_every_rule(
     bias, last = numbers[6], len(W) - 1
     steps = np.zeros(len(sides))
     squared = bias
-    beyond = 0.0
+    overflow = 0.0
     updates = 0
     for x in values:
         squared += x * x
@@ -88,7 +88,7 @@ def step_of_every_rule(
         scores[c] = bias * W[last, c]
         for j in range(len(values)):
             scores[c] += values[j] * W[columns[j] if len(columns) > 0 else j, c]
-        beyond += scores[c] - scores[c]  # 0, or NaN once a number is not finite
+        overflow += scores[c] - scores[c]  # 0, or NaN once a number is not finite
         m = sides[c] * scores[c]
         if sides[c] != 0 and m <= update.threshold:
             steps[c] = sides[c] * factor * tau(update, m, squared)
@@ -99,12 +99,12 @@ def step_of_every_rule(
                 at, x = (last, bias) if j == len(values) else (at, values[j])
                 moved, t = W[at, c] + steps[c] * x, totals[0, c]
                 late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
-                beyond += (moved - moved) + (late - late)
+                overflow += (moved - moved) + (late - late)
                 if writing:
                     W[at, c] = moved
                     if len(weighted) > 0:
                         weighted[at, c] = late
-        if beyond != 0.0:
+        if overflow != 0.0:
             return -1
     for c in range(len(sides)):
         m = sides[c] * scores[c]
@@ -123,22 +123,25 @@ def train(
     plan: Plan,
     *,
     start: Vector | None = None,
-    weights: Vector | None = None,
+    sample_weight: Vector | None = None,
 ) -> Run:
     """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes`` (A7).
 
     Every rule draws its order from the same seed, so that running them together or apart is the
-    same. ``start`` has the shape (p, n_rules), ``weights`` are factors on the steps of each row.
+    same. ``start`` has the shape (p, n_rules); ``sample_weight`` has a factor on the steps of each
+    row.
     """
     n_rules = scheme.sides.shape[1]
     if _share_rows(scheme, plan.order, trace=plan.trace):
-        return _run_together(problem, codes, scheme.sides, plan, start, weights)
+        return _run_together(problem, codes, scheme.sides, plan, start, sample_weight)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
 
     def run_rule(rule: int) -> Run:
-        own = problem.resigned(scheme.sides[codes, rule])
-        return run(own, plan, start=None if start is None else start[:, rule], weights=weights)
+        own = problem.with_signs(scheme.sides[codes, rule])
+        return run(
+            own, plan, start=None if start is None else start[:, rule], sample_weight=sample_weight
+        )
 
     return run_rule(0) if n_rules == 1 else Run.joined(_in_parallel(run_rule, n_rules, plan))
 
@@ -150,9 +153,9 @@ def load_kernels(
     stand_in = MaxResidual() if isinstance(order, Greedy) else Cyclic()
     plan, no_row = Plan(perceptron(), stand_in, Limits(epochs=1)), np.zeros(problem.n)
     if _share_rows(scheme, stand_in, trace=trace):
-        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, weights=no_row)
+        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, sample_weight=no_row)
     else:
-        run(problem, plan, weights=no_row)
+        run(problem, plan, sample_weight=no_row)
 
 
 def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
@@ -166,12 +169,15 @@ def _run_together(
     sides: Signs,
     plan: Plan,
     start: Vector | None,
-    weights: Vector | None,
+    sample_weight: Vector | None,
 ) -> Run:
     """`novikoff.core.sweep.run` for all rules at once; one that ends is left out from then on."""
     n_rules = sides.shape[1]
     state, most = Run.begin(problem, plan, start, n_rules), plan.limits.most_updates()
-    factors, codes = np.empty(0) if weights is None else weights, codes.astype(np.int64, copy=False)
+    factors, codes = (
+        np.empty(0) if sample_weight is None else sample_weight,
+        codes.astype(np.int64, copy=False),
+    )
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
         sweep_classes(
@@ -183,9 +189,9 @@ def _run_together(
     stride = problem.rows_within(ENTRIES_PER_CALL // n_rules)
 
     def margins(rule: int) -> Vector:
-        return margins_of(problem.resigned(sides[codes, rule]), state.W[:, rule], weights)
+        return margins_of(problem.with_signs(sides[codes, rule]), state.W[:, rule], sample_weight)
 
-    return state.repeat(plan, problem, weights, visit, stride, margins=margins)
+    return state.repeat(plan, problem, sample_weight, visit, stride, margins=margins)
 
 
 def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Run]:

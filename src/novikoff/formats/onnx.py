@@ -136,7 +136,7 @@ def _graph_of(rules: Model, kind: str, names: object) -> ModelProto:
         raise ImportError(
             "The export to ONNX needs the package onnx: pip install 'novikoff[onnx]'."
         ) from None
-    weights, labels = rules.decisive(), _label_values(rules.classes)
+    weights, labels = rules.prediction_weights(), _label_values(rules.classes)
     constants = {"COEF": weights[:-1].copy(), "INTERCEPT": weights[-1], "CLASSES": labels}
     nodes, shape = _ONE_VS_REST, f"rows, {len(labels)}"
     if len(labels) == 2:

@@ -20,7 +20,7 @@ from scipy.sparse import diags_array
 from scipy.special import expit
 
 from novikoff.core.pocket import cost_of
-from novikoff.core.problem import Problem, stretches, sure_products
+from novikoff.core.problem import Problem, row_blocks, sure_products
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
@@ -235,7 +235,7 @@ def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
 
 def _parts(problem: Problem, limits: Limits) -> Iterator[tuple[slice, Any]]:
     """Stretches of X in float64, with a look at the clock before each."""
-    for first, last in stretches(problem.X):
+    for first, last in row_blocks(problem.X):
         if limits.reached() is not None:
             raise _EnoughError
         yield slice(first, last), problem.X[first:last].astype(np.float64, copy=False)

@@ -54,7 +54,7 @@ def conflicting_duplicates(problem: Problem, codes: Indices) -> Iterator[Indices
     [[0, 2]]
     """
     ones = np.ones(problem.n, dtype=np.int8)
-    passes = LocalPasses(problem.resigned(ones))
+    passes = LocalPasses(problem.with_signs(ones))
     hashes = in_turn(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same

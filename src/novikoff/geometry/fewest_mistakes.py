@@ -32,8 +32,8 @@ from novikoff.core.problem import (
     Problem,
     pose,
     products,
+    row_blocks,
     scores,
-    stretches,
     sure_products,
 )
 from novikoff.core.rows import Indices, Vector, view
@@ -258,7 +258,7 @@ def find_rules(
     for rule, sides in enumerate(model.sides.T):
         rest = limits.part(1.0 / (model.n_rules - rule))
         best = fewest_mistakes(
-            problem.resigned(sides[codes]),
+            problem.with_signs(sides[codes]),
             costs=costs,
             start=None if start is None else start[:, rule],
             strategy=strategy,
@@ -621,7 +621,7 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
 
     Without a bias, every rule classifies a negative row of zeros correctly.
     """
-    taking = problem.taking_part(costs)
+    taking = problem.active_rows(costs)
     if problem.fit_intercept:
         return taking
     entries: Any = problem.X != 0.0  # the squared length of a row may underflow
@@ -655,7 +655,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     """
     X = problem.X
     largest = np.zeros(problem.p - 1)
-    for first, last in stretches(X):
+    for first, last in row_blocks(X):
         some: Any = X[first:last]
         part = abs(some).max(axis=0)
         part = part if isinstance(part, np.ndarray) else part.toarray().ravel()

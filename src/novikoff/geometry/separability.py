@@ -364,7 +364,7 @@ def separate(
     table, labels = _read(X, y, bool(fit_intercept))
     found = distinct_labels(labels)
     sides = sides_of(found, positive)
-    problem = table.problem.resigned(signs_of(labels, *sides))
+    problem = table.problem.with_signs(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
     alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
@@ -406,7 +406,7 @@ def separate_classes(
     found = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
-        own = table.problem.resigned(signs_of(labels, *sides))
+        own = table.problem.with_signs(signs_of(labels, *sides))
         verdict = decide(
             own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )

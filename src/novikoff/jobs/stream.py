@@ -298,7 +298,9 @@ class StreamRun:
             factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
             weights = np.array(factors, dtype=np.float64)[codes]
         try:
-            predicted = model.learn(X, codes, perceptron(self.margin, self.step), weights=weights)
+            predicted = model.learn(
+                X, codes, perceptron(self.margin, self.step), sample_weight=weights
+            )
         except ValueError as error:
             if len(codes) == 1:
                 number = self.rows + 1

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.linear_model import LinearModel, judge
+from novikoff.core.linear_model import LinearModel, evaluate
 from novikoff.core.model import Labels
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Vector
@@ -420,7 +420,7 @@ def _with_scaled(task: _OfArrays, scaled: Problem, case: Case) -> Case:
         return case
     from novikoff.geometry.separability import decide
 
-    problem = scaled.resigned(task.signs(case.positive))
+    problem = scaled.with_signs(task.signs(case.positive))
     sides = case.positive, case.negative
     return replace(case, scaled=decide(problem, sides, tol=1e-3, limits=task.clock.part(0.5)))
 
@@ -534,7 +534,7 @@ class _OfArrays(_TaskBase):
         """The verdict; where it is the only one, with the weights of a logistic regression."""
         from novikoff.geometry.separability import Table, decide
 
-        problem = self.problem.resigned(self.signs(sides[0]))
+        problem = self.problem.with_signs(self.signs(sides[0]))
         verdict = decide(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
             table, left = Table(problem, self.columns), limits.left()
@@ -550,7 +550,8 @@ class _OfArrays(_TaskBase):
 
         sides, codes = self.classes.scheme.sides, self.codes
         return bool(np.isfinite(W).all()) and all(
-            prove_signs(self.problem.resigned(sides[codes, k]), W[:, k]) for k in range(W.shape[1])
+            prove_signs(self.problem.with_signs(sides[codes, k]), W[:, k])
+            for k in range(W.shape[1])
         )
 
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[Pocketed], list[Case]]:
@@ -624,11 +625,11 @@ class _OfArrays(_TaskBase):
         self, model: LinearModel, trained: _Trained | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
         """The confusion matrix, the nearest row to each rule, and what is known of each row."""
-        found = judge(model, self.problem.X, self.codes)
+        found = evaluate(model, self.problem.X, self.codes)
         groups = list[Indices]()
         seen = self.problem if trained is None else trained.problem
         if len(self.classes.labels) == 2:
-            seen = seen.resigned(self.classes.scheme.sides[self.codes, 0])
+            seen = seen.with_signs(self.classes.scheme.sides[self.codes, 0])
         if self.options.proofs and duplicates:
             from novikoff.geometry.duplicates import conflicting_duplicates
 

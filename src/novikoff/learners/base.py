@@ -125,12 +125,12 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     @property
     def coef_(self) -> Vector:
         """The weights, of shape (n_rules, n_features)."""
-        return self._fitted("coef_").decisive()[:-1].T.copy()
+        return self._fitted("coef_").prediction_weights()[:-1].T.copy()
 
     @property
     def intercept_(self) -> Vector:
         """The biases, of shape (n_rules,)."""
-        biases: Vector = self._fitted("intercept_").decisive()[-1].copy()
+        biases: Vector = self._fitted("intercept_").prediction_weights()[-1].copy()
         return biases
 
     @property

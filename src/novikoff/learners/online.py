@@ -291,7 +291,7 @@ class OnlineLearner(LinearLearner):
             codes = code_labels(y, self.classes_)
             class_factor(self.class_weight, None)  # rejects 'balanced' with an error
             weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-            self._model.learn(X, codes, self._update(), weights=weights)
+            self._model.learn(X, codes, self._update(), sample_weight=weights)
             self._streamed()
             self.n_iter_ += 1
         return self

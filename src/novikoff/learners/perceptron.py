@@ -115,7 +115,7 @@ class WeightLearner(OnlineLearner):
         W = check_start(*start, model.n_rules, model.n_features, self.fit_intercept)
         if W is None and before is not None:
             check_resumable(before, blank)
-            W = before.decisive()
+            W = before.prediction_weights()
             if not model.fit_intercept and W[-1].any():
                 raise ValueError("warm_start needs an intercept of zero if fit_intercept=False.")
         if W is not None:

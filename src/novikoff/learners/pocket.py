@@ -236,7 +236,9 @@ class Pocket(LinearLearner):
     ) -> Limits:
         """Fit every rule; the limits that are returned say whether Ctrl-C was pressed."""
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
-        before = self._model.decisive() if self.warm_start and "_held" in vars(self) else None
+        before = (
+            self._model.prediction_weights() if self.warm_start and "_held" in vars(self) else None
+        )
         problem, blank, codes = self._prepare(X, y)
         model = linear(blank)
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)

@@ -73,7 +73,7 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
 
-    model, W, matrix = found.model, found.model.decisive(), check_matrix(X)
+    model, W, matrix = found.model, found.model.prediction_weights(), check_matrix(X)
     signs = model.sides[_each_row(found).codes]  # (n, n_rules); 0 where a class has no side
     mistakes = (signs * model.scores(matrix) <= 0.0).sum(axis=0, where=signs != 0)
     index, remark = int(np.lexsort((found.margins, -mistakes))[0]), ""
