@@ -25,6 +25,15 @@ DATA = {
 }
 
 
+def csv_of(X: Any, y: Any, folder: Path) -> Path:
+    """Write a table with the label in its last column."""
+    lines = [",".join(map(str, [*x, label])) for x, label in zip(X.tolist(), y, strict=True)]
+    names = [f"x{j}" for j in range(X.shape[1])]
+    path = folder / "data.csv"
+    path.write_text("\n".join([",".join([*names, "label"]), *lines]))
+    return path
+
+
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("scale", ["standard", None])
@@ -43,12 +52,9 @@ def test_a_study_and_an_estimator_make_one_run(name: str, seed: int, scale: Any)
 
 def test_the_model_of_the_command_is_the_estimator_that_its_file_names(tmp_path: Path) -> None:
     labels = np.where(SPECIES == 0, "yes", "no")
-    lines = [
-        ",".join([*map(str, x), label]) for x, label in zip(IRIS.tolist(), labels, strict=True)
-    ]
-    (tmp_path / "iris.csv").write_text("\n".join(["a,b,c,d,setosa", *lines]))
-    inside("fit", tmp_path / "iris.csv", "--model", "perceptron", "--seed", "5", "--out", tmp_path)
-    loaded = nv.load(tmp_path / "iris.novikoff")
+    data = csv_of(IRIS, labels, tmp_path)
+    inside("fit", data, "--model", "perceptron", "--seed", "5", "--out", tmp_path)
+    loaded = nv.load(tmp_path / "data.novikoff")
     again = type(loaded)(**loaded.get_params()).fit(IRIS, labels)
     np.testing.assert_array_equal(loaded.coef_, again.coef_)
     assert loaded.n_mistakes_ == again.n_mistakes_
@@ -71,11 +77,27 @@ def test_the_fewest_mistakes_are_those_of_one_search(seed: int, tmp_path: Path) 
     assert found.cases[0].errors == clf.n_errors_
     np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
 
-    lines = [",".join(map(str, row)) for row in np.column_stack([X, y]).tolist()]
-    (tmp_path / "iris.csv").write_text("\n".join(["a,b,species", *lines]))
-    inside("fit", tmp_path / "iris.csv", "--seed", str(seed), "--out", tmp_path)
-    loaded = nv.load(tmp_path / "iris.novikoff")
+    inside("fit", csv_of(X, y, tmp_path), "--seed", str(seed), "--out", tmp_path)
+    loaded = nv.load(tmp_path / "data.novikoff")
     assert loaded.get_params()["random_state"] == seed
+    np.testing.assert_array_equal(loaded.coef_, clf.coef_)
+
+
+@pytest.mark.parametrize("name", ["iris, setosa", "wine, three growers"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_largest_margin_is_one_hyperplane(
+    name: str, fit_intercept: bool, tmp_path: Path
+) -> None:
+    X, y = DATA[name]
+    clf = nv.MaxMargin(fit_intercept=fit_intercept).fit(X, y)
+    found = study(X, y, Options(fit_intercept=fit_intercept))
+    assert found.rule == "largest margin"
+    np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
+    np.testing.assert_array_equal(found.model.W[-1], clf.intercept_)
+
+    how = [] if fit_intercept else ["--no-intercept"]
+    inside("fit", csv_of(X, y, tmp_path), *how, "--out", tmp_path)
+    loaded = nv.load(tmp_path / "data.novikoff")
     np.testing.assert_array_equal(loaded.coef_, clf.coef_)
 
 

@@ -52,22 +52,6 @@ class Interval(NamedTuple):
         return (self.hi - self.lo) / self.hi if self.hi > 0.0 else 0.0
 
 
-def canonical(w: Vector, margin: float, *, free_bias: bool) -> Vector:
-    """w/(‖w‖·margin), so that rows at the distance ``margin`` have the scores ±1, as in an SVM.
-
-    The norm is that of the weights, and of the bias too unless it is free.
-
-    Examples
-    --------
-    >>> canonical(np.array([3.0, 4.0, 10.0]), 0.5, free_bias=True)
-    array([1.2, 1.6, 4. ])
-    """
-    measured = w[:-1] if free_bias else w
-    size = float(np.abs(measured).max())  # whatever it is, no square overflows
-    with np.errstate(all="ignore"):
-        return w / (size * float(np.linalg.norm(measured / size))) / margin
-
-
 def lower_bound(least: Fraction, w: Numbers) -> float:
     """least/‖w‖, rounded down, for a least product that is not below ``least``; 0 if it is < 0.
 
@@ -111,13 +95,10 @@ def _exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction
     return exact.square_root_up(exact.sum_of_squares(total, unit) / sum(weights) ** 2)
 
 
-def widest_gap(
-    view: View, start: Indices, tol: float, limits: Limits
-) -> tuple[GeometricMargin, Least, Indices] | None:
+def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> GeometricMargin | None:
     """Find the hyperplane halfway between the hulls, the gap known to a relative tol.
 
-    With the claim come the least products that w has, and the rows that the search ended with;
-    None where w is not within the range of floats.
+    None if w is not within the range of floats.
     """
     passes = view.passes
     signs = passes.fetch(start).signs
@@ -145,8 +126,7 @@ def widest_gap(
     values = tuple(weights.values())
     hi = upper_bound(passes, np.array([*weights]), values, tol)
     lo = min(_half_gap(least), hi)
-    claim = GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
-    return claim, least, found.working
+    return GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
 
 
 def _half_gap(least: Least) -> float:

@@ -419,7 +419,7 @@ def decide(
     sides: tuple[Label, Label],
     *,
     tol: float = 1e-8,
-    goal: Goal | Literal["gap"] = "margin",
+    goal: Goal = "margin",
     limits: Limits | None = None,
     progress: IntervalProgress | None = None,
     digest: MatrixDigest | None = None,
@@ -434,7 +434,7 @@ def decide(
     sides : tuple of labels
         The positive label and the negative, None for all others.
     tol, goal, progress
-        As in `separate`; the goal "gap" asks for the margin with a free bias only.
+        As in `separate`.
     limits : Limits, optional
         When to return what is known.
     digest : MatrixDigest, optional

@@ -89,8 +89,8 @@ def find(
 ) -> Finding:
     """Find and prove the kind of a problem, and its margins as far as the goal asks.
 
-    The goal "kind" asks for none, "gap" for the one with a free bias, "margin" for both. Where a
-    limit is reached, what is proved until then stands.
+    The goal "kind" asks for no margin, the goal "margin" for both margins: with the bias as a
+    weight, and with a free bias. If a limit is reached, everything that is proved by then counts.
     """
     narrow = passes.narrowed()
     if narrow is not None:  # w is 0 on the other columns
@@ -135,10 +135,6 @@ class _Search:
             if affordable(passes):
                 self._divide(view, start)
             return
-        if goal == "gap" and view.plain:
-            start = self._widen(plain_view(passes), start)
-            if found.kind is not None:  # its hyperplane separates, if any does
-                return
         # The point of the hull nearest to the origin: either it separates, or the origin itself
         # lies in the hull. Balanced rows tell the kind, rows as they are the margin too.
         if found.kind is None or view.plain:
@@ -149,7 +145,7 @@ class _Search:
                 self._refute(view, answer)
         if found.kind != "separable" or goal == "kind":
             return
-        if goal == "margin" and not view.plain:
+        if not view.plain:
             objective = nearest_point(plain_view(passes))
             start = search(objective, start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
@@ -206,19 +202,10 @@ class _Search:
         if self.progress is not None:
             self.progress(self._interval())
 
-    def _widen(self, view: View, start: Indices) -> Indices:
-        """Find the margin with a free bias of two classes; the rows to go on with."""
-        if not self.passes.fit_intercept or len(self.passes.first_rows) < 2:
-            return start
-        gap = widest_gap(view, start, self.tol, self.limits)
-        if gap is None:
-            return start
-        claim, least, working = gap
-        self.found.geometric_margin = claim
-        if self.goal == "gap":
-            self._take_multipliers(np.array(claim.rows), claim.weights)
-            self._take_weights(np.array([float(value) for value in claim.w]), least)
-        return working
+    def _widen(self, view: View, start: Indices) -> None:
+        """Find the margin with a free bias, if there are two classes."""
+        if self.passes.fit_intercept and len(self.passes.first_rows) == 2:
+            self.found.geometric_margin = widest_gap(view, start, self.tol, self.limits)
 
     # Not separable, it seems.
 

@@ -430,29 +430,17 @@ def _widest(task: _Task, cases: list[Case]) -> Vector:
 
     Where floats lose one of them, the verdict's own, whose signs are proved.
     """
-    from novikoff.geometry.margin import canonical
+    from novikoff.geometry.largest_margin import largest_margin, separator
 
     rules = []
     for case in cases:
-        claim = case.gap
-        if claim is None:
-            margin, w = case.verdict.margin.hi, separator(case, case.verdict)
-        else:
-            margin, w = claim.hi, case.turned(np.array([float(value) for value in claim.w]))
-        rules.append(canonical(w, margin, free_bias=claim is not None))
+        found = largest_margin(case.verdict, free_bias=True)
+        found = found or largest_margin(case.verdict, free_bias=False)
+        rules.append(case.turned(separator(case.verdict) if found is None else found.w))
     W = np.column_stack(rules)
     if np.isfinite(W).all() and task.separated_by(W):
         return W
-    return np.column_stack([separator(case, case.verdict) for case in cases])
-
-
-def separator(case: Case, verdict: Verdict) -> Vector:
-    """The weights of a verdict's hyperplane, for the model's positive class."""
-    if verdict.coef is None or verdict.intercept is None:
-        raise ValueError("Without a hyperplane there are no weights.")
-    w = np.append(verdict.coef, verdict.intercept)
-    # Scaled by a power of two, so that the signs stay proved.
-    return case.turned(np.ldexp(w, -int(np.frexp(np.abs(w).max())[1])))
+    return np.column_stack([case.turned(separator(case.verdict)) for case in cases])
 
 
 # What depends on where the rows are: the verdict, step 3, and what is counted.

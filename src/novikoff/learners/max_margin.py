@@ -18,7 +18,8 @@ from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.errors import NotSeparableError
-from novikoff.geometry.margin import Interval, canonical
+from novikoff.geometry.largest_margin import LargestMargin, largest_margin
+from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, decide
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
@@ -30,7 +31,6 @@ from novikoff.learners.inputs import (
     is_number,
     words,
 )
-from novikoff.proofs.checker import GeometricMargin
 
 _BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
 
@@ -135,52 +135,41 @@ class MaxMargin(LinearLearner):
                 self._fit_rule(own, part, sides_of(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
             ]
-            weights, margins, supports, duals, verdicts = map(list, zip(*found, strict=True))
-            linear(model).W[:] = np.column_stack(weights)
+            planes, supports, duals, verdicts = map(list, zip(*found, strict=True))
+            linear(model).W[:] = np.column_stack([plane.w for plane in planes])
             _check_predictions(model, problem, codes)
             self._hold(model)
-            self.margin_, self.support_ = one_or_each(margins), one_or_each(supports)
+            self.margin_ = one_or_each([plane.margin for plane in planes])
+            self.support_ = one_or_each(supports)
             self.dual_coef_, self.verdict_ = one_or_each(duals), one_or_each(verdicts)
         return self
 
     def _fit_rule(
         self, problem: Problem, part: Indices, labels: tuple[Label, Label | None], limits: Limits
-    ) -> tuple[Vector, Interval, Indices, Vector, Verdict]:
-        """The weights of one rule, its margin, support, dual variables and verdict."""
+    ) -> tuple[LargestMargin, Indices, Vector, Verdict]:
+        """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
-        goal: Literal["gap", "margin"] = "gap" if free else "margin"
-        verdict = decide(problem, labels, tol=self.tol, goal=goal, limits=limits)
+        verdict = decide(problem, labels, tol=self.tol, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":
             _refuse(verdict, labels, part)
-        proof = verdict.certificate
-        claim = None if proof is None else proof.geometric_margin if free else proof.margin
-        if claim is None or verdict.coef is None:
+        found = largest_margin(verdict, free_bias=free)
+        if found is None:
             if limits.reached() is None:
                 raise ValueError(_BEYOND_FLOATS)
             raise TimeoutError("max_seconds was over before the margin was known.")
-        # With z the nearest point of the hull, w = z/‖z‖² has scores ±1 on the support; with ‖z‖
-        # the distance of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
-        if isinstance(claim, GeometricMargin):
-            w = np.array([float(value) for value in claim.w])
-        else:
-            w = np.append(verdict.coef, verdict.intercept or 0.0)
-        rows, margin, whole = np.array(claim.rows), Interval(claim.lo, claim.hi), sum(claim.weights)
-        shares = np.array([float(weight / whole) for weight in claim.weights])
-        order, w = np.argsort(rows), canonical(w, margin.hi, free_bias=free)
-        with np.errstate(all="ignore"):
-            dual = problem.signs[rows] * shares / margin.hi / margin.hi
+        w, dual = found.w, found.dual_coef(problem.signs[found.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_BEYOND_FLOATS)
-        if margin.relative_width > self.tol:
+        if found.margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {margin.relative_width:.1e} only: "
+                f"The margin is known to a relative {found.margin.relative_width:.1e} only: "
                 "max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return w, margin, part[rows[order]], dual[order], verdict
+        return found, part[found.support], dual, verdict
 
 
 def _check_predictions(model: Model, problem: Problem, codes: Indices) -> None:

@@ -88,7 +88,7 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
-    from novikoff.jobs.study import separator
+    from novikoff.geometry.largest_margin import separator
     from novikoff.report import plots
     from novikoff.theory.board import run_perceptron
 
@@ -98,7 +98,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     for case in found.cases:  # there is one at most
         verdict = case.scaled or case.verdict
         if verdict.kind == "separable" and verdict.margin.lo > 0.0:
-            w_star, margin = separator(case, verdict), verdict.margin.lo
+            w_star, margin = case.turned(separator(verdict)), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
     problem, options = _each_row(found).problem, found.options
