@@ -653,35 +653,47 @@ def test_conflicts_of_numbers_of_every_size() -> None:
         proof_of(solution).verify(**given)
 
 
-def test_floats_are_found_on_equalities() -> None:
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        p = int(rng.integers(2, 8))
-        rows = rng.integers(-9, 10, (2 * p, p)).astype(float)
-        z = rng.integers(-40, 41, p) / 8.0
-        k, right = max(1, p // 2), rows @ z  # exact: a few bits each
-        found = nv.solve(rows[k:], right[k:] + 1.0, A_eq=rows[:k], c_eq=right[:k])
-        assert not found.exact_only, seed
-        assert found.w is not None
-        assert (rows[:k] @ found.w == right[:k]).all()
-        assert found.exact_w == tuple(map(F, found.w.tolist()))
-    third = nv.solve(None, None, A_eq=[[3.0, 0.0]], c_eq=[1.0])  # no float is a third
-    assert (third.kind, third.exact_only) == ("feasible", True)
+@pytest.mark.parametrize("seed", range(30))
+def test_on_equalities_the_exact_point_is_given_and_floats_only_if_they_hold(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(2, 8))
+    rows = rng.integers(-9, 10, (2 * p, p)).astype(float)
+    z = rng.integers(-40, 41, p) / 8.0
+    k, right = max(1, p // 2), rows @ z  # exact: a few bits each
+    above = right[k:] + 1.0
+    answer = nv.solve(rows[k:], above, A_eq=rows[:k], c_eq=right[:k])
+    assert_solved_exactly(answer, rows[k:], above, rows[:k], right[:k])
 
 
-def test_floats_are_found_where_solutions_are_thin() -> None:
-    found = 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        z = rng.standard_normal(3)
-        rows = rng.integers(-3, 4, (2, 3)).astype(float)
-        exactly = [sum(F(a) * F(b) for a, b in zip(row, z, strict=True)) for row in rows]
-        high = np.array([rounded_up(value) for value in exactly])
-        low = np.array([-rounded_up(-value) for value in exactly])
-        answer = nv.solve(np.vstack([rows, -rows]), np.append(high, -low))  # z is a solution
-        assert answer.kind == "feasible"
-        found += not answer.exact_only
-    assert found >= 34
+@pytest.mark.parametrize("seed", range(40))
+def test_where_solutions_are_thin_the_exact_point_is_given(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(3)
+    rows = rng.integers(-3, 4, (2, 3)).astype(float)
+    exactly = [sum(F(a) * F(b) for a, b in zip(row, z, strict=True)) for row in rows]
+    high = np.array([rounded_up(value) for value in exactly])
+    low = np.array([-rounded_up(-value) for value in exactly])
+    both, right = np.vstack([rows, -rows]), np.append(high, -low)  # z is a solution
+    assert_solved_exactly(nv.solve(both, right), both, right, np.empty((0, 3)), np.empty(0))
+
+
+def assert_solved_exactly(answer: Solution, A: Any, c: Any, A_eq: Any, c_eq: Any) -> None:
+    """``exact_w`` is a solution, and ``exact_only`` says whether ``w`` is not one."""
+    assert answer.kind == "feasible"
+    assert answer.exact_w is not None
+    assert answer.w is not None
+
+    def solves(w: Any) -> bool:
+        below = (product(row, w) <= F(right) for row, right in zip(A, c, strict=True))
+        equal = (product(row, w) == F(right) for row, right in zip(A_eq, c_eq, strict=True))
+        return all(below) and all(equal)
+
+    def product(row: Any, w: Any) -> Fraction:
+        return sum((F(a) * b for a, b in zip(row.tolist(), w, strict=True)), F(0))
+
+    assert solves(answer.exact_w)
+    assert answer.exact_only != solves([F(value) for value in answer.w.tolist()])
+    proof_of(answer).verify(A, c, A_eq=A_eq, c_eq=c_eq)
 
 
 @pytest.mark.parametrize("p", [12, 25])

@@ -25,11 +25,10 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_labels
 from novikoff.systems import newton
-from novikoff.systems.rounding import nearest_floats
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import answer, check_budget
 from novikoff.systems.statement import stated_arrays, vector_of
-from novikoff.systems.system import System, system_of
+from novikoff.systems.system import System, nearest_floats, system_of
 
 
 @dataclass(eq=False)

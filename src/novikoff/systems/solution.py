@@ -65,10 +65,10 @@ class Solution:
     kind : str
         "feasible", "infeasible" or "undecided".
     w : array of shape (p,) or None
-        A solution in floats. Where ``exact_only``, no floats were found that satisfy every row,
-        and these are the rounded ``exact_w``: there may be some, above all where solutions are
-        thinner than rounding or equalities bind more than 40 variables. If undecided, the best
-        point found; None if infeasible.
+        A solution in floats. Where ``exact_only`` is true, no floats were found that satisfy
+        every row, and ``w`` is ``exact_w`` rounded to floats. That happens on equalities, and
+        where the set of solutions is thinner than the distance between two floats. If the system
+        is undecided, ``w`` is the best point found; if it is infeasible, None.
     exact_w : tuple of Fraction or None
         A solution, exactly.
     exact_only : bool

@@ -34,10 +34,9 @@ from novikoff.systems.engine import (
     relative_interior,
 )
 from novikoff.systems.matrices import dense
-from novikoff.systems.rounding import MAX_VARIABLES, floats_inside, nearest_floats
 from novikoff.systems.solution import Solution, named_row
 from novikoff.systems.statement import stated_arrays, vector_of
-from novikoff.systems.system import System, system_of
+from novikoff.systems.system import System, nearest_floats, system_of
 
 # The share of the time that a method by name may use; the rest is for the proof.
 _METHOD_SHARE = 0.75
@@ -337,14 +336,20 @@ def _inner_point(solution: Solution, point: str, limits: Limits) -> tuple[Fracti
 
 
 def _floats(solution: Solution, point: str, limits: Limits) -> Vector | None:
-    """Floats that satisfy every row, near the exact point, or inside if any point will do."""
+    """Floats that satisfy every row, near the exact point, or inside if any point will do.
+
+    On equalities the exact point alone is tried: rounding leads away from them.
+    """
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or (system.free.any() and system.p > MAX_VARIABLES):
+    if found is not None or point != "any" or system.free.any():
         return found
     solution.inside = relative_interior(system, limits)
-    return floats_inside(system, system.point_of_claim(solution.inside[0]), limits)
+    w = nearest_floats(system.point_of_claim(solution.inside[0]))
+    if np.isfinite(w).all() and system.holds(system.homogeneous(w.tolist()), limits):
+        return w
+    return None
 
 
 def _distance(system: System, rows: Indices, weights: Vector) -> float:

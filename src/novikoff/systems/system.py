@@ -326,6 +326,11 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     return Folded(near, parts, np.append(fold, np.full(len(right), p)))
 
 
+def nearest_floats(w: Sequence[Fraction]) -> Vector:
+    """Round an exact point to floats; a number beyond float64 becomes infinite."""
+    return np.array([exact.nearest_float(value) for value in w])
+
+
 def split(system: System, equalities: Mask) -> System:
     """The same with two rows for each of some equalities, one for either side."""
     both = np.flatnonzero(equalities)
