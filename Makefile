@@ -7,7 +7,7 @@ OLDEST_PYTHON ?= $(shell command -v python3.11 || command -v python3)
 NEWEST_PYTHON ?= $(shell command -v python3.14 || command -v python3.13 || command -v python3)
 PIP := pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest outputs pictures docs fuzz clean
+.PHONY: demo test lint types complexity bench bench-lab first-touch test-oldest test-newest outputs pictures docs fuzz release-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m novikoff.demo
@@ -30,10 +30,12 @@ complexity: $(VENV)/installed-dev
 # cannot be installed, they skip that and say so.
 $(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
-	|| { echo "installing chromium for the tests of the page"; \
+	|| { echo "installing chromium for the tests of the page: apt-get install chromium"; \
 	     { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } \
 	     >/dev/null 2>&1; } \
 	|| echo "chromium cannot be installed here: the tests that open the page will be skipped"
+	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
+	|| echo "installing typescript for the types of the page: npm install typescript (in $(VENV)/node)"
 	@command -v tsc >/dev/null || [ -x $(VENV)/node/node_modules/.bin/tsc ] \
 	|| npm install --silent --no-audit --no-fund --prefix $(VENV)/node typescript >/dev/null 2>&1 \
 	|| echo "typescript cannot be installed here: the lab's types will not be checked"
@@ -91,23 +93,44 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/$(PIP) --editable .
 	touch $@
 
+# The groups of tools in pyproject.toml need pip 25.1.
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/$(PIP) --editable '.[dev]'
+	$(BIN)/$(PIP) --upgrade 'pip>=25.1'
+	$(BIN)/$(PIP) --editable '.[all]' --group dev
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed-dev
-	$(BIN)/$(PIP) --editable '.[bench]'
+	$(BIN)/$(PIP) --group bench
 	touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed-dev
-	$(BIN)/$(PIP) --editable '.[docs]'
+	$(BIN)/$(PIP) --group docs
+	touch $@
+
+$(VENV)/installed-release: $(VENV)/installed-dev
+	$(BIN)/$(PIP) --group release
 	touch $@
 
 $(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
 	$(OLDEST_PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[test]'
+	$(VENV)-oldest/bin/$(PIP) --upgrade 'pip>=25.1'
+	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[all]' --group test
 	touch $@
 
+# Wheel and sdist: built, checked, and installed into an empty environment that runs the demo; the
+# tests of the unpacked sdist are collected, so that no file they need is missing.
+release-check: $(VENV)/installed-release
+	rm -rf dist $(VENV)-release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/$(PIP) dist/*.whl
+	cd $(VENV)-release && bin/novikoff --version && bin/python -m novikoff.demo >/dev/null
+	mkdir $(VENV)-release/sdist && tar -xzf dist/*.tar.gz --strip-components 1 -C $(VENV)-release/sdist
+	cd $(VENV)-release/sdist && $(abspath $(BIN))/python -m pytest -q tests/test_layers.py tests/test_lists.py tests/test_docs.py tests/test_packaging.py
+	@echo "dist/ is ready"
+
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist \
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest $(VENV)-release demo .mypy_cache .ruff_cache .pytest_cache .hypothesis dist \
 	docs/_build docs/gallery docs/generated

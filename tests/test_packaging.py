@@ -1,0 +1,40 @@
+"""The package's files agree: versions, extras, and what the sdist contains."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import novikoff as nv
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+
+
+def test_the_citation_has_the_version_of_the_package() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", text, flags=re.MULTILINE)[1] == nv.__version__  # type: ignore[index]
+
+
+def test_the_extra_all_has_every_other_extra() -> None:
+    (everything,) = EXTRAS["all"]
+    named = re.fullmatch(r"novikoff\[(.*)\]", everything)
+    assert named is not None
+    assert set(named[1].split(",")) == set(EXTRAS) - {"all"}
+
+
+def test_no_tool_of_development_is_published() -> None:
+    published = [*PROJECT["project"]["dependencies"], *sum(EXTRAS.values(), [])]
+    tools = ["pytest", "ruff", "mypy", "sphinx", "hypothesis", "river"]
+    assert [name for name in tools if any(line.startswith(name) for line in published)] == []
+
+
+@pytest.mark.parametrize("name", ["Makefile", "CONTRIBUTING.md", "CITATION.cff", "SECURITY.md"])
+def test_a_file_that_the_sdist_must_have_is_there(name: str) -> None:
+    included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert (ROOT / name).exists()
+    assert name in included or (name.endswith(".md") and "/*.md" in included)
