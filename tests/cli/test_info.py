@@ -79,7 +79,7 @@ def test_the_largest_weights_or_all(tmp_path: Path) -> None:
         ),
         (
             lambda folder: nv.save(nv.load(folder / "xor.novikoff"), folder / "xor.novikoff"),
-            "was not compared: this model holds no proofs",
+            "was not compared: this model names no certificate",
             None,
         ),
     ],

@@ -494,7 +494,7 @@ class TestMistakes:
         stream(*words, found, "--resume")
         assert lines_of(found)[1:] == [["1", "", "x"]]
         found.write_bytes(b"row,predicted,label\n1,elsewhere,x\n2,elsewhere,y\n3,x,y\n")
-        assert "is not as it was when" in refused(*words, found, "--resume")
+        assert "has changed since the model was saved" in refused(*words, found, "--resume")
         assert b"elsewhere" in found.read_bytes()
 
 

@@ -136,7 +136,7 @@ def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("xor", "holds the same proofs; its predictions were not checked"),
+        ("xor", "is of the same study; its predictions were not checked"),
         ("line", "does not belong to this certificate: it is of another study"),
         (None, "cannot be read as a model: it was not compared"),
     ],

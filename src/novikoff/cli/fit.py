@@ -170,8 +170,8 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
     Those that are there or cannot be written are refused before any work is done. The report is a
     file where a terminal cannot show it.
     """
-    from novikoff.formats.certificate_file import CERTIFICATE_ENDING, MODEL_ENDING
-    from novikoff.formats.files import base_name, check_apart, check_folder, check_writable
+    from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, base_name
+    from novikoff.formats.files import check_apart, check_folder, check_writable
 
     if asked.no_files:
         return {}

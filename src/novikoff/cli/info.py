@@ -54,8 +54,9 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
 def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
     """The certificate file beside a model, and whether the two are of one study."""
     from novikoff.formats import certificate_file as proofs
+    from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
 
-    file = proofs.beside(path, proofs.MODEL_ENDING, proofs.CERTIFICATE_ENDING)
+    file = sibling(path, MODEL_ENDING, CERTIFICATE_ENDING)
     if file is None:
         return None, ""
     try:
@@ -65,7 +66,7 @@ def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | Non
     words = {
         True: "holds the proofs of this model",
         False: "does not belong to this model: it is of another study",
-        None: "was not compared: this model holds no proofs",
+        None: "was not compared: this model names no certificate",
     }
     return {"file": file, "belongs": same}, f"{file} {words[same]}"
 

@@ -92,9 +92,9 @@ def command(certificate: str, data: str, **values: object) -> None:
 def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
     """Whether the model beside a certificate file is of the same study."""
     from novikoff.formats import certificate_file, model_file
+    from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
 
-    endings = certificate_file.CERTIFICATE_ENDING, certificate_file.MODEL_ENDING
-    file = certificate_file.beside(certificate, *endings)
+    file = sibling(certificate, CERTIFICATE_ENDING, MODEL_ENDING)
     if file is None:
         return []
     try:
@@ -102,9 +102,9 @@ def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
     except (ValueError, OSError):
         return [("model", f"{file} cannot be read as a model: it was not compared")]
     words = {
-        True: "holds the same proofs; its predictions were not checked",
+        True: "is of the same study; its predictions were not checked",
         False: "does not belong to this certificate: it is of another study",
-        None: "was not compared: it holds no proofs",
+        None: "was not compared: it names no certificate",
     }
     return [("model", f"{file} {words[same]}")]
 

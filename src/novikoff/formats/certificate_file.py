@@ -1,20 +1,21 @@
 """The certificates of a study in one file, and how their data was read.
 
-JSON: the certificates as they are (each with its own checksum) and, beside them, the
-preprocessing of the data. A certificate proves its claim about the data read in this way, so
-its reader is told which columns, label and means that are.
+The file is JSON. It contains the certificates, each with its own checksum, and the preprocessing of
+the data: which columns, which label, which means for missing values. A certificate proves its claim
+about the data that is read in this way.
 
-A model holds the proofs of its fit too. `belongs` tells whether a certificate file and a model come
-from the same study.
+The model of the study names the digest of the certificate file, so that `belongs` can tell whether
+the two files come from the same study.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.certificate import Certificate
@@ -25,10 +26,7 @@ from novikoff.proofs.system_certificate import SystemCertificate
 if TYPE_CHECKING:
     from novikoff.formats.model_file import ModelRecord
 
-SCHEMA_VERSION = 2
-# The ends of the names of a study's files; what is before them is the same.
-MODEL_ENDING: Final = ".novikoff"
-CERTIFICATE_ENDING: Final = ".cert.json"
+_SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
 AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
@@ -36,7 +34,7 @@ AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
 
 @dataclass(frozen=True)
 class Proofs:
-    """Certificates, and how the data they are about was read.
+    """The certificates in a file, and how the data that they are about was read.
 
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
@@ -54,24 +52,27 @@ def dump(
     data: Mapping[str, object],
     preprocessing: Mapping[str, object] | None = None,
 ) -> str:
-    """The text of the file."""
+    """Return the text of a certificate file."""
     body = {
         "kind": _KIND,
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": _SCHEMA_VERSION,
         "data": data,
         "preprocessing": preprocessing,
-        "proofs": as_json(proofs),
+        "proofs": [proof.as_json() for proof in proofs],
     }
     return json.dumps(body, allow_nan=False) + "\n"
 
 
-def as_json(proofs: Sequence[AnyProof]) -> list[object]:
-    """The certificates in terms of JSON."""
-    return [proof.as_json() for proof in proofs]
-
-
 def read(path: str) -> Proofs:
-    """The certificates in a file; CertificateError or ValueError says what is wrong with it."""
+    """Read the certificates in a file.
+
+    Raises
+    ------
+    CertificateError
+        If the file is not a certificate, or was altered.
+    ValueError
+        If the file cannot be read, is too large, or is not text.
+    """
     try:
         with Path(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -86,19 +87,19 @@ def read(path: str) -> Proofs:
 
 
 def parse(text: str) -> Proofs:
-    """The certificates in a text: a file of `dump`, or one certificate as ``to_json`` writes it.
+    """Read the certificates in a text: from `dump`, or one certificate from its ``to_json``.
 
-    CertificateError if it is neither, or was altered.
+    CertificateError if the text is neither, or was altered.
     """
     try:
         body = parse_object(text, "The certificate")
         if body.get("kind") != _KIND:
             return Proofs([_proof(body)], {}, None)
         version = body.get("schema_version")
-        if type(version) is not int or version != SCHEMA_VERSION:
+        if type(version) is not int or version != _SCHEMA_VERSION:
             raise InvalidJsonError(
                 f"The file has schema version {str(version)[:80]}; this program reads "
-                f"{SCHEMA_VERSION}"
+                f"{_SCHEMA_VERSION}"
             )
         _, _, data, preprocessing, proofs = take_fields(
             body,
@@ -110,35 +111,40 @@ def parse(text: str) -> Proofs:
             proofs="list",
         )
         if not proofs or not all(isinstance(part, dict) for part in proofs):
-            raise InvalidJsonError("The file holds no proof, or something else beside proofs")
+            raise InvalidJsonError("The file contains no proof, or something that is not a proof")
     except InvalidJsonError as error:
         raise CertificateError(f"{error}.") from None
     return Proofs([*map(_proof, proofs)], data, preprocessing)
 
 
 def belongs(found: Proofs, model: ModelRecord) -> bool | None:
-    """Whether a certificate file and a model are of one study; None if the model holds no proofs.
+    """Whether a certificate file and a model come from the same study.
 
-    They are if their proofs are the same, and the data and its preprocessing are described by the
-    same words. Nothing is proved by that: `novikoff verify` checks the proofs against the data.
+    They do if the model names the digest of the certificate file, which covers the proofs, the data
+    and its preprocessing. This proves nothing about the data: `novikoff verify` does. Returns None
+    if the model names no certificate.
     """
-    if model.certificate is None:
+    named = model.certificate or {}
+    theirs = named.get("sha256")
+    if "proofs" in named:  # model files of 0.1.0 before its release hold the proofs themselves
+        theirs = _digest(named["proofs"], model.data, model.preprocessing)
+    if theirs is None:
         return None
-    ours = {"proofs": as_json(found.proofs)}, found.data, found.preprocessing
-    theirs = model.certificate, model.data, model.preprocessing
-    return [json.dumps(part, sort_keys=True) for part in ours] == [
-        json.dumps(part, sort_keys=True) for part in theirs
-    ]
+    return theirs == digest(found.proofs, found.data, found.preprocessing)
 
 
-def beside(path: str, ending: str, other: str) -> str | None:
-    """The file of the same study with another ending, if it is there.
+def digest(
+    proofs: Sequence[AnyProof],
+    data: Mapping[str, object],
+    preprocessing: Mapping[str, object] | None = None,
+) -> str:
+    """The SHA-256 of everything in a certificate file, whatever its spacing and order of keys."""
+    return _digest([proof.as_json() for proof in proofs], data, preprocessing)
 
-    >>> beside("nowhere/iris.novikoff", MODEL_ENDING, CERTIFICATE_ENDING) is None
-    True
-    """
-    partner = path.removesuffix(ending) + other
-    return partner if path.endswith(ending) and Path(partner).is_file() else None
+
+def _digest(proofs: object, data: object, preprocessing: object) -> str:
+    text = json.dumps([proofs, data, preprocessing], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _proof(body: dict[str, object]) -> AnyProof:

@@ -1,19 +1,19 @@
-"""Output files: whole or not there (a hidden name, synced, then renamed), or lists that grow."""
+"""Output files that are complete or absent.
+
+A file is written under a hidden name, synced to the disk, and then renamed.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import errno
-import io
 import os
 import re
 import secrets
 import signal
 import stat
 import threading
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final, Self, TypeAlias
 
@@ -21,7 +21,7 @@ from novikoff.errors import OutputError
 
 try:
     import fcntl
-except ModuleNotFoundError:  # Windows: parts are not locked, and leftovers not removed
+except ModuleNotFoundError:  # on Windows, hidden files are neither locked nor cleaned up
     fcntl = None  # type: ignore[assignment]
 
 Content: TypeAlias = bytes | Iterable[bytes]
@@ -36,36 +36,35 @@ _REASONS = {
     errno.ENOTDIR: "{folder} is not a directory",
 }
 
-_CHUNK_BYTES = 1 << 20
 _WRITTEN: Final = "interrupted; all files are written."
 _LEFTOVER: Final = re.compile(r"\.novikoff-[0-9a-f]{12}\.part")
-# Of files of data.
-_ENDINGS = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz",
-            ".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat")  # fmt: skip
 
 
 def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = True) -> None:
-    """Write a file at once: a crash or a full disk leaves the old file, or none.
+    """Write a complete file: a crash or a full disk leaves the old file, or no file.
 
-    OutputError, if it cannot be written, or is there and ``force`` is False.
+    Raises
+    ------
+    OutputError
+        If the file cannot be written, or if it exists and ``force`` is False.
     """
     write_files({Path(path): content}, force=force)
 
 
 def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None:
-    """Write the files of one run, at once or by pieces; None removes a file of an earlier run.
+    """Write the files of one run. The content None removes the file of an earlier run.
 
-    All contents are on the disk before any file gets its name, so that a full disk changes nothing.
-    Then the old files are removed, except the first one, the first one is replaced, and the others
-    get their names. What is promised, whenever the process is killed, as long as no other process
-    writes the same files at the same time:
+    A content is either bytes or an iterable of pieces. All contents are on the disk before any file
+    gets its final name, so that a full disk changes nothing. Then all old files except the first
+    are removed, the first file is replaced, and the other files get their names. If the process is
+    killed at any moment, and no other process writes the same files at the same time, then
 
-    - a file under its name is whole;
-    - files of two runs never stand together under these names;
-    - the first file is there if it was there before.
+    - every file under a final name is complete;
+    - files of two runs never exist together under these names;
+    - the first file exists if it existed before.
 
-    A kill while files get their names can leave some of the others missing. Ctrl-C and SIGTERM wait
-    until all of them have their names.
+    A kill while files get their names can leave files other than the first missing. Ctrl-C and
+    SIGTERM are delayed until all files have their names.
     """
     given = {path: content for path, content in contents.items() if content is not None}
     with contextlib.ExitStack() as stack:
@@ -92,13 +91,13 @@ def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None
 
 
 class AtomicFile:
-    """A file that is whole or not there, however long it takes to write.
+    """A file that is complete or absent, however long it takes to write.
 
-    Leaving the context before `commit` removes the part that was written. A file that is there
-    by then is replaced with ``force`` only. Nothing is on the disk before the first `write`, which
-    stands inside the context: an interrupt, whenever it comes, leaves nothing behind. A process
-    that is killed leaves a hidden part. It is locked as long as its process lives, and the next
-    file that is written to the same directory removes the parts that are not.
+    Leaving the context before `commit` removes the part that was written. An existing file is
+    replaced only with ``force``. Nothing is on the disk before the first `write`, which takes place
+    inside the context, so that an interrupt never leaves a hidden file behind. A process that is
+    killed does leave its hidden file. A hidden file is locked while its process lives, and the next
+    file that is written to the same directory removes hidden files that are not locked.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +123,7 @@ class AtomicFile:
     def __exit__(self, *exception: object) -> None:
         try:
             if self._file is not None:
-                with contextlib.suppress(OSError):  # a full disk may refuse the rest
+                with contextlib.suppress(OSError):  # closing writes the rest, which may not fit
                     self._file.close()
         finally:
             self._hidden.unlink(missing_ok=True)
@@ -137,7 +136,7 @@ class AtomicFile:
             self._file.write(content)
 
     def sync(self) -> None:
-        """Put the content on the disk, with the permissions of a file to be replaced."""
+        """Put the content on the disk, with the permissions of the file that it replaces."""
         if self._file is None:
             self.write(b"")
         with output_errors(self.path):
@@ -147,13 +146,14 @@ class AtomicFile:
                     os.fchmod(self._file.fileno(), stat.S_IMODE(self._target.stat().st_mode))
                 os.fsync(self._file.fileno())
                 self._synced = True
-                if fcntl is None:  # Windows renames no file that is open
+                if fcntl is None:  # Windows cannot rename an open file
                     self._file.close()
 
     def commit(self) -> None:
-        """Sync the file and give it its name, unless there is a file not to be replaced.
+        """Sync the file and rename it to its final name.
 
-        Ctrl-C and SIGTERM wait until it has its name.
+        OutputError if the file exists and ``force`` is False. Ctrl-C and SIGTERM are delayed until
+        the file has its name.
         """
         self.sync()
         with _holding_signals(), output_errors(self.path):
@@ -164,104 +164,42 @@ class AtomicFile:
             _sync_folder(self._target.parent)
 
     def withdraw(self) -> None:
-        """Take the name of a new file away again; a file that was replaced does not come back."""
+        """Remove a new file that `commit` has named; a file that it replaced does not come back."""
         with contextlib.suppress(OSError):
             if os.path.samefile(self._hidden, self._target):  # a link that `commit` has made
                 self._target.unlink()
 
     def _open(self) -> BinaryIO:
-        """Make the hidden part, and lock it: whoever finds it unlocked may remove it."""
+        """Create the hidden file and lock it; other processes may remove unlocked ones."""
         if fcntl is not None:
             _remove_leftovers(self._target.parent)
         while True:
             file = open(self._hidden, "xb")  # noqa: SIM115 — closed at the end
-            with contextlib.suppress(OSError, AttributeError):  # not every system has locks
+            with contextlib.suppress(OSError, AttributeError):  # some file systems have no locks
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX)
             if self._hidden.exists():
                 return file
-            file.close()  # another process has found it before it was locked
+            file.close()  # another process removed the file before it was locked
 
     def _link(self) -> None:
-        """Give the name by a link, which is made only where there is no file, even now."""
+        """Name the file by a hard link, which fails if a file of this name exists by now."""
         while True:
             try:
                 os.link(self._hidden, self._target)
             except FileExistsError:
-                check_writable(self.path, force=False)  # raises, unless the file is gone again
-            except OSError:  # a file system without links
+                check_writable(self.path, force=False)  # raises unless the file was removed since
+            except OSError:  # the file system has no hard links
                 os.replace(self._hidden, self._target)
                 return
             else:
                 return
 
 
-class GrowingCsv:
-    """A CSV file to which rows are added, so that no crash loses any or writes it twice.
-
-    ``state`` is kept with the model that the run saves. A run that goes on from there, as ``saved``
-    says, cuts off what was written later and writes it again. A file that is gone begins anew. One
-    that is there is replaced by a new one if ``force`` says so, or if it has the same heading and
-    ``again`` is true: a run that ended before its first save has left it.
-    """
-
-    def __init__(
-        self, path: Path, heading: Sequence[str], saved: object, *, force: bool, again: bool
-    ) -> None:
-        check_writable(path, force=True)
-        self.path, self._size, self._checksum = path, 0, 0
-        with output_errors(path):
-            if path.exists() and saved is not None:
-                self._file = open(path, "r+b")  # noqa: SIM115 — open as long as the run
-                self._cut(saved)
-                return
-            if path.exists() and not force:
-                head = _csv([heading])
-                with open(path, "rb") as file:
-                    replaced = again and file.read(len(head)) == head
-                if not replaced:
-                    raise OutputError(f"{path} already exists; --force replaces it.")
-            self._file = open(path, "wb+")  # noqa: SIM115 — open as long as the run
-        self.append([heading])
-
-    def append(self, rows: Iterable[Sequence[object]]) -> None:
-        """Add rows; None is an empty field."""
-        text = _csv(rows)
-        with output_errors(self.path):
-            self._file.write(text)
-            self._file.flush()
-        self._pass_over(text)
-
-    def state(self) -> list[int]:
-        """Size and checksum, once all rows are on the disk."""
-        with output_errors(self.path):
-            os.fsync(self._file.fileno())
-        return [self._size, self._checksum]
-
-    def close(self) -> None:
-        """Give the file back."""
-        self._file.close()
-
-    def _cut(self, saved: object) -> None:
-        """Cut off what is behind the saved size, if all before it is as it was."""
-        size = saved[0] if isinstance(saved, list) and saved and type(saved[0]) is int else 0
-        while chunk := self._file.read(max(0, min(_CHUNK_BYTES, size - self._size))):
-            self._pass_over(chunk)
-        if [self._size, self._checksum] != saved:
-            self._file.close()
-            raise OutputError(
-                f"{self.path} is not as it was when the model was saved: give the file of this "
-                "stream, a new name, or start afresh with --force."
-            )
-        self._file.truncate(size)
-
-    def _pass_over(self, text: bytes) -> None:
-        self._size, self._checksum = self._size + len(text), zlib.crc32(text, self._checksum)
-
-
 def check_writable(path: Path, *, force: bool) -> None:
-    """Raise OutputError if the file is there and must not be replaced, or has no place.
+    """Raise OutputError if a file of this name cannot be written, or exists and has to stay.
 
-    Nothing but a regular file is ever replaced; a link stays, and the file behind it is.
+    Only regular files are replaced. A symbolic link stays, and the file that it points to is
+    replaced.
     """
     if path.is_dir():
         raise OutputError(f"{path} is a directory, not a file that could be written.")
@@ -278,20 +216,20 @@ def check_writable(path: Path, *, force: bool) -> None:
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str]) -> None:
-    """Raise OutputError if two outputs are one file, or an output is one of the inputs."""
+    """Raise OutputError if two outputs are the same file, or if an output is also an input."""
     read = {os.path.realpath(path) for path in inputs if path != "-"}
     written = set[str]()
     for path in outputs:
         place = os.path.realpath(path)
         if place in read:
-            raise OutputError(f"{path} is a file to read, and is not replaced by an output.")
+            raise OutputError(f"{path} is an input file, and is not replaced by an output.")
         if place in written:
-            raise OutputError(f"{path} is the name of two outputs: give one of them another.")
+            raise OutputError(f"{path} is the name of two outputs: give one of them another name.")
         written.add(place)
 
 
 def check_folder(folder: Path) -> None:
-    """Raise OutputError if nothing can be made in a directory, or where it is to be made."""
+    """Raise OutputError if a directory cannot be written to, or cannot be created."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     if not folder.is_dir():
@@ -300,21 +238,9 @@ def check_folder(folder: Path) -> None:
         raise OutputError(f"{folder} is a directory that may not be written to.")
 
 
-def base_name(source: str) -> str:
-    """The name of the files of a study of this source, without an ending.
-
-    >>> base_name("data/clicks.csv.gz"), base_name("-"), base_name(".csv")
-    ('clicks', 'data', '.csv')
-    """
-    name = "data" if source == "-" else Path(source).name
-    for ending in _ENDINGS:
-        name = name.removesuffix(ending) or name
-    return name
-
-
 @contextlib.contextmanager
 def output_errors(path: Path) -> Iterator[None]:
-    """Turn the system's errors about a file into an OutputError, a sentence."""
+    """Turn an OSError about a file into an OutputError whose message says what is wrong."""
     try:
         yield
     except OutputError:
@@ -326,12 +252,12 @@ def output_errors(path: Path) -> Iterator[None]:
 
 
 def _behind_link(path: Path) -> Path:
-    """The file itself, where the path is a link to it."""
+    """The file that a symbolic link points to; the path itself if it is not a link."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def _remove(path: Path) -> None:
-    """Remove a file of an earlier run, so that it does not stand beside those of the next."""
+    """Remove a file of an earlier run, so that it never exists beside files of the next run."""
     target = _behind_link(path)
     with output_errors(path):
         if target.exists():
@@ -340,13 +266,13 @@ def _remove(path: Path) -> None:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove hidden parts of processes that were killed: those that no process has locked."""
+    """Remove the hidden files of killed processes: those that no process has locked."""
     try:
         found = [part for part in folder.iterdir() if _LEFTOVER.fullmatch(part.name)]
-    except OSError:  # a directory that may be written to, but not listed
+    except OSError:  # the directory is writable but cannot be listed
         return
     for part in found:
-        with contextlib.suppress(OSError):  # locked, gone, or not ours to remove
+        with contextlib.suppress(OSError):  # locked, removed meanwhile, or owned by someone else
             if not part.is_file():
                 continue
             handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -358,7 +284,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put the names in a directory on the disk, where the system can."""
+    """Sync the names in a directory to the disk, if the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -369,9 +295,9 @@ def _sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _holding_signals() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM wait, whichever thread gets them, and raise them at the end.
+    """Delay Ctrl-C and SIGTERM until the end of the context, then raise them.
 
-    Python handles signals in the main thread only; there they are noted instead.
+    Python handles signals in the main thread only. In other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -379,7 +305,7 @@ def _holding_signals() -> Iterator[None]:
     held: list[int] = []
     done = False
     numbers = (signal.SIGINT, signal.SIGTERM)
-    # A handler that was not set in Python is None; it cannot be set again.
+    # The handler is None if it was not set by Python; such a handler cannot be restored.
     before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) is not None}
     try:
         for number in before:
@@ -394,9 +320,3 @@ def _holding_signals() -> Iterator[None]:
                 signal.raise_signal(waiting)
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_WRITTEN if done else "") from None
-
-
-def _csv(rows: Iterable[Sequence[object]]) -> bytes:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue().encode()

@@ -38,7 +38,7 @@ def contents(report: Report) -> dict[str, Content]:
         record_of(found, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
-        certificate={"proofs": certificate_file.as_json(proofs)} if proofs else None,
+        certificate={"sha256": certificate_file.digest(proofs, origin, recipe)} if proofs else None,
     )
     made: dict[str, Content] = {"model": model_file.dump(record)}
     if proofs:

@@ -1,0 +1,36 @@
+"""The names of the files of a study: NAME.novikoff and NAME.cert.json, after the data NAME.csv."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+MODEL_ENDING: Final = ".novikoff"
+CERTIFICATE_ENDING: Final = ".cert.json"
+# The endings of data files, which are not part of NAME.
+_DATA_ENDINGS: Final = (
+    *(".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz"),
+    *(".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat"),
+)
+
+
+def base_name(source: str) -> str:
+    """Return the NAME of the files of a study of this source.
+
+    >>> base_name("data/clicks.csv.gz"), base_name("-"), base_name(".csv")
+    ('clicks', 'data', '.csv')
+    """
+    name = "data" if source == "-" else Path(source).name
+    for ending in _DATA_ENDINGS:
+        name = name.removesuffix(ending) or name
+    return name
+
+
+def sibling(path: str, ending: str, other: str) -> str | None:
+    """Return the file of the same study with another ending, or None if there is no such file.
+
+    >>> sibling("nowhere/iris.novikoff", MODEL_ENDING, CERTIFICATE_ENDING) is None
+    True
+    """
+    partner = path.removesuffix(ending) + other
+    return partner if path.endswith(ending) and Path(partner).is_file() else None
