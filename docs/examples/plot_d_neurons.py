@@ -14,7 +14,7 @@ import novikoff as nv
 
 table, xor = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
 verdict = nv.separate(table, xor)
-print(verdict.kind, verdict.certificate.weights)
+print(verdict.kind, verdict.certificate.multipliers)
 
 network = nv.neurons.Network.xor()
 print(network.forward(table).ravel())

@@ -39,7 +39,7 @@ def verdict_lines(
     proof = verdict.certificate
     if proof is None or verdict.kind == "undecided":
         hint = "more time (a larger budget) or another scale may decide"
-        yield "verdict", f"undecided — {verdict.obstacle or hint}"
+        yield "verdict", f"undecided — {verdict.undecided_reason or hint}"
         yield "margin", f"γ {interval(verdict.margin)}"
         return
     apart = verdict.n_separated

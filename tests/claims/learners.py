@@ -199,7 +199,7 @@ def largest_margin(problem: Labelled) -> None:
             ]
             square = squared_distance(pairs_of_rows) / 4
         assert is_root(margin.lo, square, margin.hi)
-        assert verdict.exact_only or min(products(rule.rows, w)) > 0
+        assert verdict.needs_exact_weights or min(products(rule.rows, w)) > 0
     if len(problem.classes) == 2:
         assert (learner.predict(problem.X) == problem.y).all()
         used = np.asarray(learner.dual_coef_) @ problem.X[learner.support_]

@@ -56,7 +56,7 @@ def weights_of(verdict: nv.Verdict) -> Point:
     labelled,
     covers=[
         "separate", "Verdict", "Verdict.kind", "Verdict.n_separated", "Verdict.separated_rows",
-        "Verdict.coef", "Verdict.intercept", "Verdict.exact_only", "Verdict.rows",
+        "Verdict.coef", "Verdict.intercept", "Verdict.needs_exact_weights", "Verdict.rows",
     ],
     problems=150,
 )  # fmt: skip
@@ -71,7 +71,7 @@ def kind(problem: Labelled) -> None:
     assert verdict.n_separated == len(truth.separated)
     assert verdict.rows is not None
     assert verdict.rows.tolist() == list(range(len(rows)))
-    if verdict.kind != "inseparable" and not verdict.exact_only:
+    if verdict.kind != "inseparable" and not verdict.needs_exact_weights:
         sides = products(rows, weights_of(verdict))
         assert [i for i, side in enumerate(sides) if side > 0] == truth.separated
         assert min(sides) >= 0
@@ -204,7 +204,7 @@ def support(problem: Labelled) -> None:
     partial(labelled, most_classes=3),
     covers=[
         "verify", "Certificate", "Certificate.claim", "Certificate.verify", "Verdict.certificate",
-        "Certificate.kind", "Certificate.w", "Certificate.weights", "Certificate.margin",
+        "Certificate.kind", "Certificate.w", "Certificate.multipliers", "Certificate.margin",
         "Certificate.geometric_margin", "Certificate.radius", "Certificate.mistake_bound",
         "Certificate.contradiction", "Certificate.dependence", "Verdict.from_certificate",
     ],
@@ -233,16 +233,16 @@ def certificate(problem: Labelled) -> None:
         assert min(sides) >= 0
         assert [i for i, side in enumerate(sides) if side > 0] == truth.separated
     if proof.kind in ("inseparable", "quasi-separable", "not separable"):
-        among = [*proof.weights]
+        among = [*proof.multipliers]
         assert proof.contradiction is None or contradiction([rows[i] for i in among]) is not None
     if proof.margin is not None:
         square = squared_distance(rows)
         assert is_root(proof.margin.lo, square, proof.margin.hi)
         total = [
-            sum((value * rows[i][j] for i, value in proof.weights.items()), Fraction(0))
+            sum((value * rows[i][j] for i, value in proof.multipliers.items()), Fraction(0))
             for j in range(len(rows[0]))
         ]
-        whole = sum(proof.weights.values())
+        whole = sum(proof.multipliers.values())
         assert at_most(inner(total, total) / whole**2, proof.margin.hi)
 
 
@@ -331,7 +331,7 @@ def responsible_columns(problem: Labelled) -> None:
 
 @claim(
     partial(labelled, most_rows=6),
-    covers=["Verdict.summary", "Verdict.obstacle"],
+    covers=["Verdict.summary", "Verdict.undecided_reason"],
     sentences=[
         "— proved:", "no hyperplane {which} has all", "on their side",
         "γ {}, at most {} mistakes",

@@ -33,7 +33,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Verdict, decide
+from novikoff.geometry.separability import Verdict, find_verdict
 from novikoff.proofs import exact
 from novikoff.proofs.digest import MatrixDigest
 from tests.cases import STORAGES, csr, planted
@@ -72,9 +72,11 @@ def test_xor_is_inseparable_with_a_quarter_each() -> None:
     proof = verdict.certificate
     assert proof is not None
     assert proof.dependence is not None
-    total = sum(proof.weights.values())
-    assert sorted(proof.weights) == [0, 1, 2, 3]
-    np.testing.assert_allclose([float(c / total) for c in proof.weights.values()], 0.25, rtol=1e-9)
+    total = sum(proof.multipliers.values())
+    assert sorted(proof.multipliers) == [0, 1, 2, 3]
+    np.testing.assert_allclose(
+        [float(c / total) for c in proof.multipliers.values()], 0.25, rtol=1e-9
+    )
 
 
 def test_one_class_is_separable_with_an_intercept() -> None:
@@ -123,14 +125,14 @@ def test_wide_rows_need_no_exact_products(
     fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nearly all rows are nearest to the hyperplane; both margins are proved in floats."""
-    exactly = exact.products
+    exactly = exact.exact_products
     counted: list[Vector] = []
 
     def products(A: Vector, w: exact.Numbers) -> tuple[exact.Integers, Fraction]:
         counted.extend(A)
         return exactly(A, w)
 
-    monkeypatch.setattr(exact, "products", products)
+    monkeypatch.setattr(exact, "exact_products", products)
     rng = np.random.default_rng(0)
     for X in (rng.normal(size=(150, 1500)), rng.normal(size=(150, 160)), np.eye(150)):
         y = rng.integers(0, 2, size=150)
@@ -560,7 +562,7 @@ def test_weights_that_only_rationals_hold_are_said_to_be() -> None:
     exact = [
         sum(Fraction(a) * Fraction(b) for a, b in zip(x, verdict.coef, strict=True)) for x in X
     ]
-    assert (min(exact) > 0) == (not verdict.exact_only)
+    assert (min(exact) > 0) == (not verdict.needs_exact_weights)
 
 
 def test_the_positive_class_is_the_one_asked_for() -> None:
@@ -581,16 +583,16 @@ def test_the_positive_class_is_the_one_asked_for() -> None:
 
 
 def test_a_verdict_without_a_certificate_hashes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`decide(certificate=False)` gives the same verdict, and computes no digest of the rows."""
+    """`find_verdict(certificate=False)` gives the same verdict and hashes no rows."""
     X, signs = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1], dtype=np.int8)
     problem = pose(X, signs, True)
-    proved = decide(problem, (1, 0))
+    proved = find_verdict(problem, (1, 0))
 
     def never(X: object) -> MatrixDigest:
         raise AssertionError("the rows were hashed")
 
     monkeypatch.setattr(MatrixDigest, "of", never)
-    plain = decide(problem, (1, 0), certificate=False)
+    plain = find_verdict(problem, (1, 0), certificate=False)
     assert proved.certificate is not None
     assert plain.certificate is None
     assert (plain.kind, plain.margin, plain.mistake_bound, plain.radius) == (

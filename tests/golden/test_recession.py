@@ -23,7 +23,7 @@ from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry.passes import LocalPasses
-from novikoff.geometry.recession import fates
+from novikoff.geometry.recession import logistic_estimates
 from novikoff.geometry.row_space import row_space
 from tests.separability_oracle import decide, in_cone, signed_rows
 
@@ -171,9 +171,9 @@ def test_floats_of_any_size_are_exact() -> None:
     ones = np.ones(40, dtype=np.int8)
     for factor, undetermined in ((2.0, 2), (3.0, 0)):
         problem = pose(np.column_stack([a, factor * a, b]), ones, True)
-        found = fates(problem, Columns(range(3)), None, np.arange(0), Limits())
+        found = logistic_estimates(problem, Columns(range(3)), None, np.arange(0), Limits())
         assert found is not None
-        assert list(found.weights.values()).count("undetermined") == undetermined
+        assert list(found.coefficients.values()).count("undetermined") == undetermined
 
 
 def test_too_many_weights_are_left_open() -> None:

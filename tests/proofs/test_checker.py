@@ -218,16 +218,16 @@ def test_weights_are_by_row_and_balance() -> None:
         X = CORNERS if len(y) == 4 else np.vstack([CORNERS, [[0.0, 0.0]]])
         proof = certificate(X, y)
         total = np.zeros(3)
-        for row, weight in proof.weights.items():
+        for row, weight in proof.multipliers.items():
             assert weight > 0
             total += float(weight) * (2 * y[row] - 1) * np.append(X[row], 1.0)
         np.testing.assert_allclose(total, 0.0, atol=1e-12)
     separable = certificate(CORNERS, [0, 0, 0, 1])
     assert separable.margin is not None
-    assert tuple(separable.weights) == separable.margin.rows
+    assert tuple(separable.multipliers) == separable.margin.rows
     stiemke = replace(certificate(CORNERS, [0, 1, 1, 0]), contradiction=None)
     all_rows = replace(stiemke, dependence=Dependence((0,), (Fraction(0),), True))
-    assert all_rows.weights == dict.fromkeys(range(4), Fraction(1))
+    assert all_rows.multipliers == dict.fromkeys(range(4), Fraction(1))
 
 
 # The geometric margin
@@ -253,10 +253,10 @@ def test_the_geometric_margin_has_its_proof() -> None:
         replace(old, w=tuple(-value for value in old.w)),
         replace(old, w=old.w[1:]),
         replace(old, w=(Fraction(0), *old.w[1:])),
-        replace(old, weights=tuple(-value for value in old.weights)),
-        replace(old, weights=(2 * old.weights[0], *old.weights[1:])),
-        replace(old, weights=old.weights[1:]),
-        replace(old, rows=old.rows[::-1], weights=old.weights, hi=old.lo),
+        replace(old, multipliers=tuple(-value for value in old.multipliers)),
+        replace(old, multipliers=(2 * old.multipliers[0], *old.multipliers[1:])),
+        replace(old, multipliers=old.multipliers[1:]),
+        replace(old, rows=old.rows[::-1], multipliers=old.multipliers, hi=old.lo),
     ]
     for mutant in mutants:
         with pytest.raises(nv.CertificateError):
@@ -281,7 +281,7 @@ def test_data_far_from_the_origin_has_a_tight_gap(offset: float, n: int) -> None
     assert verdict.kind == "separable"
     assert verdict.geometric_margin.relative_width <= 1e-6
     assert verdict.coef is not None
-    assert not verdict.exact_only
+    assert not verdict.needs_exact_weights
     assert verdict.certificate is not None
     verdict.certificate.verify(X, y)
 

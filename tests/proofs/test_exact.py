@@ -129,7 +129,7 @@ def test_products_and_combinations_in_stretches_are_exact(
     A[1], A[:, 2] = 0.0, 0.0
     w, c = rng.normal(size=(1, 4)), rng.normal(size=(1, 5))
     rows, (v,), (u,) = fractions(A), fractions(w), fractions(c)
-    whole, unit = exact.products(A, exact.floats(w[0]))
+    whole, unit = exact.exact_products(A, exact.floats(w[0]))
     assert [value * unit for value in whole.tolist()] == [inner(row, v) for row in rows]
     whole, unit = exact.combine(A, exact.floats(c[0]))
     columns = zip(*rows, strict=True)
@@ -140,7 +140,7 @@ def test_products_and_combinations_in_stretches_are_exact(
 def test_products_and_their_signs_are_exact(A: Vector, data: st.DataObject) -> None:
     w = weights(data, A.shape[1])
     expected = [inner(row, w) for row in fractions(A)]
-    whole, unit = exact.products(A, exact.numbers(w))
+    whole, unit = exact.exact_products(A, exact.numbers(w))
     assert [value * unit for value in whole.tolist()] == expected
     signs = exact.product_signs(A, exact.numbers(w)).tolist()
     assert signs == [(value > 0) - (value < 0) for value in expected]

@@ -58,7 +58,7 @@ def test_of_two_inputs_a_neuron_cannot_do_xor_and_its_opposite_alone() -> None:
             impossible.append(answers)
             assert verdict.certificate is not None
             verdict.certificate.verify(table(2), list(answers))
-            weights = verdict.certificate.weights
+            weights = verdict.certificate.multipliers
             assert sorted(weights) == [0, 1, 2, 3]
             assert len(set(weights.values())) == 1
     assert impossible == [(0, 1, 1, 0), (1, 0, 0, 1)]

@@ -88,19 +88,19 @@ class DaskPasses(Passes):
         at = np.searchsorted(known.numbers, rows)
         return FetchedPart(rows, known.X[at], known.signs[at], self.fit_intercept)
 
-    def every(self) -> RowSet:
+    def all_rows(self) -> RowSet:
         """The set of all rows."""
         return RowPredicate(self.n)
 
-    def some(self, rows: Indices) -> RowSet:
+    def row_set(self, rows: Indices) -> RowSet:
         """The set of a few rows."""
         return RowPredicate(len(rows), only=tuple(rows.tolist()))
 
-    def less(self, rows: RowSet, others: RowSet) -> RowSet:
+    def difference(self, rows: RowSet, others: RowSet) -> RowSet:
         """A set without the rows of another, all of which it has."""
         return cast(RowPredicate, rows).less(cast(RowPredicate, others))
 
-    def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
         """Those rows of a set that have the sign 0."""
         before = cast(RowPredicate, rows)
         return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
@@ -109,7 +109,7 @@ class DaskPasses(Passes):
         """The number of rows of a set."""
         return cast(RowPredicate, rows).size
 
-    def within(self, rows: RowSet, few: Indices) -> Indices:
+    def members_of(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""
         return few[self.fetch(few).of(rows)] if len(few) > 0 else few
 

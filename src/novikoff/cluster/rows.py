@@ -32,9 +32,14 @@ from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError
-from novikoff.geometry.passes import ExactSigns, in_turn
-from novikoff.geometry.separability import Verdict, report, sides_of, with_obstacle
-from novikoff.geometry.verdict_search import IntervalProgress, find
+from novikoff.geometry.passes import ExactSigns, in_row_order
+from novikoff.geometry.separability import (
+    Verdict,
+    choose_sides,
+    make_verdict,
+    with_undecided_reason,
+)
+from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.checker import Checking
@@ -183,7 +188,7 @@ class Rows(RemoteRows):
         --------
         See `rows`.
         """
-        setting = Setting(*sides_of(self.labels, positive), bool(fit_intercept))
+        setting = Setting(*choose_sides(self.labels, positive), bool(fit_intercept))
         return self.decide(setting, goal, tol, Limits(seconds=budget), progress)
 
     def decide(
@@ -199,13 +204,13 @@ class Rows(RemoteRows):
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
         found = None
         try:
-            found = find(passes, goal, tol, limits, progress)
+            found = search_verdict(passes, goal, tol, limits, progress)
         finally:
             if found is None or found.kind is None:  # there is no certificate
                 self.cluster.cancel(hashing)
         sha256 = "" if found.kind is None else self.digests((setting,), hashing)[0]
         sides = setting.positive, setting.negative
-        return with_obstacle(report(passes, sha256, found, sides), passes, limits)
+        return with_undecided_reason(make_verdict(passes, sha256, found, sides), passes, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
         """The digest of the rows with the signs of each question; of a pass that has begun."""
@@ -362,7 +367,7 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
     seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
-    return in_turn(seen.signs) > 0
+    return in_row_order(seen.signs) > 0
 
 
 def _client(client: Any) -> Any:

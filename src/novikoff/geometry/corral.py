@@ -108,7 +108,7 @@ class WorkingSet:
 
     def most_acute(self, r: Vector, barred: npt.NDArray[np.bool_]) -> tuple[int, int, float]:
         """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
-        prices = products(self.G, r)
+        prices = inner_products(self.G, r)
         prices[barred] = -np.inf
         if not self.pairs:
             i = int(np.argmax(prices))
@@ -169,7 +169,7 @@ class Corral:
             rows = int(np.count_nonzero(weights))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
                 return
-            weights, before = np.maximum(self.row_weights(), 0.0), rows
+            weights, before = np.maximum(self.row_multipliers(), 0.0), rows
 
     def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
         """Begin with members, but for those that depend on others before them."""
@@ -187,7 +187,7 @@ class Corral:
                 self.free += self._join(i, j) and k < free
         self.u = self._unconstrained()
 
-    def row_weights(self) -> Vector:
+    def row_multipliers(self) -> Vector:
         """The sum of u over the members that a row is part of, for each row."""
         first, second = np.array(self.members, dtype=np.int64).reshape(-1, 2).T
         paired = second >= 0
@@ -223,7 +223,7 @@ class Corral:
         g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough for orthogonality to the last bits
-            more = products(self._basis, v)
+            more = inner_products(self._basis, v)
             v, c = v - _combination(more, self._basis), c + more
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _NEW_SHARE * before:
@@ -293,17 +293,17 @@ class Corral:
     def _unconstrained(self) -> Vector:
         """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
         k, right = len(self.members), np.zeros((len(self._R), 1))
-        right[:k, 0] = products(self._basis, self.b)
+        right[:k, 0] = inner_products(self._basis, self.b)
         solution, failed = dtrtrs(self._R, right)
         return np.asarray(solution)[:k, 0] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
         """The residual b − QQᵀb, cleaned once more of what is left along Q."""
-        r = self.b - _combination(products(self._basis, self.b), self._basis)
-        self.residual = r - _combination(products(self._basis, r), self._basis)
+        r = self.b - _combination(inner_products(self._basis, self.b), self._basis)
+        self.residual = r - _combination(inner_products(self._basis, r), self._basis)
 
 
-def products(G: Vector | sp.csr_array, r: Vector) -> Vector:
+def inner_products(G: Vector | sp.csr_array, r: Vector) -> Vector:
     """⟨g, r⟩ for every row of G, on this core: large products of BLAS wait for all the others."""
     if isinstance(G, np.ndarray) and G.size > _ONE_CORE_ENTRIES:
         return np.asarray(np.vecdot(G, r))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_turn
+from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_row_order
 from novikoff.proofs.exact import Signs
 
 Hashes = npt.NDArray[np.uint64]
@@ -31,10 +31,10 @@ def all_opposite_duplicates(
 ) -> Iterator[tuple[int, ...]]:
     """As many of them as can be formed, each row once, dear rows with dear ones."""
     seen = passes.over(RowHashes(), limits)
-    signs = in_turn(seen.signs)
+    signs = in_row_order(seen.signs)
     for i in np.flatnonzero(signs == 0).tolist():
         yield (i,)
-    for rows in _repeated(in_turn(seen.hashes), np.flatnonzero(signs)):
+    for rows in _repeated(in_row_order(seen.hashes), np.flatnonzero(signs)):
         dear_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
         for same in _alike(passes, np.array(dear_first, dtype=np.int64), signs):
             plus, minus = same[signs[same] > 0], same[signs[same] < 0]
@@ -55,7 +55,7 @@ def conflicting_duplicates(problem: Problem, codes: Indices) -> Iterator[Indices
     """
     ones = np.ones(problem.n, dtype=np.int8)
     passes = LocalPasses(problem.with_signs(ones))
-    hashes = in_turn(passes.over(RowHashes(turn=False), Limits()).hashes)
+    hashes = in_row_order(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same
         for rows in _repeated(hashes, np.arange(passes.n))

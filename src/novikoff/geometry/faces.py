@@ -22,7 +22,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.min_norm import Objective, search, start_rows
+from novikoff.geometry.min_norm import Objective, minimise, start_rows
 from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
@@ -67,11 +67,11 @@ def partition(
         if found.w is None or found.seen is None:
             claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
         else:
-            left = passes.at_zero(left, found.seen)
-            stages.append((of_size_one(found.w, view.columns), passes.less(among, left)))
-    zeros = [left] if free is None else [left, passes.some(free)]
+            left = passes.rows_at_zero(left, found.seen)
+            stages.append((of_size_one(found.w, view.columns), passes.difference(among, left)))
+    zeros = [left] if free is None else [left, passes.row_set(free)]
     w = combined(passes, stages, zeros, limits) if stages else None
-    return Partition(passes.less(among, left), left, w, claim)
+    return Partition(passes.difference(among, left), left, w, claim)
 
 
 def guess_rows(
@@ -94,10 +94,10 @@ def guess_rows(
         objective = replace(objective, free=free)
     begin = np.empty(0, dtype=np.int64)
     if start is not None:
-        begin = view.passes.within(left, start)
+        begin = view.passes.members_of(left, start)
     elif isinstance(left, np.ndarray):
         begin = start_rows(view, left)
-    return search(objective, begin, 1e-9, limits, lambda _: False).rows
+    return minimise(objective, begin, 1e-9, limits, lambda _: False).rows
 
 
 def combined(
@@ -175,10 +175,10 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     if claim is not None:
         return claim
     few = passes.subset(rows)
-    found = partition(view.of(few, rows), few.every(), limits)
+    found = partition(view.of(few, rows), few.all_rows(), limits)
     if found.dependence is None:
         return None
-    among = rows[few.within(found.left, np.arange(few.n))]
+    among = rows[few.members_of(found.left, np.arange(few.n))]
     named = rows[list(found.dependence.rows)]
     return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
@@ -233,8 +233,8 @@ def short_contradiction(
     """
     passes = view.passes
     target = passes.first(left, limits)
-    others = passes.less(left, passes.some(target))
-    total = passes.exact_sum(passes.some(target), limits)
+    others = passes.difference(left, passes.row_set(target))
+    total = passes.exact_sum(passes.row_set(target), limits)
     guess = guess_rows(view, others, total, limits, start)
     found = project(passes, others, total, view.columns, guess, limits)
     if found.w is not None:

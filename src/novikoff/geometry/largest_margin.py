@@ -32,21 +32,21 @@ class LargestMargin:
         An interval that contains the largest margin: proved.
     support : array of int
         The row numbers of the support vectors, sorted.
-    shares : array
+    multipliers : array
         The dual variable λ of each support vector, divided by the sum of all λ.
     """
 
     w: Vector
     margin: Interval
     support: Indices
-    shares: Vector
+    multipliers: Vector
 
     def dual_coef(self, signs: Signs) -> Vector:
         """α with Σ αᵢ·xᵢ = w, without the bias; ``signs`` are the signs of the support vectors."""
         # With z the nearest point of the hull, w = z/‖z‖²; with z the difference of the nearest
         # points of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
         with np.errstate(all="ignore"):
-            return np.asarray(signs * self.shares / self.margin.hi / self.margin.hi)
+            return np.asarray(signs * self.multipliers / self.margin.hi / self.margin.hi)
 
 
 def largest_margin(verdict: Verdict, *, free_bias: bool) -> LargestMargin | None:
@@ -82,14 +82,14 @@ def largest_margin(verdict: Verdict, *, free_bias: bool) -> LargestMargin | None
         w = np.array([float(value) for value in claim.w])
     else:
         w = separator(verdict)
-    rows, whole = np.array(claim.rows, dtype=np.int64), sum(claim.weights)
-    shares = np.array([float(weight / whole) for weight in claim.weights])
+    rows, whole = np.array(claim.rows, dtype=np.int64), sum(claim.multipliers)
+    multipliers = np.array([float(value / whole) for value in claim.multipliers])
     order = np.argsort(rows)
     return LargestMargin(
         w=canonical(w, claim.hi, free_bias=free_bias),
         margin=Interval(claim.lo, claim.hi),
         support=rows[order],
-        shares=shares[order],
+        multipliers=multipliers[order],
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.min_norm import nearest_point, search
+from novikoff.geometry.min_norm import minimise, nearest_point
 from novikoff.geometry.passes import Least, LocalPasses, Passes
 from novikoff.geometry.view import View
 from novikoff.proofs import exact
@@ -107,7 +107,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         if len(sides[k]) == 0:
             sides[k] = np.array([passes.first_rows[side]])
     objective = nearest_point(view, pairs=True)
-    found = search(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
+    found = minimise(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
     low, normal = found.seen.low, found.w[:-1]
     middle = float(found.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for rows less the centre
     finite = np.isfinite(normal).all() and math.isfinite(middle)

@@ -6,7 +6,7 @@ Few rows carry the answer. `search` repeats three steps:
 2. Let a pass over all rows find the most violated: the least ⟨a_i, z⟩ for the point z found.
 3. If there are none, z is the nearest point of the whole hull. Else they join the working set.
 
-What it has found after each pass is an `Answer`, which a watcher takes into account.
+What it has found after each pass is an `Iterate`, which a watcher takes into account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.linalg import qr
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, pivot, products
+from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, inner_products, pivot
 from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, RowSet
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
 from novikoff.proofs import exact
@@ -49,11 +49,11 @@ class Objective:
 
 
 @dataclass
-class Answer:
+class Iterate:
     """Where a search is, or ended; rows, λ and w are those of the rows themselves."""
 
     rows: Indices
-    weights: Vector  # λ > 0 on the rows
+    multipliers: Vector  # λ > 0 on the rows
     w: Vector  # a direction: the nearest point, or minus the residual
     seen: MostViolated  # what a pass with w found, and the proof that w separates
     ending: Ending | None  # None while it goes on
@@ -62,7 +62,7 @@ class Answer:
     plain: bool  # whether the rows were seen as they are: then it is about their margin
 
 
-Watcher = Callable[[Answer], bool]
+Watcher = Callable[[Iterate], bool]
 
 
 def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None) -> Objective:
@@ -72,9 +72,9 @@ def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None)
     return Objective(view, b, 0.5 if pairs else 1.0, pairs, within)
 
 
-def search(
+def minimise(
     objective: Objective, start: Indices, tol: float, limits: Limits, watch: Watcher
-) -> Answer:
+) -> Iterate:
     """Find the nearest point, from a working set that holds ``start``.
 
     It ends when ⟨g, r⟩ ≤ tol·‖r‖² for all rows, r the residual; for the nearest point z
@@ -83,7 +83,7 @@ def search(
     passes = objective.view.passes
     batch, most = batch_of(passes), capacity(passes)
     working = np.union1d(start, objective.free)
-    answer: Answer | None = None
+    answer: Iterate | None = None
     while True:
         try:
             corral = _corral(objective, working, most, answer, limits)
@@ -110,7 +110,7 @@ def search(
 
 
 def _corral(
-    objective: Objective, working: Indices, most: int, before: Answer | None, limits: Limits
+    objective: Objective, working: Indices, most: int, before: Iterate | None, limits: Limits
 ) -> Corral:
     """The engine on the working set: with the members that it had, or in the beginning with all.
 
@@ -140,11 +140,11 @@ def _corral(
 
 def _answer(
     objective: Objective, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
-) -> Answer:
+) -> Iterate:
     """What the corral says, in terms of all rows."""
     view = objective.view
     first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
-    weights = corral.row_weights()
+    weights = corral.row_multipliers()
     used = np.flatnonzero(weights)
     rows = working[used]
     lengths = 1.0 if view.lengths is None else view.lengths_of(view.passes.fetch(rows), rows)
@@ -161,9 +161,9 @@ def _answer(
         within=objective.within,
         by_side=objective.pairs,
     )
-    return Answer(
+    return Iterate(
         rows=rows,
-        weights=weights[used] / lengths,
+        multipliers=weights[used] / lengths,
         w=w,
         seen=view.passes.over(visit, limits),
         ending=None,
@@ -183,19 +183,19 @@ def _levels(
         return level, level
     levels = [level, level]  # each hull has its own, that of its members
     for k, members in enumerate(zip(*corral.members, strict=True)):
-        prices = products(objective.view.gather(working[list(members)], objective.lift), r)
+        prices = inner_products(objective.view.gather(working[list(members)], objective.lift), r)
         levels[k] -= float(prices.max())
     return levels[0], levels[1]
 
 
 def _next_working_set(
-    objective: Objective, corral: Corral, answer: Answer, violated: Indices, most: int
+    objective: Objective, corral: Corral, answer: Iterate, violated: Indices, most: int
 ) -> Indices:
     """The members, as many of the others as there is room for, and the rows that are violated."""
     members = np.union1d(answer.rows, objective.free)
     others = np.setdiff1d(answer.working, members)
     if len(others) > most:
-        prices = products(objective.view.gather(others), corral.full_residual[1:])
+        prices = inner_products(objective.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
     return np.sort(np.concatenate([members, others, violated]))
 
@@ -209,7 +209,7 @@ def start_rows(view: View, within: Mask | None = None) -> Indices:
     rows = rows[:: max(1, len(rows) // sample_size(passes))]
     G = view.gather(rows)
     mean = np.asarray(G.mean(axis=0)).ravel()
-    order = np.lexsort((rows, products(G, mean)))[: batch_of(passes)]
+    order = np.lexsort((rows, inner_products(G, mean)))[: batch_of(passes)]
     return np.sort(rows[order])
 
 

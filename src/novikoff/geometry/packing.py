@@ -29,7 +29,7 @@ from novikoff.core.stops import Limits
 from novikoff.errors import CertificateError
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
-from novikoff.geometry.min_norm import Answer, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.checker import Dependence
@@ -71,7 +71,7 @@ class Packing:
         self._left = self.costs > 0.0
         self._view: View | None = None
         self._start = np.empty(0, dtype=np.int64)
-        self.candidate: Answer | None = None
+        self.candidate: Iterate | None = None
 
     def take_duplicates(self, limits: Limits) -> None:
         """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
@@ -98,7 +98,7 @@ class Packing:
             objective = nearest_point(self._view, within=None if left.all() else left)
             start = self._start[left[self._start]]
             start = start if len(start) > 0 else start_rows(self._view, left)
-            self.candidate = search(objective, start, 1e-3, limits, self._separated)
+            self.candidate = minimise(objective, start, 1e-3, limits, self._separated)
         except OutOfTimeError:
             return
 
@@ -111,7 +111,7 @@ class Packing:
             return False
         try:
             with np.errstate(all="ignore"):
-                claim = contradiction(self._view, answer.rows, answer.weights, limits)
+                claim = contradiction(self._view, answer.rows, answer.multipliers, limits)
         except OutOfTimeError:
             return False
         if claim is None:
@@ -120,7 +120,7 @@ class Packing:
         self._add(claim)
         return True
 
-    def _separated(self, answer: Answer) -> bool:
+    def _separated(self, answer: Iterate) -> bool:
         """Whether the search has found weights that separate what is left."""
         if not min(answer.seen.low.values()) > 0.0:
             return False

@@ -207,19 +207,19 @@ class Passes(_ByNumber):
         """Rows by number, as the rows 0, 1, … of a part."""
         raise NotImplementedError
 
-    def every(self) -> RowSet:
+    def all_rows(self) -> RowSet:
         """The set of all rows."""
         raise NotImplementedError
 
-    def some(self, rows: Indices) -> RowSet:
+    def row_set(self, rows: Indices) -> RowSet:
         """The set of a few rows."""
         raise NotImplementedError
 
-    def less(self, rows: RowSet, others: RowSet) -> RowSet:
+    def difference(self, rows: RowSet, others: RowSet) -> RowSet:
         """A set without the rows of another."""
         raise NotImplementedError
 
-    def at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
         """Those rows of a set that have the sign 0, given that all of the set were looked at."""
         raise NotImplementedError
 
@@ -227,7 +227,7 @@ class Passes(_ByNumber):
         """The number of rows of a set."""
         raise NotImplementedError
 
-    def within(self, rows: RowSet, few: Indices) -> Indices:
+    def members_of(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a set."""
         raise NotImplementedError
 
@@ -235,7 +235,7 @@ class Passes(_ByNumber):
         """‖a_i‖ for every row as `Part.lengths` has it."""
         raise NotImplementedError
 
-    def narrowed(self) -> tuple[Passes, Indices] | None:
+    def without_empty_columns(self) -> tuple[Passes, Indices] | None:
         """Rows without their empty columns, and the columns left; None unless most are empty."""
         return None
 
@@ -335,37 +335,37 @@ class LocalPasses(Passes):
         """Rows by number, as the rows 0, 1, … of a part."""
         return Part(0, self.X[rows], self.signs[rows], self.fit_intercept)
 
-    def every(self) -> Mask:
+    def all_rows(self) -> Mask:
         """A mask of all rows."""
         return np.ones(self.n, dtype=np.bool_)
 
-    def some(self, rows: Indices) -> Mask:
+    def row_set(self, rows: Indices) -> Mask:
         """A mask of all rows in which these are marked."""
         marked = np.zeros(self.n, dtype=np.bool_)
         marked[rows] = True
         return marked
 
-    def less(self, rows: RowSet, others: RowSet) -> Mask:
+    def difference(self, rows: RowSet, others: RowSet) -> Mask:
         """A mask without the rows of another."""
         return np.asarray(self.all.of(rows) & ~self.all.of(others))
 
-    def at_zero(self, rows: RowSet, seen: ExactSigns) -> Mask:
+    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> Mask:
         """Those rows of a mask that have the sign 0."""
-        return np.asarray(self.all.of(rows) & (in_turn(seen.signs) == 0))
+        return np.asarray(self.all.of(rows) & (in_row_order(seen.signs) == 0))
 
     def size(self, rows: RowSet) -> int:
         """The number of rows of a mask."""
         return int(np.count_nonzero(self.all.of(rows)))
 
-    def within(self, rows: RowSet, few: Indices) -> Indices:
+    def members_of(self, rows: RowSet, few: Indices) -> Indices:
         """Those of a few rows that are in a mask."""
         return few[self.all.of(rows)[few]]
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Vector:
         """‖a_i‖ for every row."""
-        return in_turn(self.over(RowLengths(columns, centre), limits).lengths)
+        return in_row_order(self.over(RowLengths(columns, centre), limits).lengths)
 
-    def narrowed(self) -> tuple[LocalPasses, Indices] | None:
+    def without_empty_columns(self) -> tuple[LocalPasses, Indices] | None:
         """The same of sparse rows, as where names are hashed; dense ones are left as they are."""
         rows = self.problem.rows
         if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
@@ -635,7 +635,7 @@ class ColumnSums(Visit):
 Values = TypeVar("Values", bound=np.generic)
 
 
-def in_turn(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
+def in_row_order(pieces: dict[int, npt.NDArray[Values]]) -> npt.NDArray[Values]:
     """Arrays by the number of their first row, one after the other."""
     return np.concatenate([pieces[first] for first in sorted(pieces)])
 

@@ -35,10 +35,10 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes
 from novikoff.geometry.row_space import row_space
-from novikoff.geometry.verdict_search import Finding, find
+from novikoff.geometry.verdict_search import SearchResult, search_verdict
 from novikoff.proofs import exact
 
-Fate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
+Estimate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
 
 INTERCEPT = "(intercept)"
 # Elimination takes p³ steps: beyond this many weights the question is left open.
@@ -64,26 +64,28 @@ class Aliased(NamedTuple):
     finite: bool
 
 
-class Fates(NamedTuple):
+class Estimates(NamedTuple):
     """What becomes of each weight, and which columns, left out, leave finite estimates."""
 
-    weights: Mapping[Hashable, Fate]
+    coefficients: Mapping[Hashable, Estimate]
     responsible: list[Hashable] | None  # None if that is not known
     aliased: list[Aliased]
 
-    def negated(self) -> Fates:
+    def negated(self) -> Estimates:
         """The same for the other class: signs change."""
-        signs: dict[Fate, Fate] = {"+inf": "-inf", "-inf": "+inf"}
-        return self._replace(weights={j: signs.get(fate, fate) for j, fate in self.weights.items()})
+        signs: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
+        return self._replace(
+            coefficients={j: signs.get(known, known) for j, known in self.coefficients.items()}
+        )
 
 
-def fates(
+def logistic_estimates(
     problem: Problem,
     columns: Columns,
     w: Sequence[Fraction] | None,
     separated: Indices,
     limits: Limits,
-) -> Fates | None:
+) -> Estimates | None:
     """What becomes of each weight of a logistic regression; None if that takes too long.
 
     Parameters
@@ -105,7 +107,7 @@ def fates(
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
     >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
     >>> w = [Fraction(1), Fraction(0), Fraction(0)]
-    >>> fates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).weights
+    >>> logistic_estimates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).coefficients
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
     if problem.X.shape[1] >= _MAX_WEIGHTS:
@@ -121,9 +123,9 @@ def fates(
     while bias in columns.names:  # a column may be called so
         bias = f"({bias})"
     names = [*columns.names, bias]
-    weights = {names[j]: work.fates[j] for j in sorted(work.fates)}
+    weights = {names[j]: work.estimates[j] for j in sorted(work.estimates)}
     aliased = [Aliased(tuple(names[j] for j in part), finite) for part, finite in work.aliased]
-    return Fates(weights, [*work.responsible] if work.complete else None, aliased)
+    return Estimates(weights, [*work.responsible] if work.complete else None, aliased)
 
 
 class _Work:
@@ -140,7 +142,7 @@ class _Work:
         self.d = problem.X.shape[1]
         self.p = self.d + problem.fit_intercept
         self.w = [Fraction(0)] * self.p if w is None else [*w]
-        self.fates: dict[int, Fate] = {}
+        self.estimates: dict[int, Estimate] = {}
         self.aliased: list[tuple[list[int], bool]] = []
         self.responsible: list[Hashable] = []
         self.complete = True  # whether these are all
@@ -159,11 +161,11 @@ class _Work:
         known = fixed = row_space(few, everyone, self.limits)
         if len(self.separated) > 0:
             fixed = row_space(few, np.setdiff1d(everyone, self.separated), self.limits)
-        self.fates = dict.fromkeys(self.references, "reference")
+        self.estimates = dict.fromkeys(self.references, "reference")
         first = few.p - len(kept)  # a column of zeros may stand before the bias
         for k, j in enumerate(kept, first):
             sure, finite = known.units[k], fixed.units[k]
-            self.fates[j] = "finite" if finite else "diverges" if sure else "undetermined"
+            self.estimates[j] = "finite" if finite else "diverges" if sure else "undetermined"
         self.aliased = [
             ([kept[k - first] for k in part], known.share(part) == fixed.share(part))
             for part in known.dependent()
@@ -172,7 +174,7 @@ class _Work:
     def _find_signs(self, few: Passes, kept: list[int]) -> None:
         """By a verdict without each column that may have a sign, if that does not take long."""
         # Where some w of the interior has w_j = 0, all signs occur, and column j is not needed.
-        signed = {j for j in kept if self.w[j] != 0 and self.fates[j] == "diverges"}
+        signed = {j for j in kept if self.w[j] != 0 and self.estimates[j] == "diverges"}
         groups = {
             name: part for name, part in self.columns.groups.items() if any(self.w[j] for j in part)
         }
@@ -191,7 +193,7 @@ class _Work:
             j = min(signed)
             found = self._without([j, *self.references])
             if self._separated(found) < len(self.separated):
-                self.fates[j] = "+inf" if self.w[j] > 0 else "-inf"
+                self.estimates[j] = "+inf" if self.w[j] > 0 else "-inf"
             elif found.w is not None:  # it is of the interior
                 others = self._kept([j, *self.references])
                 values = dict(zip(others, found.w[-len(others) :], strict=False))
@@ -235,20 +237,22 @@ class _Work:
                         k for k, sign in zip(kept, signs, strict=True) if self.w[k] * int(sign) <= 0
                     }
 
-    def _hold_responsible(self, name: Hashable, found: Finding) -> None:
+    def _hold_responsible(self, name: Hashable, found: SearchResult) -> None:
         if found.kind == "inseparable":
             self.responsible.append(name)
         self.complete &= found.kind not in (None, "not separable")
 
-    def _separated(self, found: Finding) -> int:
+    def _separated(self, found: SearchResult) -> int:
         """How many rows can be strictly on their side, at most."""
         n = self.problem.n
         few = {"inseparable": 0, "quasi-separable": found.n_separated, "not separable": n - 1}
         return few.get(str(found.kind), n)
 
-    def _without(self, numbers: Sequence[int]) -> Finding:
+    def _without(self, numbers: Sequence[int]) -> SearchResult:
         """What is proved of the rows without some columns."""
-        found = find(LocalPasses(self._left_out(numbers)), "kind", 1e-8, self.limits, None)
+        found = search_verdict(
+            LocalPasses(self._left_out(numbers)), "kind", 1e-8, self.limits, None
+        )
         if self.limits.interrupted:
             raise KeyboardInterrupt
         return found

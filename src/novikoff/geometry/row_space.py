@@ -84,9 +84,9 @@ def row_space(passes: Passes, rows: Indices, limits: Limits) -> Space:
         return Space(np.zeros(p, dtype=np.bool_), _identity(p))
     few = rows[:: max(1, len(rows) // (4 * p))]
     for some in (few, rows):
-        if passes.over(RowSpace(passes.some(some), _prime(0)), limits).is_full():
+        if passes.over(RowSpace(passes.row_set(some), _prime(0)), limits).is_full():
             return Space(np.ones(p, dtype=np.bool_), [])
-    marked = passes.some(rows)
+    marked = passes.row_set(rows)
     for prime in _large_primes():
         check_time(limits)
         whole, _ = passes.whole(few)

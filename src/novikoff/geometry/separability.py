@@ -42,11 +42,11 @@ from novikoff.core.validation import (
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes
-from novikoff.geometry.recession import Aliased, Fate, Fates, fates
-from novikoff.geometry.verdict_search import Finding, IntervalProgress, find
+from novikoff.geometry.recession import Aliased, Estimate, Estimates, logistic_estimates
+from novikoff.geometry.verdict_search import IntervalProgress, SearchResult, search_verdict
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import Label, mistake_bound
+from novikoff.proofs.checker import Label, integer_mistake_bound
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.remote import RemoteRows
 
@@ -59,7 +59,7 @@ _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the c
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class VerdictData:
     """The data that a verdict is about."""
 
     problem: Problem
@@ -79,8 +79,9 @@ class Verdict:
         "separable", "quasi-separable", "inseparable" or "undecided".
     coef : array of shape (d,) or None
         The weights: of the largest margin found if separable, weakly separating if
-        quasi-separable. Where ``exact_only``, no floats were found that do the same (margins are
-        below the precision of float64), and these are the rounded weights of the certificate.
+        quasi-separable. Where ``needs_exact_weights``, no floats were found that do the same
+        (margins are below the precision of float64), and these are the rounded weights of the
+        certificate.
     intercept : float or None
         The bias.
     margin : Interval
@@ -100,12 +101,12 @@ class Verdict:
     n_separated : int
         The number of these rows.
     certificate : Certificate or None
-        The proof; None if nothing is proved, or if `decide` was asked for no certificate.
-    obstacle : str or None
+        The proof; None if nothing is proved, or if `find_verdict` was asked for no certificate.
+    undecided_reason : str or None
         Why it is undecided, where that is not for lack of time.
-    exact_only : bool
+    needs_exact_weights : bool
         Whether only the exact weights of the certificate separate, not coef and intercept.
-    data : Table or None
+    data : VerdictData or None
         The rows, and the names of columns and rows; None for a verdict read from a certificate.
     """
 
@@ -119,10 +120,10 @@ class Verdict:
     support: Indices
     separated_rows: Indices
     certificate: Certificate | None
-    obstacle: str | None = None
-    exact_only: bool = False
+    undecided_reason: str | None = None
+    needs_exact_weights: bool = False
     n_separated: int = 0
-    data: Table | None = None
+    data: VerdictData | None = None
 
     @property
     def rows(self) -> Labels | None:
@@ -135,7 +136,7 @@ class Verdict:
         return np.arange(self.data.problem.n) if self.data.index is None else self.data.index
 
     @property
-    def logistic(self) -> Mapping[Hashable, Fate] | None:
+    def logistic(self) -> Mapping[Hashable, Estimate] | None:
         """What becomes of each weight of a logistic regression (Albert and Anderson 1984).
 
         By the column's name in a data frame, else its number, and "(intercept)", in more brackets
@@ -168,7 +169,7 @@ class Verdict:
         >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], died).logistic
         {0: '+inf', 1: 'finite', '(intercept)': 'finite'}
         """
-        return self._fates and self._fates.weights
+        return self._estimates and self._estimates.coefficients
 
     @property
     def aliased(self) -> list[Aliased] | None:
@@ -185,7 +186,7 @@ class Verdict:
         >>> nv.separate([[0, 0, 1], [0, 0, 2], [0, 0, 3], [1, 2, 2]], [0, 1, 0, 1]).aliased
         [Aliased(columns=(0, 1), finite=False)]
         """
-        return self._fates and self._fates.aliased
+        return self._estimates and self._estimates.aliased
 
     @property
     def responsible_columns(self) -> list[Hashable] | None:
@@ -201,15 +202,17 @@ class Verdict:
         >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).responsible_columns
         [0]
         """
-        return self._fates and self._fates.responsible
+        return self._estimates and self._estimates.responsible
 
     @cached_property
-    def _fates(self) -> Fates | None:
+    def _estimates(self) -> Estimates | None:
         if self.data is None or self.certificate is None or self.kind == "undecided":
             return None
         w = self.certificate.w
         limits = Limits(seconds=self.data.seconds)
-        found = fates(self.data.problem, self.data.columns, w, self.separated_rows, limits)
+        found = logistic_estimates(
+            self.data.problem, self.data.columns, w, self.separated_rows, limits
+        )
         return found.negated() if found is not None and self.data.only_negative else found
 
     def summary(self) -> None:
@@ -284,7 +287,7 @@ separation): 0 → +∞
         widest = hi if not proof.fit_intercept else math.inf if separable else 0.0
         if gap is not None:
             widest = gap.hi
-        coef, intercept, exact_only = _floats(proof)
+        coef, intercept, needs_exact_weights = _floats(proof)
         return cls(
             kind="undecided" if proof.kind == "not separable" else proof.kind,
             coef=coef,
@@ -293,10 +296,10 @@ separation): 0 → +∞
             geometric_margin=Interval(lo if gap is None else max(lo, gap.lo), widest),
             radius=math.inf if proof.radius is None else proof.radius,
             mistake_bound=proof.mistake_bound,
-            support=np.array(sorted(proof.weights), dtype=np.int64),
+            support=np.array(sorted(proof.multipliers), dtype=np.int64),
             separated_rows=np.empty(0, dtype=np.int64),
             certificate=proof,
-            exact_only=exact_only,
+            needs_exact_weights=needs_exact_weights,
             n_separated=proof.n if separable else 0,
         )
 
@@ -363,10 +366,10 @@ def separate(
         )  # fmt: skip
     table, labels = _read(X, y, bool(fit_intercept))
     found = distinct_labels(labels)
-    sides = sides_of(found, positive)
+    sides = choose_sides(found, positive)
     problem = table.problem.with_signs(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
-    verdict = decide(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
+    verdict = find_verdict(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
     alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
     only_negative = alone and not float(sides[0] or 0) > 0.0
     return replace(verdict, data=replace(table, problem=problem, only_negative=only_negative))
@@ -407,14 +410,14 @@ def separate_classes(
     for label in distinct_labels(labels):
         sides = plain_label(label), None
         own = table.problem.with_signs(signs_of(labels, *sides))
-        verdict = decide(
+        verdict = find_verdict(
             own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )
         found[label] = replace(verdict, data=replace(table, problem=own))
     return found
 
 
-def decide(
+def find_verdict(
     problem: Problem,
     sides: tuple[Label, Label],
     *,
@@ -445,7 +448,7 @@ def decide(
     Examples
     --------
     >>> problem = pose(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
-    >>> verdict = decide(problem, (1, 0), certificate=False)
+    >>> verdict = find_verdict(problem, (1, 0), certificate=False)
     >>> verdict.kind, verdict.mistake_bound, verdict.certificate
     ('separable', 10, None)
     """
@@ -454,30 +457,30 @@ def decide(
     if certificate:
         with ThreadPoolExecutor(1) as pool:  # SHA-256 does not hold up the search
             hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
-            found = find(passes, goal, tol, limits, progress)
+            found = search_verdict(passes, goal, tol, limits, progress)
         sha256 = hashing.result().signed(problem.signs)
     else:
-        found = find(passes, goal, tol, limits, progress)
+        found = search_verdict(passes, goal, tol, limits, progress)
     with one_blas_thread():
-        verdict = report(passes, sha256, found, sides)
+        verdict = make_verdict(passes, sha256, found, sides)
     if found.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif found.separated is not None:
         verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(found.separated)))
     if not certificate:
         verdict = replace(verdict, certificate=None)
-    return with_obstacle(verdict, passes, limits)
+    return with_undecided_reason(verdict, passes, limits)
 
 
-def with_obstacle(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
+def with_undecided_reason(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
     """The verdict with the reason why it is undecided, where that is not for lack of time."""
     if verdict.kind != "undecided" or limits.reached() is not None:
         return verdict
-    searched = (passes.narrowed() or (passes,))[0]
-    return replace(verdict, obstacle=_STUCK if affordable(searched) else _TOO_WIDE)
+    searched = (passes.without_empty_columns() or (passes,))[0]
+    return replace(verdict, undecided_reason=_STUCK if affordable(searched) else _TOO_WIDE)
 
 
-def _read(X: Any, y: object, fit_intercept: bool) -> tuple[Table, Labels]:
+def _read(X: Any, y: object, fit_intercept: bool) -> tuple[VerdictData, Labels]:
     """The rows, all of them positive for now, and the labels."""
     matrix, labels = check_matrix(X), check_labels(y)
     n, d = matrix.shape
@@ -491,7 +494,7 @@ def _read(X: Any, y: object, fit_intercept: bool) -> tuple[Table, Labels]:
     columns = columns_of(X, d)
     names = columns.names if hasattr(X, "columns") else None
     problem = pose(matrix, np.ones(n, dtype=np.int8), fit_intercept, names=names)
-    return Table(problem, columns, X.index.to_numpy() if hasattr(X, "iloc") else None), labels
+    return VerdictData(problem, columns, X.index.to_numpy() if hasattr(X, "iloc") else None), labels
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
@@ -508,7 +511,9 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def report(passes: Passes, sha256: str, found: Finding, sides: tuple[Label, Label]) -> Verdict:
+def make_verdict(
+    passes: Passes, sha256: str, found: SearchResult, sides: tuple[Label, Label]
+) -> Verdict:
     """The verdict on a finding, with its certificate, but for the numbers of separated rows."""
     none = np.empty(0, dtype=np.int64)
     margin, separable = found.margin, found.kind == "separable"
@@ -540,18 +545,18 @@ def report(passes: Passes, sha256: str, found: Finding, sides: tuple[Label, Labe
         margin=margin if separable else None,
         geometric_margin=found.geometric_margin if separable else None,
         radius=passes.radius,
-        mistake_bound=mistake_bound(passes.radius, margin.lo),
+        mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
     )
     verdict = Verdict._without_rows(proof)
     if not separable:
         return replace(verdict, n_separated=found.n_separated)
     if passes.fit_intercept and len(passes.first_rows) == 1:
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
-    if verdict.exact_only and verdict.coef is not None:
+    if verdict.needs_exact_weights and verdict.coef is not None:
         w = np.append(verdict.coef, verdict.intercept or 0.0)[: passes.p]
         finite = bool(np.isfinite(w).all())
         proved = finite and passes.least(exact.floats(w), Limits()).separates
-        verdict = replace(verdict, exact_only=not proved)
+        verdict = replace(verdict, needs_exact_weights=not proved)
     return verdict
 
 
@@ -564,7 +569,7 @@ def _floats(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
     return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
 
 
-def sides_of(found: Sequence[Hashable], positive: Hashable) -> tuple[Label, Label]:
+def choose_sides(found: Sequence[Hashable], positive: Hashable) -> tuple[Label, Label]:
     """The labels of the two sides; None is the rest."""
     if positive is not None:
         chosen = plain_label(positive)

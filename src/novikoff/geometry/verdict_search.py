@@ -23,7 +23,7 @@ from novikoff.geometry.corral import Ending
 from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
 from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
-from novikoff.geometry.min_norm import Answer, affordable, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import Iterate, affordable, minimise, nearest_point, start_rows
 from novikoff.geometry.passes import (
     Least,
     LocalPasses,
@@ -52,7 +52,7 @@ _MAX_EXACT_ROWS: Final = 300
 
 
 @dataclass
-class Finding:
+class SearchResult:
     """What is proved so far: the claims of a certificate, and the rows that w separates.
 
     ``kind`` is None while neither w nor a contradiction is known; the margin bounds γ even then.
@@ -67,7 +67,7 @@ class Finding:
     separated: RowSet | None = None  # None: none, or all if it is separable
     n_separated: int = 0
 
-    def spread(self, columns: Indices, d: int) -> Finding:
+    def spread(self, columns: Indices, d: int) -> SearchResult:
         """The same of rows with d columns, of which these were looked at, and all others are 0."""
 
         def widened(w: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
@@ -84,17 +84,17 @@ class Finding:
         )
 
 
-def find(
+def search_verdict(
     passes: Passes, goal: str, tol: float, limits: Limits, progress: IntervalProgress | None
-) -> Finding:
+) -> SearchResult:
     """Find and prove the kind of a problem, and its margins as far as the goal asks.
 
     The goal "kind" asks for no margin, the goal "margin" for both margins: with the bias as a
     weight, and with a free bias. If a limit is reached, everything that is proved by then counts.
     """
-    narrow = passes.narrowed()
+    narrow = passes.without_empty_columns()
     if narrow is not None:  # w is 0 on the other columns
-        return find(narrow[0], goal, tol, limits, progress).spread(narrow[1], passes.d)
+        return search_verdict(narrow[0], goal, tol, limits, progress).spread(narrow[1], passes.d)
     work = _Search(passes, goal, tol, limits, progress)
     try:
         # What overflows proves nothing, and stops nothing.
@@ -116,12 +116,12 @@ class _Search:
     tol: float
     limits: Limits
     progress: IntervalProgress | None
-    found: Finding = field(init=False)
+    found: SearchResult = field(init=False)
 
     def __post_init__(self) -> None:
         one = (Fraction(1),)  # λ on the first row alone
         hi = upper_bound(self.passes, np.zeros(1, dtype=np.int64), one, self.tol)
-        self.found = Finding(Margin(0.0, hi, (0,), one))
+        self.found = SearchResult(Margin(0.0, hi, (0,), one))
 
     def go(self) -> None:
         """Go all the way; what is found until then stands if it is cut short."""
@@ -139,7 +139,7 @@ class _Search:
         # lies in the hull. Balanced rows tell the kind, rows as they are the margin too.
         if found.kind is None or view.plain:
             tol = self.tol if view.plain else 1e-6
-            answer = search(nearest_point(view), start, tol, self.limits, self._watch)
+            answer = minimise(nearest_point(view), start, tol, self.limits, self._watch)
             start = answer.working
             if found.kind is None and answer.ending is not Ending.LIMITED:
                 self._refute(view, answer)
@@ -147,7 +147,7 @@ class _Search:
             return
         if not view.plain:
             objective = nearest_point(plain_view(passes))
-            start = search(objective, start, self.tol, self.limits, self._watch).working
+            start = minimise(objective, start, self.tol, self.limits, self._watch).working
         self._widen(gap_view(passes, self.limits), start)
 
     def _try_cheap_weights(self) -> None:
@@ -165,10 +165,10 @@ class _Search:
         if w is not None and np.isfinite(w).all():
             self._take_weights(w, self.passes.least(exact.floats(w), self.limits))
 
-    def _watch(self, answer: Answer) -> bool:
+    def _watch(self, answer: Iterate) -> bool:
         """Take what the search has found into account; True if it may stop."""
         if len(answer.rows) > 0:
-            weights = tuple(map(Fraction, answer.weights.tolist()))
+            weights = tuple(map(Fraction, answer.multipliers.tolist()))
             self._take_multipliers(answer.rows, weights)
         self._take_weights(answer.w, answer.seen.proof)
         if self._interval().relative_width <= self.tol:
@@ -209,7 +209,7 @@ class _Search:
 
     # Not separable, it seems.
 
-    def _refute(self, view: View, answer: Answer) -> None:
+    def _refute(self, view: View, answer: Iterate) -> None:
         """Prove that no w separates all rows, and find out which rows can be separated."""
         passes, found = self.passes, self.found
         denied = passes.n > passes.p and self._deny_duplicates()
@@ -218,7 +218,7 @@ class _Search:
             self._deny("inseparable", found.contradiction or found.dependence)
             return
         if not denied and (affordable(passes) or _is_short(answer)):
-            claim = contradiction(view, answer.rows, answer.weights, self.limits)
+            claim = contradiction(view, answer.rows, answer.multipliers, self.limits)
             if claim is not None:
                 self._deny("not separable", claim)
         if affordable(passes):
@@ -236,7 +236,7 @@ class _Search:
             self._deny("not separable", Dependence((), (), True, pair))
         return pair is not None
 
-    def _prove_simplex(self, answer: Answer) -> Dependence | None:
+    def _prove_simplex(self, answer: Iterate) -> Dependence | None:
         """Whether the rows of the answer have the origin inside their simplex, and span all."""
         passes = self.passes
         used = np.arange(passes.p)
@@ -245,7 +245,7 @@ class _Search:
                 return None
             peaks = passes.over(Sizes(np.ones(passes.p)), self.limits).peaks
             used = np.flatnonzero(peaks)
-        return simplex_proof(passes, answer.rows, answer.weights, used)
+        return simplex_proof(passes, answer.rows, answer.multipliers, used)
 
     def _deny(self, kind: Kind, claim: Dependence | None) -> None:
         """No w separates the rows of the claim, and there is no margin."""
@@ -256,7 +256,7 @@ class _Search:
     def _divide(self, view: View, start: Indices) -> None:
         """Which rows can be separated, in exact numbers."""
         passes, found = self.passes, self.found
-        parts = partition(view, passes.every(), self.limits, start)
+        parts = partition(view, passes.all_rows(), self.limits, start)
         found.w = None if parts.w is None else tuple(parts.w)
         found.separated, found.n_separated = parts.separated, passes.size(parts.separated)
         found.dependence = parts.dependence
@@ -305,6 +305,6 @@ def _hinge_weights(passes: LocalPasses, limits: Limits) -> Vector:
     return np.asarray(found.x[: passes.p])
 
 
-def _is_short(answer: Answer) -> bool:
+def _is_short(answer: Iterate) -> bool:
     """Whether the rows that seem to contradict each other are few enough for exact numbers."""
     return answer.ending is Ending.FITTED and len(answer.rows) <= _MAX_EXACT_ROWS

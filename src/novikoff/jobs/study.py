@@ -203,9 +203,9 @@ class Study:
         shares = dict[int, float]()
         for case in self.cases:
             proof, gap = case.verdict.certificate, case.gap
-            weights = {} if proof is None else proof.weights
+            weights = {} if proof is None else proof.multipliers
             if gap is not None:
-                weights = dict(zip(gap.rows, gap.weights, strict=True))
+                weights = dict(zip(gap.rows, gap.multipliers, strict=True))
             whole = sum(weights.values())
             for row, weight in weights.items():
                 shares[row] = max(shares.get(row, 0.0), float(weight / whole))
@@ -418,11 +418,11 @@ def _with_scaled(task: _OfArrays, scaled: Problem, case: Case) -> Case:
     """The case with the margin of the standardised rows, to a thousandth."""
     if case.verdict.kind != "separable":
         return case
-    from novikoff.geometry.separability import decide
+    from novikoff.geometry.separability import find_verdict
 
     problem = scaled.with_signs(task.signs(case.positive))
     sides = case.positive, case.negative
-    return replace(case, scaled=decide(problem, sides, tol=1e-3, limits=task.clock.part(0.5)))
+    return replace(case, scaled=find_verdict(problem, sides, tol=1e-3, limits=task.clock.part(0.5)))
 
 
 def _widest(task: _Task, cases: list[Case]) -> Vector:
@@ -520,12 +520,12 @@ class _OfArrays(_TaskBase):
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """The verdict; where it is the only one, with the weights of a logistic regression."""
-        from novikoff.geometry.separability import Table, decide
+        from novikoff.geometry.separability import VerdictData, find_verdict
 
         problem = self.problem.with_signs(self.signs(sides[0]))
-        verdict = decide(problem, sides, limits=limits, progress=progress, digest=self.digest)
+        verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, left = Table(problem, self.columns), limits.left()
+            table, left = VerdictData(problem, self.columns), limits.left()
             if left is not None:
                 table = replace(table, seconds=min(table.seconds, 0.1 * left))
             verdict = replace(verdict, data=table)

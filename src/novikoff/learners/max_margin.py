@@ -20,7 +20,7 @@ from novikoff.core.validation import Label
 from novikoff.errors import NotSeparableError
 from novikoff.geometry.largest_margin import LargestMargin, largest_margin
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Verdict, decide
+from novikoff.geometry.separability import Verdict, find_verdict
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.inputs import (
     BOOLEAN,
@@ -149,7 +149,7 @@ class MaxMargin(LinearLearner):
     ) -> tuple[LargestMargin, Indices, Vector, Verdict]:
         """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
-        verdict = decide(problem, labels, tol=self.tol, limits=limits)
+        verdict = find_verdict(problem, labels, tol=self.tol, limits=limits)
         if limits.interrupted:
             raise KeyboardInterrupt
         if verdict.kind != "separable":

@@ -80,7 +80,7 @@ class McCullochPitts:
     >>> McCullochPitts(1, inhibitory=[0])(table).tolist()  # x₂ and not x₁
     [0, 1, 0, 0]
     >>> verdict = nv.separate(table, [0, 1, 1, 0])  # XOR: the four rows contradict each other
-    >>> verdict.kind, [str(weight) for weight in verdict.certificate.weights.values()]
+    >>> verdict.kind, [str(weight) for weight in verdict.certificate.multipliers.values()]
     ('inseparable', ['1', '1', '1', '1'])
     """
 

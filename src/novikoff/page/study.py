@@ -31,9 +31,9 @@ from novikoff.core.validation import Labels, distinct_labels, plain_label, signs
 from novikoff.core.voting import votes_of
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
-from novikoff.geometry.separability import Verdict, decide
+from novikoff.geometry.separability import Verdict, find_verdict
 from novikoff.neurons.network import Network
-from novikoff.proofs.checker import mistake_bound
+from novikoff.proofs.checker import integer_mistake_bound
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6
@@ -148,7 +148,7 @@ def answer(question: Question) -> Json:
         sentence = "No points yet: click in the plane to add one, or choose data."
         return {"kind": "empty", "sentence": sentence}
     problem = question.problem()
-    verdict = decide(problem, SIDES, limits=Limits(seconds=SECONDS))
+    verdict = find_verdict(problem, SIDES, limits=Limits(seconds=SECONDS))
     reference = _reference(question, problem, verdict)
     story = _run(question, problem, reference)
     return {
@@ -209,7 +209,7 @@ def sides(question: Question, box: object, size: int = 80) -> Json:
 
 def certificate(question: Question) -> str:
     """The certificate of the verdict, for ``novikoff verify``."""
-    verdict = decide(question.problem(), SIDES, limits=Limits(seconds=SECONDS))
+    verdict = find_verdict(question.problem(), SIDES, limits=Limits(seconds=SECONDS))
     if verdict.certificate is None:
         raise ValueError("The verdict is undecided: there is no certificate.")
     return verdict.certificate.to_json()
@@ -403,7 +403,7 @@ def _bound(question: Question, problem: Problem, margin: float) -> int | None:
     if not (math.isfinite(start) and math.isfinite(delta)):
         return None
     if start == delta == 0.0:
-        return mistake_bound(problem.radius, margin)
+        return integer_mistake_bound(problem.radius, margin)
     most = general_bound(problem.radius, margin, [1.0], [start], delta)
     return math.floor(most) if math.isfinite(most) else None
 
@@ -421,7 +421,7 @@ def _contradiction(problem: Problem, verdict: Verdict) -> Json:
     proof = verdict.certificate
     if proof is None or verdict.kind == "separable":
         return {"weights": []}
-    weights = proof.weights
+    weights = proof.multipliers
     if verdict.kind == "quasi-separable" and proof.contradiction is None:
         apart = set(verdict.separated_rows.tolist())  # λ = 1 + μ on all rows that w leaves at 0
         weights = {row: Fraction(1) for row in range(problem.n) if row not in apart} | weights

@@ -71,7 +71,7 @@ class Certificate(Proof):
     >>> proof.claim()
     'Inseparable: no hyperplane with a bias, not even weakly, has 1 on one side and 0 on the \
 other, in 4 rows of 2 columns.'
-    >>> {row: str(weight) for row, weight in proof.weights.items()}
+    >>> {row: str(weight) for row, weight in proof.multipliers.items()}
     {0: '1', 1: '1', 2: '1', 3: '1'}
     >>> nv.Certificate.from_json(proof.to_json()).verify(X, y)
     >>> proof.verify(X, [0, 1, 1, 1])
@@ -126,7 +126,7 @@ rows or labels differ from those it is about (another SHA-256 digest).
         return describe(says, self)
 
     @property
-    def weights(self) -> dict[int, Fraction]:
+    def multipliers(self) -> dict[int, Fraction]:
         """λ by row, of rows on which it is not zero.
 
         For a separable set it bounds the margin from above: γ ≤ ‖Σ λ_i a_i‖/Σ λ_i. Else
@@ -136,7 +136,7 @@ rows or labels differ from those it is about (another SHA-256 digest).
         """
         if self.kind == "separable":
             bounds = self.margin
-            return {} if bounds is None else dict(zip(bounds.rows, bounds.weights, strict=True))
+            return {} if bounds is None else dict(zip(bounds.rows, bounds.multipliers, strict=True))
         claim = self.contradiction or self.dependence
         if claim is None:
             return {}

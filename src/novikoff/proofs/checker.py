@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
-from novikoff.proofs.digest import HashTree, MatrixDigest, Piece
+from novikoff.proofs.digest import HashTree, MatrixDigest, RowArrays
 from novikoff.proofs.exact import Block, Numbers, Signs, Vector
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Margin:
     lo: float
     hi: float
     rows: tuple[int, ...]
-    weights: tuple[Fraction, ...]
+    multipliers: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ class GeometricMargin:
     hi: float
     w: tuple[Fraction, ...]
     rows: tuple[int, ...]
-    weights: tuple[Fraction, ...]
+    multipliers: tuple[Fraction, ...]
 
 
-def mistake_bound(radius: float, gamma: float) -> int | None:
+def integer_mistake_bound(radius: float, gamma: float) -> int | None:
     """⌊R²/γ²⌋, exactly: a whole number that mistakes cannot exceed (B1); None if there is none.
 
     Examples
     --------
-    >>> mistake_bound(3.0, 2.0)
+    >>> integer_mistake_bound(3.0, 2.0)
     2
     """
     if not (gamma > 0.0 and math.isfinite(radius)):
@@ -200,7 +200,7 @@ class Reading:
 
 
 # What reads a range of rows once, as a copy: for the digest, and the signed rows.
-_Read: TypeAlias = Callable[[int, int, Signs], tuple[Piece, Block]]
+_Read: TypeAlias = Callable[[int, int, Signs], tuple[RowArrays, Block]]
 
 
 def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
@@ -216,7 +216,7 @@ def source(X: Any, padded: bool) -> tuple[_Read, int, int]:
     if sparse:
         return _sparse_source(table, n, d, padded), n, d
 
-    def read(first: int, last: int, signs: Signs) -> tuple[Piece, Block]:
+    def read(first: int, last: int, signs: Signs) -> tuple[RowArrays, Block]:
         copy = np.array(table[first:last], copy=True, subok=False)
         if copy.shape != (last - first, d):
             raise ValueError("its shape changed while it was read.")
@@ -311,7 +311,7 @@ def _sparse_source(X: Any, n: int, d: int, padded: bool) -> _Read:
     if indices.dtype.kind not in "iu":
         raise _malformed("its indices are not integers")
 
-    def read(first: int, last: int, signs: Signs) -> tuple[Piece, Block]:
+    def read(first: int, last: int, signs: Signs) -> tuple[RowArrays, Block]:
         stretch = slice(int(indptr[first]), int(indptr[last]))
         counts = np.diff(indptr[first : last + 1]).astype(np.int64)
         columns = np.array(indices[stretch]).astype(np.int64)
@@ -604,7 +604,7 @@ def _check_lower(first: int, A: Vector, own: Numbers, seen: Checking, lo: float)
     low = exact.least_product(A[doubtful], own)
     if low >= 0 and low**2 >= least:
         return
-    whole, unit = exact.products(A[doubtful], own)
+    whole, unit = exact.exact_products(A[doubtful], own)
     for row, value in zip(doubtful, whole, strict=True):
         if value < 0 or (value * unit) ** 2 < least:
             raise CertificateError(f"Row {first + row} has a margin below {lo!r}.")
@@ -631,13 +631,13 @@ def _check_upper(rows: Checking) -> None:
     if claim is not None and not 0.0 <= claim.lo <= claim.hi:
         raise CertificateError("The bounds of the margin are not numbers in order.")
     if claim is not None and claim.hi < math.inf and proof.kind == "separable":
-        most = Fraction(claim.hi) * sum(claim.weights)
-        if not _sum_is_within(most, claim.rows, claim.weights, rows, rows.p):
+        most = Fraction(claim.hi) * sum(claim.multipliers)
+        if not _sum_is_within(most, claim.rows, claim.multipliers, rows, rows.p):
             raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
     if proof.mistake_bound is not None:
         if claim is None or proof.radius is None or not claim.lo > 0.0:
             raise CertificateError("The bound on the mistakes lacks a margin or a radius.")
-        if proof.mistake_bound != mistake_bound(proof.radius, claim.lo):
+        if proof.mistake_bound != integer_mistake_bound(proof.radius, claim.lo):
             raise CertificateError(f"⌊R²/γ²⌋ is not {proof.mistake_bound}.")
 
 
@@ -654,10 +654,10 @@ def _check_gap(claim: GeometricMargin, rows: Checking) -> None:
         raise CertificateError(f"The classes are less than 2·{claim.lo!r} apart along w.")
     if claim.hi == math.inf:
         return
-    most = Fraction(claim.hi) * sum(claim.weights)
-    within = _sum_is_within(most, claim.rows, claim.weights, rows, rows.d)
+    most = Fraction(claim.hi) * sum(claim.multipliers)
+    within = _sum_is_within(most, claim.rows, claim.multipliers, rows, rows.d)
     on_side = [Fraction(0), Fraction(0)]
-    for row, weight in zip(claim.rows, claim.weights, strict=True):
+    for row, weight in zip(claim.rows, claim.multipliers, strict=True):
         on_side[int(rows.sign(row) > 0)] += weight
     if on_side[0] != on_side[1]:
         raise CertificateError("λ has not the same sum on both classes.")

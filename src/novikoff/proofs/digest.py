@@ -20,7 +20,7 @@ from novikoff.proofs.exact import Signs
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
 # Consecutive rows: a matrix, or the entries of sparse rows (counts, columns, values), or signs.
-Piece: TypeAlias = tuple[npt.NDArray[Any], ...]
+RowArrays: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 
 def rows_per_leaf(d: int) -> int:
@@ -76,7 +76,7 @@ class HashTree:
 
     d: int
     nodes: dict[tuple[int, int], bytes] = field(default_factory=dict)  # by level and place
-    cut: dict[int, dict[int, Piece]] = field(default_factory=dict)  # by leaf, then first row
+    cut: dict[int, dict[int, RowArrays]] = field(default_factory=dict)  # by leaf, then first row
 
     @property
     def stride(self) -> int:
@@ -95,7 +95,7 @@ class HashTree:
         """The first row of the next leaf."""
         return (row // self.stride + 1) * self.stride
 
-    def add_piece(self, first: int, piece: Piece) -> None:
+    def add_piece(self, first: int, piece: RowArrays) -> None:
         """Take rows of one leaf into account."""
         leaf = first // self.stride
         pieces = self.cut.setdefault(leaf, {})
@@ -150,7 +150,7 @@ class HashTree:
             self._add(0, leaf, dense_leaf(joined[0]))
 
 
-def _piece(rows: Any) -> Piece:
+def _piece(rows: Any) -> RowArrays:
     if isinstance(rows, np.ndarray):
         return (rows,)
     return np.diff(rows.indptr), rows.indices, rows.data

@@ -247,7 +247,7 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
     found, bound = product_bounds(A, w.near)
     signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
     doubtful = np.flatnonzero(~(np.abs(found) > bound))
-    whole, _ = products(A[doubtful], w)
+    whole, _ = exact_products(A[doubtful], w)
     signs[doubtful] = [(value > 0) - (value < 0) for value in whole]
     return signs
 
@@ -267,12 +267,12 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     if close.any():
         least.append(Fraction(float(low[close].min())) * w.scale * (1 - Fraction(1, 1 << 52)))
     if (near & ~close).any():
-        whole, unit = products(A[near & ~close], w)
+        whole, unit = exact_products(A[near & ~close], w)
         least.append(min(map(int, whole)) * unit)
     return min(least)
 
 
-def products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
+def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     """⟨a_i, w⟩ as integers and their common unit."""
     found: list[Integers] = []
     exponents: list[int] = []

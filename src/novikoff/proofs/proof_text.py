@@ -31,6 +31,11 @@ _MAX_DIGITS: Final = 1 << 15
 # Numbers over one denominator take at most this many times the room of their text.
 _MAX_EXPANSION: Final = 64
 T = TypeVar("T")
+# The multipliers of a margin are called weights in version 3 of the text.
+_KEYS: Final[dict[tuple[type, str], str]] = {
+    (Margin, "multipliers"): "weights",
+    (GeometricMargin, "multipliers"): "weights",
+}
 Known: TypeAlias = Mapping[str, Any]
 
 
@@ -126,11 +131,13 @@ def read(cls: type[T], body: Any, about: Known | None = None) -> T:
     known = {"path": "", **(about or {})}
     path = known["path"]
     defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
-    for name in sorted(defaults.keys() - body.keys()):
+    names = {_KEYS.get((cls, name), name): name for name in defaults}
+    for name in sorted(names.keys() - body.keys()):
         raise CertificateError(f"The certificate has no field {path + name!r}.")
-    for name in sorted(body.keys() - defaults.keys()):
+    for name in sorted(body.keys() - names.keys()):
         raise CertificateError(f"The certificate has an unknown field {path + name!r:.80}.")
     found: dict[str, Any] = {}
+    body = {names[key]: value for key, value in body.items()}
     for name in (name for name in FIELDS if name in defaults):
         if body[name] is None and defaults[name] is None:
             found[name] = None
@@ -142,7 +149,8 @@ def read(cls: type[T], body: Any, about: Known | None = None) -> T:
         except CertificateError:
             raise
         except (ValueError, TypeError, OverflowError):
-            message = f"The certificate's field {path + name!r} is not {FIELDS[name].wanted}."
+            key = path + _KEYS.get((cls, name), name)
+            message = f"The certificate's field {key!r} is not {FIELDS[name].wanted}."
             raise CertificateError(message) from None
     return cls(**found)
 
@@ -151,7 +159,8 @@ def _write(proof: object) -> dict[str, object]:
     """The fields of a dataclass in terms of JSON."""
     values = {field.name: getattr(proof, field.name) for field in fields(proof)}  # type: ignore[arg-type]
     return {
-        name: None if value is None else FIELDS[name].write(value) for name, value in values.items()
+        _KEYS.get((type(proof), name), name): None if value is None else FIELDS[name].write(value)
+        for name, value in values.items()
     }
 
 
@@ -260,7 +269,6 @@ FIELDS: Final[dict[str, Field]] = {
     "exact": _FLAG,
     "w": _exact(lambda value, about: _exactly(value, about["d"] + about["fit_intercept"])),
     "multipliers": _FOR_EACH_ROW,
-    "weights": _FOR_EACH_ROW,
     "lo": Field("a float ≥ 0", lambda x, _: _need(_finite(x) >= 0.0, _finite(x)), float.hex),
     "hi": Field(
         "a float that is not below lo",

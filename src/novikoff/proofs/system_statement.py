@@ -22,7 +22,7 @@ import numpy.typing as npt
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
 from novikoff.proofs.checker import plain_numbers, source
-from novikoff.proofs.digest import HashTree, MatrixDigest, Piece
+from novikoff.proofs.digest import HashTree, MatrixDigest, RowArrays
 from novikoff.proofs.exact import Block, Vector
 
 Relation = Literal["<=", ">=", "=", "<", ">"]
@@ -271,7 +271,7 @@ class Arrays(Statement):
                 longest = lengths * (d + 9) * 2.0**-52 + d * 2.0**-530
                 slop = np.abs(near) * longest + 2.0**-1000
                 close = np.flatnonzero(~(found - bound > near * lengths + slop))
-            whole, unit = exact.products(rows[close], at)
+            whole, unit = exact.exact_products(rows[close], at)
             for number, value in zip(numbers[close].tolist(), whole, strict=True):
                 yield number, self._relation(number), int(value) * unit
         yield from self._slacks(range(len(self.c), self.n), v)
@@ -299,14 +299,14 @@ class _Copy(NamedTuple):
     n: int
     d: int
     stride: int  # the rows of a piece; the last one may be shorter
-    pieces: list[Piece]
+    pieces: list[RowArrays]
     root: str
 
     @classmethod
     def of(cls, matrix: Any) -> _Copy:
         """Read a matrix once; ValueError if a number is not finite, or beyond float64."""
         read, n, d = source(matrix, False)
-        tree, pieces = HashTree(d), list[Piece]()
+        tree, pieces = HashTree(d), list[RowArrays]()
         for first in range(0, n, tree.stride):
             last = min(first + tree.stride, n)
             piece, _ = read(first, last, np.ones(last - first, dtype=np.int8))

@@ -117,7 +117,7 @@ class Report:
     @property
     def notes(self) -> list[str]:
         """What is to be said about the data, and why verdicts went no further."""
-        reasons = dict.fromkeys(case.verdict.obstacle for case in self.found.cases)
+        reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.found.cases)
         stopped = [f"the verdict went no further: {reason}" for reason in reasons if reason]
         return [*self.data.notes, *similar_labels(self.found.labels), *stopped]
 

@@ -22,7 +22,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import Answer, Objective, nearest_point, search, start_rows
+from novikoff.geometry.min_norm import Iterate, Objective, minimise, nearest_point, start_rows
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.view import View, balanced_view
@@ -114,7 +114,7 @@ def decide(
         if done.w is None or done.seen is None:
             found = decision.conflict(left, targets, done)
             return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
-        left = passes.at_zero(left, done.seen)
+        left = passes.rows_at_zero(left, done.seen)
         if weak:  # e took no part, and t > 0
             left = left & ~e
         targets = targets & left
@@ -135,11 +135,11 @@ class _Decision:
     def strict_point(self) -> Point | None:
         """Find (w, t) with all products positive, as the verdict does; None where that fails."""
 
-        def positive(answer: Answer) -> bool:
+        def positive(answer: Iterate) -> bool:
             return min(answer.seen.low.values()) > 0.0
 
         objective, start = nearest_point(self.view), start_rows(self.view)
-        answer = search(objective, start, 1e-3, self.limits, positive)
+        answer = minimise(objective, start, 1e-3, self.limits, positive)
         if not (np.isfinite(answer.w).all() and answer.w[-1] > 0.0):
             return None
         v = [Fraction(value) for value in answer.w.tolist()]
@@ -161,9 +161,9 @@ class _Decision:
             begin = start_rows(self.view, among) if start is None else start[among[start]]
         b = np.append(0.0, -seen / size)
         objective = Objective(self.view, b, 0.0, within=among, free=self.free)
-        answer = search(objective, begin, 1e-9, self.limits, lambda _: False)
+        answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
-        candidate.rows, candidate.weights, candidate.w = answer.rows, answer.weights, None
+        candidate.rows, candidate.weights, candidate.w = answer.rows, answer.multipliers, None
         t = float(answer.w[-1])
         if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
             candidate.w = answer.w[:-1] / t * float(self.system.unit)
@@ -211,7 +211,7 @@ class _Decision:
         passes, e = self.system.passes, self.system.e
         target = e if targets[e] else int(np.flatnonzero(targets)[0])
         if np.count_nonzero(targets) > 1:
-            alone = passes.some(np.array([target]))
+            alone = passes.row_set(np.array([target]))
             guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
             done = self.project(left & ~alone, passes.exact_sum(alone, self.limits), guess)
             if done.w is not None:
@@ -227,7 +227,7 @@ class _Decision:
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
-        return combined(passes, stages, [left, passes.some(self.free)], self.limits)
+        return combined(passes, stages, [left, passes.row_set(self.free)], self.limits)
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
@@ -274,7 +274,7 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:
         more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
-    at_zero = passes.within(parts.left, np.arange(passes.n)).tolist()
+    at_zero = passes.members_of(parts.left, np.arange(passes.n)).tolist()
     weights = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
     weights |= {i: more[i] for i in free.tolist() if more.get(i)}
     found = system.stated_multipliers(weights.keys(), weights.values())

@@ -227,7 +227,7 @@ def _propose(
         weights = np.array(attempt.weights[: system.e])
         np.add.at(weights, free, np.abs(attempt.weights[system.e :]))
         few = np.flatnonzero(weights > 0.0)
-        proved = decide(system, limits, within=system.passes.some(few), floats=False)
+        proved = decide(system, limits, within=system.passes.row_set(few), floats=False)
         if isinstance(proved, Contradiction):
             return proved
     if cut_short:
@@ -252,7 +252,7 @@ def without_superfluous(
     for i in list(blamed):
         if i not in blamed:
             continue
-        others = system.passes.some(np.array([k for k in blamed if k != i], dtype=np.int64))
+        others = system.passes.row_set(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
             without = decide(system, limits, within=kept | others, floats=False)
         except OutOfTimeError:  # the conflict stands, as one that may blame any row

@@ -20,7 +20,14 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import ExactSigns, LocalPasses, Mask, OutOfTimeError, RowSet, in_turn
+from novikoff.geometry.passes import (
+    ExactSigns,
+    LocalPasses,
+    Mask,
+    OutOfTimeError,
+    RowSet,
+    in_row_order,
+)
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_checker import Multipliers
@@ -99,7 +106,7 @@ class System:
     @property
     def mask_of_e(self) -> Mask:
         """A mask of all rows in which e is marked."""
-        return self.passes.some(np.array([self.e]))
+        return self.passes.row_set(np.array([self.e]))
 
     def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
         """The (w, t) of the engine that stands for a point."""
@@ -142,7 +149,7 @@ class System:
 
     def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
         """The signs of the products of all rows with (w, t)."""
-        return in_turn(self.passes.exact_signs(exact.numbers(v), None, limits).signs)
+        return in_row_order(self.passes.exact_signs(exact.numbers(v), None, limits).signs)
 
     def holds(self, v: Sequence[Fraction], limits: Limits) -> bool:
         """Whether (w, t) satisfies every row, exactly."""

@@ -128,7 +128,7 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
         w=(*(Fraction(int(sign)) for sign in signs), *[Fraction(0)] * (d - n)),
         margin=checker.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
         radius=1.0,
-        mistake_bound=checker.mistake_bound(1.0, lo),
+        mistake_bound=checker.integer_mistake_bound(1.0, lo),
     )
 
 

@@ -21,7 +21,7 @@ from novikoff.core.schemes import Binary
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.training import load_kernels
-from novikoff.geometry.separability import Table, Verdict, separate
+from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.sentences import digits_down, digits_up, large
 
 _MAX_EPOCHS, _MAX_SECONDS = 1000, 5.0  # of each order
@@ -159,7 +159,7 @@ def report(
     max_distance        15       4  all rows right
     """
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
-    problem, runs = cast(Table, verdict.data).problem, []  # checked, and signed
+    problem, runs = cast(VerdictData, verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
         ran = run_perceptron(
             problem, order, max_epochs=_MAX_EPOCHS, max_seconds=_MAX_SECONDS,
@@ -247,7 +247,7 @@ def compare_normalisations(
     standardised  1.898  0.904534        4         2
     """
     given = separate(X, y, fit_intercept=fit_intercept)
-    rows = cast(Table, given.data).problem.X
+    rows = cast(VerdictData, given.data).problem.X
     if not isinstance(rows, np.ndarray):
         raise ValueError("X must be dense: a translation leaves no zeros.")
     rows = rows.astype(np.float64, copy=False)
@@ -337,7 +337,7 @@ def _mistakes(verdict: Verdict) -> int | None:
     """Those of the perceptron on separable data, if it ends within 1,000 epochs."""
     if verdict.kind != "separable":
         return None
-    ran = run_perceptron(cast(Table, verdict.data).problem, max_epochs=_MAX_EPOCHS)
+    ran = run_perceptron(cast(VerdictData, verdict.data).problem, max_epochs=_MAX_EPOCHS)
     return ran.mistakes if ran.converged else None
 
 

@@ -35,7 +35,7 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
-from novikoff.geometry.separability import Table, Verdict, separate
+from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.proofs import exact
 from novikoff.theory.board import run_perceptron
 from novikoff.theory.rounding import rational, square_norm, up, up_with_root
@@ -212,7 +212,7 @@ def watch_weights(
     if not isinstance(max_epochs, Integral) or isinstance(max_epochs, bool) or max_epochs < 1:
         raise ValueError(f"max_epochs must be a whole number above 0, not {max_epochs!r}.")
     verdict = separate(X, y, fit_intercept=fit_intercept)
-    problem = cast(Table, verdict.data).problem  # checked, and signed
+    problem = cast(VerdictData, verdict.data).problem  # checked, and signed
     ends = [np.zeros(problem.p)]  # of epochs
 
     def keep(ran: Run) -> bool:

@@ -402,9 +402,9 @@ class PocketDisplay(style.Display):
 
 def _separator(problem: Problem) -> tuple[Vector, float]:
     """The w* of the largest margin, and a γ that is proved; ValueError if there is none."""
-    from novikoff.geometry.separability import decide
+    from novikoff.geometry.separability import find_verdict
 
-    verdict = decide(problem, ("+1", "-1"))
+    verdict = find_verdict(problem, ("+1", "-1"))
     if verdict.coef is None or verdict.intercept is None or verdict.kind != "separable":
         raise ValueError(
             "No rule separates these rows, so there is no w* and nothing to prove: "
