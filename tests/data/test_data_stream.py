@@ -516,7 +516,7 @@ class TestPrediction:
             if piece is not None:
                 labels += [piece.labels[c] if c >= 0 else None for c in piece.codes]
         assert labels == [1, 1, None, None, 2]
-        assert (reader.label, reader.written) == ("y", 4)
+        assert (reader.label, reader.n_labelled) == ("y", 4)
 
     def test_svmlight_beyond_the_model_is_refused(self) -> None:
         recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
@@ -554,7 +554,7 @@ def test_streams_that_are_refused() -> None:
         (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
         (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
         (StreamOptions(), b"", "is empty"),
-        (HASHED, b"a,y\n1,2\n", "--hash has nothing to do"),
+        (HASHED, b"a,y\n1,2\n", "--hash does not apply"),
         (StreamOptions(ReadOptions(one_hot=("a",))), b"a,y\nu,2\n", "write text as features"),
         (StreamOptions(), b"a,y\n", "header but no rows"),
     ):

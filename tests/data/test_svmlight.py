@@ -1,4 +1,4 @@
-"""svmlight files: what they become, by the kernel and without it, and what is said of bad ones."""
+"""svmlight files: read by the compiled loop and without it; the errors of bad files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ datasets = pytest.importorskip("sklearn.datasets")
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every file read by the kernel."""
-    monkeypatch.setattr(pairs, "KERNEL_BYTES", 0)
+    """Have every file read by the compiled loop."""
+    monkeypatch.setattr(pairs, "COMPILED_BYTES", 0)
 
 
 def rows_of(n: int, width: int, seed: int = 0) -> sp.csr_array:
@@ -48,7 +48,7 @@ class TestReadSvmlight:
     def test_what_scikit_learn_writes_and_reads(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zero_based: bool, large: int
     ) -> None:
-        monkeypatch.setattr(pairs, "KERNEL_BYTES", large)
+        monkeypatch.setattr(pairs, "COMPILED_BYTES", large)
         X = rows_of(200, 30)
         labels = np.arange(200) % 3
         path = str(tmp_path / "a.svm")
@@ -151,7 +151,7 @@ class TestReadSvmlight:
     def test_integers_that_no_float_holds(
         self, monkeypatch: pytest.MonkeyPatch, large: int
     ) -> None:
-        monkeypatch.setattr(pairs, "KERNEL_BYTES", large)
+        monkeypatch.setattr(pairs, "COMPILED_BYTES", large)
         with pytest.raises(DataError, match=r"line 2.*9007199254740993, which float64 cannot hold"):
             svm(b"1 1:1\n1 1:9007199254740993\n")
         with pytest.raises(DataError, match=r"9007199254740993.0, which float64 cannot hold"):

@@ -1,6 +1,6 @@
-"""Whatever the bytes: in pieces, on disk, from a pipe and by the kernels, a file says one thing.
+"""Whatever the bytes: in pieces, on disk, from a pipe and by the compiled loop, a file is the same.
 
-Each input is read in several ways. Either all give the same rows, or all refuse it in a sentence.
+Each input is read in several ways. Either all give the same rows, or all reject it with an error.
 ``make fuzz`` runs many more inputs.
 """
 
@@ -21,8 +21,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import Dataset, ReadOptions, StreamOptions, open_stream, read
-from novikoff.data.columns import ColumnRoles
-from novikoff.data.kernels import parse_csv, parse_pairs
+from novikoff.data.compiled_pairs import parse_pairs
 from novikoff.data.numbers import is_exact_text
 from novikoff.errors import DataError
 
@@ -103,11 +102,10 @@ def pairs(rng: random.Random) -> bytes:
 
 @contextmanager
 def pieces_of(size: int) -> Iterator[None]:
-    """Pieces of a few bytes, each for the kernels."""
+    """Pieces of a few bytes, those of svmlight for the compiled loop."""
     with (
-        patch("novikoff.data.reader.PIECE_BYTES", size),
-        patch("novikoff.data.csv.KERNEL_BYTES", 0),
-        patch("novikoff.data.pairs.KERNEL_BYTES", 0),
+        patch("novikoff.data.text.PIECE_BYTES", size),
+        patch("novikoff.data.pairs.COMPILED_BYTES", 0),
     ):
         yield
 
@@ -178,9 +176,9 @@ def check_stream(case: Case) -> bool:
     found, flaw = streamed(case, 1 << 20)
     other, other_flaw = streamed(case, case.size)
     with pieces_of(1 << 20):
-        kernel, kernel_flaw = streamed(case, 3 * case.size)
-    assert found == other == kernel, case
-    assert bool(flaw) == bool(other_flaw) == bool(kernel_flaw), case
+        compiled, compiled_flaw = streamed(case, 3 * case.size)
+    assert found == other == compiled, case
+    assert bool(flaw) == bool(other_flaw) == bool(compiled_flaw), case
     return not flaw
 
 
@@ -233,54 +231,42 @@ long = st.builds(
 @example(["1e-320", "4.9e-324", "2.2250738585072011e-308", "1.7976931348623157e308"])
 @example(["00000000000000000000000001.5", "8.5e-22", "1e23", "1e18446744073709551617"])
 @example(["0.00012345678901234567", "1e0000000000000000000000003", "-0.0000000000000000000000"])
-def test_kernels_read_numbers_as_python_does(texts: list[str]) -> None:
+def test_numbers_are_read_as_python_does(texts: list[str]) -> None:
+    """By pyarrow in CSV, with a decimal point or comma, and by the compiled loop in svmlight."""
     texts = [text for text in texts if is_exact_text(text) and abs(float(text)) < np.inf]
     expected = struct.pack(f"{len(texts)}d", *map(float, texts))
-    body = "".join(f"{text},x\n" for text in texts).encode()
-    found = parse_csv(body, ",", ColumnRoles(1, None, [0]), 2)
-    assert found is not None
-    assert found[0].tobytes() == expected
+    for decimal in ".,":
+        rows = "".join(f"{text.replace('.', decimal)};x\n" for text in ["1", *texts]).encode()
+        data = read(io.BytesIO(b"a;y\n" + rows), ReadOptions(decimal=decimal))
+        assert np.asarray(data.X).tobytes()[8:] == expected
     pairs = parse_pairs("".join(f"1 1:{text}\n" for text in texts).encode(), labelled=True)
     assert pairs is not None
     assert pairs[0].data.tobytes() == expected
 
 
-def test_kernels_leave_to_others_what_is_not_plain() -> None:
-    for text in (
-        *(" ", " 1", "1 ", "nan", "inf", "1e", "e5", ".", "-", "+-1", "1.2.3", "0x1", "1_0"),
-        *('"1"', "9007199254740993"),
-    ):
-        rows = f"1,x\n{text},x\n2,x\n".encode()
-        assert parse_csv(rows, ",", ColumnRoles(1, None, [0]), 2) is None, text
-        if text not in ("1 ", " "):
-            assert parse_pairs(f"1 1:2\n1 1:{text}\n".encode(), labelled=True) is None, text
-
-
-def test_nothing_between_delimiters_is_a_missing_number_to_the_kernel() -> None:
-    found = parse_csv(b"1,,x\r\n,2,y\n\n,,x", ",", ColumnRoles(2, None, [0, 1]), 3)
-    assert found is not None
-    np.testing.assert_array_equal(found[0], [[1.0, np.nan], [np.nan, 2.0], [np.nan, np.nan]])
-    assert [found[2][code] for code in found[1]] == ["x", "y", "x"]
-    assert parse_csv(b"x,1,\nx,,2", ",", ColumnRoles(0, None, [1, 2]), 3) is not None
-    assert parse_csv(b"1,2,x\n,x\n", ",", ColumnRoles(2, None, [0, 1]), 3) is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(" 1", "nan", "inf", "1e", "e5", ".", "-", "+-1", "1.2.3", "0x1", "1_0", '"1"'),
+        "9007199254740993",
+    ],
+)
+def test_the_compiled_loop_leaves_to_others_what_is_not_plain(text: str) -> None:
+    assert parse_pairs(f"1 1:2\n1 1:{text}\n".encode(), labelled=True) is None
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(st.characters(max_codepoint=127)) | st.text('0123456789.,-+eE\n\r" x:#q'))
-def test_no_ascii_breaks_the_kernels(text: str) -> None:
-    content = text.encode()
-    parse_csv(content, ",", ColumnRoles(2, None, [0]), 3)
-    parse_pairs(content, labelled=True)
-    parse_pairs(content, labelled=False)
+def test_no_ascii_breaks_the_compiled_loop(text: str) -> None:
+    parse_pairs(text.encode(), labelled=True)
+    parse_pairs(text.encode(), labelled=False)
 
 
-def test_kernels_tell_labels_apart() -> None:
-    for form, count in (("{}2345678", 10), ("{}12345678", 10), ("{}.5", 20_000)):
-        labels = [form.format(k) for k in range(count)]
-        rows = "".join(f"1,{y}\n" for y in labels).encode()
-        found = parse_csv(rows, ",", ColumnRoles(1, None, [0]), 2)
-        assert found is not None
-        assert [found[2][code] for code in found[1]] == labels
-        pairs = parse_pairs("".join(f"{y} 1:1\n" for y in labels).encode(), labelled=True)
-        assert pairs is not None
-        assert [pairs[2][code] for code in pairs[1]] == labels
+@pytest.mark.parametrize(
+    ("form", "count"), [("{}2345678", 10), ("{}12345678", 10), ("{}.5", 20_000)]
+)
+def test_labels_stay_apart(form: str, count: int) -> None:
+    labels = [form.format(k) for k in range(count)]
+    pairs = parse_pairs("".join(f"{y} 1:1\n" for y in labels).encode(), labelled=True)
+    assert pairs is not None
+    assert [pairs[2][code] for code in pairs[1]] == labels

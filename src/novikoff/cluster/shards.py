@@ -280,7 +280,7 @@ def _recipe_of(path: str, options: ReadOptions) -> Recipe:
     """The columns of a file, by its first rows; by all of them if some are of text."""
     from novikoff.data.reading import open_reader
 
-    reader = open_reader(path, options, None, labelled=True, one_piece=bool(options.one_hot))
+    reader = open_reader(path, options, None, labelled=True)
     try:
         next(iter(reader.pieces()), None)
         return reader.recipe()

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from novikoff.data.columns import check_unique, find_roles
+from novikoff.data.dataset import Piece, Position
 from novikoff.data.messages import every, listed
-from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader

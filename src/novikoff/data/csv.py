@@ -1,128 +1,66 @@
-"""CSV and its relatives: the first rows tell the delimiter, the header and the columns' types.
+"""CSV and its relatives: tables of text, whose columns are read by pyarrow with their types.
 
-pyarrow parses the rows; a large file of plain numbers goes through the kernel of
-`novikoff.data.kernels`, piece by piece, and whatever is not plain falls back to pyarrow. If pyarrow
-stumbles, a slow scan finds the line that is wrong.
+Each column of features is read as numbers, or as truth values if its first rows are. pyarrow
+rejects a column in which a field is neither a number nor missing. The column is then read again as
+text, and its different values are judged one by one: this finds a word for a missing value with
+blanks around it, or the field that is wrong. A column whose numbers may not be exact as floats is
+read again as text, too, because only the text tells 9007199254740993 from 9007199254740992.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
+from pyarrow import types
 
-from novikoff.data.columns import LABEL_NAMES, check_unique, find_roles, numbered
+from novikoff.core.rows import Floats
+from novikoff.core.validation import MAX_EXACT
+from novikoff.data.columns import find_roles
+from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm
-from novikoff.data.messages import counted, quoted
-from novikoff.data.numbers import BLANKS, is_missing, is_number, is_truth
-from novikoff.data.options import Piece, Position
-from novikoff.data.reader import Request, check_encoding, check_text, count_lines, end_of_lines
-from novikoff.data.source import SNIFFED_LINES, Source
-from novikoff.data.tables import TableReader
+from novikoff.data.layout import Layout, Record, end_of_records, records
+from novikoff.data.messages import counted
+from novikoff.data.numbers import (
+    BLANKS,
+    FALSE,
+    MISSING,
+    TRUE,
+    is_exact_text,
+    is_missing,
+    is_number,
+    is_truth,
+    number,
+    refuse_inexact,
+)  # fmt: skip
+from novikoff.data.reader import Request
+from novikoff.data.tables import TableReader, encode, is_text, to_numpy
+from novikoff.data.text import check_text, cut_text, is_read_at_once, parse_texts
 from novikoff.errors import DataError
 
-# A file of this size is parsed by pyarrow in the time that it takes to load a kernel.
-KERNEL_BYTES: Final = 1 << 24
-
-_ROW_NAME: Final = "row name"
-_NO_HEADER: Final = "no header: columns are named x1, x2, …"
-_UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
-_DELIMITERS: Final = ("\t", ";", "|", ",")  # the comma last: it may be a decimal point
-_LINE_ENDS: Final = re.compile(rb"[\r\n]++")
-_PAIRS: Final = re.compile(r"\S+( \d+:\S+)+")
-_PARTS_OF_NUMBERS: Final = "0123456789+-.eE \t"  # the kernel does not take them for delimiters
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What the beginning of a file tells.
-
-    ``header`` is the line that names the columns, empty if there is none; ``body`` is where the
-    rows begin, ``sample`` the first of them. With ``row_names`` the first column has no name, as
-    when R or pandas write row names.
-    """
-
-    delimiter: str
-    decimal: str
-    names: list[str]
-    header: str
-    body: Position
-    sample: Sequence[Sequence[str]] = ()
-    row_names: bool = False
-    notes: Sequence[str] = ()
-
-    def to_json(self) -> dict[str, object]:
-        """What is needed to read on, as JSON values."""
-        needed = ("delimiter", "decimal", "names", "header")
-        return {name: getattr(self, name) for name in needed} | {"body": list(self.body)}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Layout:
-        """The layout that `to_json` wrote; LookupError or TypeError if it is none."""
-        return cls(**{**value, "body": Position(*value["body"])})
-
-    @classmethod
-    def sniff(cls, request: Request) -> Layout:
-        """Find out delimiter, header and names from the first records."""
-        source, options, recipe = request[:3]
-        start, text = _beginning(source, skip_bad=request.skip_bad)
-        name = source.name
-        notes = list[str]()
-        decimal = options.decimal
-        delimiter, header = options.delimiter, options.header
-        if recipe is not None:
-            decimal = recipe.decimal if decimal == "." and recipe.decimal else decimal
-            delimiter = delimiter or recipe.delimiter
-            header = recipe.header if header is None else header
-        if delimiter is None:
-            tabs = source.format == "tsv"
-            delimiter = "\t" if tabs else _find_delimiter(name, text, start, decimal)
-            if delimiter not in ",\t":
-                notes.append(f"fields are separated by {quoted(delimiter)}")
-        sample = list[Record]()
-        try:
-            for record in islice(records(text, start, delimiter, name), SNIFFED_LINES):
-                sample.append(record)
-        except DataError:  # a quote is left open: the rows before it tell, if bad ones are skipped
-            if not (sample and request.skip_bad):
-                raise
-        if not sample:
-            raise DataError(f"{name} is empty: it has no rows.")
-        rows = [[text.decode() for text in record.fields] for record in sample]
-        if header is None:
-            found = {name.strip() for name in rows[0]}
-            header = recipe is not None and {column.name for column in recipe.columns} <= found
-            if not header:
-                header, note = _has_header(rows, decimal)
-                notes += [note] if note else []
-        if header and len(rows) == 1 and source.ended:
-            raise DataError(f"{name} has a header but no rows.")
-        names, row_names = numbered(len(rows[0]), recipe), False
-        if header:
-            names, row_names = _header_names(name, rows[0])
-        body = sample[0].end if header else start
-        return cls(
-            delimiter,
-            decimal,
-            names,
-            text[start:body].strip(b"\r\n").decode() if header else "",
-            Position(body, count_lines(text[:body])),
-            rows[1:] if header else rows,
-            row_names,
-            notes,
-        )
+_FLOAT: Final = pa.float64()
+_TRUTH: Final = pa.bool_()
+_TEXT: Final = pa.dictionary(pa.int32(), pa.string())
+# pyarrow compares a field with these words before it cuts off blanks. ", ?" is a usual way to write
+# a missing value; with other blanks around it, it is found when the column is read as text.
+_NULLS: Final = [*MISSING, *(f" {word}" for word in MISSING)]
+_BAD_COLUMN: Final = re.compile(r"In CSV column #([0-9]+)")
+_MAX_BLOCK_BYTES: Final = 2**31 - 1  # of pyarrow
+# A number that is not 0 but rounds to 0 has an exponent of three digits or very many zeros.
+_SMALL_EXPONENT: Final = re.compile(rb"[eE]-0*[1-9][0-9][0-9]")
+_MANY_ZEROS: Final = b"0" * 300
 
 
 class CsvTable(TableReader):
-    """The pieces of delimited text, by pyarrow or the kernel for plain numbers."""
+    """The pieces of delimited text, parsed by pyarrow.
+
+    ``truths`` says of each column of features that had a value so far whether its values are true
+    and false; otherwise they are numbers. A column never changes from one to the other.
+    """
 
     raw = True
     label_form: LabelForm = "text"
@@ -131,7 +69,7 @@ class CsvTable(TableReader):
         source, state = request.source, request.state
         if request.stream is not None and request.stream.hash_bits is not None:
             raise DataError(
-                f"{source.name} is a table, where --hash has nothing to do; write text as "
+                f"{source.name} is a table, to which --hash does not apply; write text as "
                 "features, in rows such as label colour=red:1 size:2.5, or as JSON lines."
             )
         if state is None:
@@ -143,89 +81,120 @@ class CsvTable(TableReader):
             if again and not source.regular:  # a pipe may bring the header again
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
-        self.kernel_bytes = KERNEL_BYTES
-        hint = _hint(layout, request.options.delimiter)
+        hint = layout.hint(request.options.delimiter)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
-        self.missing.whole = request.whole
-        self.truths = dict((state or {}).get("truths") or [])
-        text = bool(roles.one_hot) or any(column.levels is not None for column in self.columns)
-        special = roles.id is not None or roles.row_names is not None or text
-        odd = layout.decimal != "." or layout.delimiter in _PARTS_OF_NUMBERS
-        self._plain = not (special or odd or request.one_piece or len(layout.names) < 2)
+        self.missing.whole = is_read_at_once(request)
+        self.truths: dict[int, bool] = dict((state or {}).get("truths") or [])
+        self._kinds = {j: self._first_kind(j) for j in roles.used}
 
     def state(self) -> dict[str, object]:
-        """The layout, and which columns have truth values."""
+        """Return the layout, and which columns have truth values, as JSON values."""
         return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
 
     def first_labels(self) -> list[str]:
-        """The labels of the first rows that can be learned: they are whole, and have numbers."""
+        """Return the labels of those first rows that can be learned."""
         at, width = self.roles.label or 0, len(self.names)
         return [
             row[at]
             for row in self.layout.sample
             if len(row) == width
             and not is_missing(row[at])
-            and all(self._is_value(row[j]) for j in self.roles.features)
+            and all(self._is_number_or_truth(row[j]) for j in self.roles.features)
         ]
 
-    def _is_value(self, text: str) -> bool:
-        """Whether a field is a number that is not missing, or a truth value."""
-        return not is_missing(text) and (is_number(text, self.decimal) or is_truth(text))
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """Return the rows behind a position, by default all; None while a pipe is silent."""
+        begin = begin or self.start
+        return parse_texts(self, ((text, None) for text in cut_text(self, begin.offset)), begin)
 
-    def parse(self, text: bytes, begin: Position, found: Any = None) -> Piece:
-        """The rows of a text that begins at a position, with what a kernel found in it."""
-        if found is not None and not any(self.truths.values()):
-            X, codes, keys = found
-            for column, position in enumerate(self.roles.features):
-                if position not in self.truths and not np.isnan(X[:, column]).all():
-                    self.truths[position] = False
-            return self.from_numbers(X, codes, keys, None, begin)
+    def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
+        """Return the rows of a text that begins at a position."""
         check_text(text, self.source, begin)
-        return self._by_arrow(text, begin)
-
-    def scan(self, text: bytes) -> Any:
-        """What the kernel finds in plain numbers, in any thread; else None."""
-        if not self._plain:
-            return None
-        from novikoff.data.kernels import parse_csv
-
-        found = parse_csv(text, self.layout.delimiter, self.roles, len(self.names))
-        return None if found is None or any(map(is_missing, found[2])) else found
+        if text.count(b'"') % 2:  # pyarrow would take all text behind an open quote for one field
+            self._check_records(text, begin)
+        table = self._read(text, begin)
+        columns = {j: table.column(str(j)) for j in self.roles.used}
+        if self.roles.row_names is not None:
+            self._check_row_names(columns[self.roles.row_names], begin.row)
+        return self.from_columns(columns, table.num_rows, begin)
 
     def end_of_rows(self, text: bytes) -> int:
-        """Where the last whole row of a text ends: not within quotes."""
+        """Return the offset behind the last whole row of a text, which is not within quotes."""
         return end_of_records(text, self.layout.delimiter)
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[Record]:
-        """First line, fields and end of each row."""
+        """Return first line, fields and end of each row."""
         return records(text, 0, self.layout.delimiter, self.source, line=line_offset + 1)
 
-    def _by_arrow(self, text: bytes, begin: Position) -> Piece:
-        """The rows of a text by pyarrow: all columns as text, judged by all of their values."""
-        if text.count(b'"') % 2:  # Arrow takes what follows an open quote for one long field
-            self._check_records(text, begin)
-        try:
-            table = self._arrow(text)
-        except pa.ArrowInvalid as error:
-            self._check_records(text, begin)
-            reason = str(error).splitlines()[0].rstrip(".")[:200]
-            raise DataError(f"{self.source} cannot be read as a table: {reason}.") from None
-        cells = {j: table.column(str(j)) for j in self.roles.used}
-        return self.from_columns(cells, table.num_rows, begin)
+    def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
+        """Return a column as numbers, NaN where a value is missing; None if it is text."""
+        if is_text(cells.type):
+            return self._judge(position, cells, first_row)
+        values, missing = to_numpy(cells)
+        floats = np.where(missing, np.nan, values)
+        if position not in self.truths and not missing.all():
+            self.truths[position] = bool(types.is_boolean(cells.type))
+        return floats
 
-    def _arrow(self, text: bytes) -> Any:
-        names, used = [str(j) for j in range(len(self.names))], [str(j) for j in self.roles.used]
+    def is_value(self, position: int, text: str) -> bool:
+        """Return whether a text is of the kind of a column's values: a number, or true or false."""
+        return is_truth(text) if self.truths.get(position) else is_number(text, self.decimal)
+
+    def expected(self, position: int) -> str:
+        """Return what a text in a column of features is not."""
+        return "neither true nor false" if self.truths.get(position) else "not a number"
+
+    def _first_kind(self, position: int) -> Any:
+        """Return the type with which a column is read first, as its first rows suggest."""
+        roles = self.roles
+        levels = [f for f, c in zip(roles.features, self.columns, strict=True) if c.levels]
+        if position not in roles.features or position in roles.one_hot or position in levels:
+            return _TEXT
+        texts = [row[position] for row in self.layout.sample if position < len(row)]
+        values = [text for text in texts if not is_missing(text)]
+        if self.truths.get(position) or (values and all(map(is_truth, values))):
+            return _TRUTH
+        return _FLOAT if all(is_number(text, self.decimal) for text in values) else _TEXT
+
+    def _read(self, text: bytes, begin: Position) -> Any:
+        """Return the columns of a text with their types, those that need it as text."""
+        kinds = dict(self._kinds)
+        while True:
+            try:
+                table = self._by_arrow(text, kinds)
+            except pa.ArrowInvalid as error:
+                bad = _BAD_COLUMN.search(str(error))
+                again = {int(bad[1])} if bad else set[int]()
+                if not again or kinds.get(min(again)) == _TEXT:
+                    self._check_records(text, begin)
+                    reason = str(error).splitlines()[0].rstrip(".")[:200]
+                    message = f"{self.source} cannot be read as a table: {reason}."
+                    raise DataError(message) from None
+            else:
+                numeric = [j for j, kind in kinds.items() if kind == _FLOAT]
+                again = {j for j in numeric if _is_doubtful(table.column(str(j)), text)}
+                if not again:
+                    return table
+                self._kinds |= dict.fromkeys(again, _TEXT)
+            kinds |= dict.fromkeys(again, _TEXT)
+
+    def _by_arrow(self, text: bytes, kinds: dict[int, Any]) -> Any:
+        """Return the columns of a text by pyarrow; pa.ArrowInvalid if a field is not of a kind."""
+        names = [str(j) for j in range(len(self.names))]
+        wanted = {str(j): kind for j, kind in kinds.items()}
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if not text.strip(b"\r\n"):
-            return pa.schema([(name, pa.string()) for name in used]).empty_table()
+            return pa.schema(list(wanted.items())).empty_table()
         return pa_csv.read_csv(
             pa.BufferReader(text),
-            # All in one block: a row may be long. Threads cost more than a short text.
+            # One block for all, because a row may be long. For a short text threads cost more.
             read_options=pa_csv.ReadOptions(
-                use_threads=len(text) > 1 << 16, column_names=names, block_size=len(text) + 1
+                use_threads=len(text) > 1 << 16,
+                column_names=names,
+                block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
             ),
             parse_options=pa_csv.ParseOptions(
                 delimiter=self.layout.delimiter,
@@ -233,12 +202,62 @@ class CsvTable(TableReader):
                 ignore_empty_lines=len(names) > 1,
             ),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(used, pa.string()), include_columns=used
+                column_types=wanted,
+                include_columns=list(wanted),
+                decimal_point=self.decimal,
+                null_values=_NULLS,
+                true_values=list(TRUE),
+                false_values=list(FALSE),
             ),
         )
 
+    def _judge(self, position: int, cells: Any, first_row: int) -> Floats | None:
+        """Return a column of text as numbers, or as truth values; None if it holds other text."""
+        codes, texts = encode(cells, raw=True)
+        known, values = self.truths.get(position), list[float | None]()
+        if known is not True:
+            values = [number(text, self.decimal) for text in texts]
+        truths = known is True or None in values
+        if truths and known is not False:
+            words = [text.strip(BLANKS) for text in texts]
+            values = [float(word in TRUE) if is_truth(word) else None for word in words]
+        if None in values:
+            return None
+        floats = np.array([*values, np.nan], np.float64)
+        if not np.isnan(floats).all():
+            self.truths[position] = truths
+        rounded = np.zeros(len(floats), np.bool_)
+        for code in np.flatnonzero((floats == 0.0) | (np.abs(floats) >= MAX_EXACT)).tolist():
+            rounded[code] = not (truths or is_exact_text(self._with_point(texts[code])))
+        if rounded.any():
+            row = int(np.argmax(rounded[codes]))
+            written = self._with_point(texts[codes[row]])
+            refuse_inexact(self.source, first_row + row + 1, self.names[position], written)
+        return floats[codes]
+
+    def _with_point(self, text: str) -> str:
+        """Return a number without the blanks around it, and with a decimal point."""
+        return text.strip(BLANKS).replace(self.decimal, ".")
+
+    def _check_row_names(self, cells: Any, first_row: int) -> None:
+        """Raise DataError unless a column without a name is text or numbers the rows."""
+        codes, texts = encode(cells, raw=True)
+        values = [number(text, self.decimal) for text in texts]
+        if None not in values:
+            counts = np.array([*values, np.nan], np.float64)[codes]
+            steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
+            if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
+                raise DataError(
+                    f"{self.source} has no name for column 1 in its header, and it does not just "
+                    "number the rows; give it a name, or leave it out with --drop 1."
+                )
+        if not first_row:
+            self.notes.append(
+                "the first column has no name: it is taken for the rows' names, not a feature"
+            )
+
     def _check_records(self, text: bytes, begin: Position) -> None:
-        """Find the line that breaks the table, if there is one."""
+        """Raise DataError on the first line with a wrong number of fields or an open quote."""
         width = len(self.names)
         for line, fields, _ in self.rows_of(text, begin.line):
             if len(fields) != width:
@@ -247,151 +266,24 @@ class CsvTable(TableReader):
                     f"{'is' if width == 1 else 'are'} expected."
                 )
 
-
-def _beginning(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
-    """Where the text begins, and its whole lines as far as they are looked at, or are text."""
-    start, text = check_encoding(source), source.head
-    if not source.ended:
-        marks = np.frombuffer(text, np.uint8)
-        # Up to a newline that is not within quotes, whatever the delimiter is.
-        outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
-        end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end_of_lines(text)
-        text = text[: end or None]
-    first, *others = text.splitlines(keepends=True)
-    if skip_bad:
-        good = [line for line in others if line.decode(errors="ignore").encode() == line]
-        text = first + b"".join(line for line in good if b"\0" not in line)
-    check_text(text, source.name, Position())
-    return start, text
+    def _is_number_or_truth(self, text: str) -> bool:
+        return not is_missing(text) and (is_number(text, self.decimal) or is_truth(text))
 
 
-def _hint(layout: Layout, asked: str | None) -> str:
-    """Advice on a file that seems to have one column only."""
-    lines = [row[0].strip(BLANKS) for row in layout.sample if len(row) == 1]
-    if len(layout.names) > 1 or not lines:
-        return ""
-    if asked is not None:
-        return f"; no line has the delimiter {quoted(asked)}: without --delimiter it is found out"
-    if all(_PAIRS.fullmatch(line) for line in lines):
-        return "; its lines look like svmlight, label index:value …: --from svmlight"
-    if any(len(line.split()) < 2 for line in lines):
-        return "; say --delimiter if fields are separated by something else"
-    if any("  " in line for line in lines):
-        return (
-            "; the fields seem to be separated by several blanks: make them single ones with "
-            "tr -s ' ', then say --delimiter ' '"
-        )
-    return "; the fields seem to be separated by blanks: --delimiter ' '"
+def _is_doubtful(cells: Any, text: bytes) -> bool:
+    """Return whether a column of numbers must be read as text to judge its numbers.
 
-
-def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
-    """The first delimiter that splits all of the first records alike, else the most frequent."""
-    best, most = ",", 0
-    for delimiter in _DELIMITERS:
-        if delimiter == decimal:
-            continue
-        try:
-            sample = list(islice(records(text, start, delimiter, source), 20))
-        except DataError:  # a quote that this delimiter leaves open
-            continue
-        widths = Counter(len(record.fields) for record in sample).most_common()
-        if widths and widths[0][0] > 1:
-            if len(widths) == 1:
-                return delimiter
-            if widths[0][1] > most:
-                best, most = delimiter, widths[0][1]
-    return best
-
-
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:
-    """Whether the first line names the columns, and the note on that decision.
-
-    Text over a column of numbers is evidence. Without it, a line that has a missing value is
-    a row, and so is one whose fields appear again below.
+    Such numbers may be integers that float64 rounds, infinite, "nan(1)", or not 0 but rounded to 0.
     """
-    first, *others = rows
-    values = [is_number(text, decimal) or is_truth(text) for text in first]
-    gaps = [is_missing(text) for text in first]
-    named = [j for j, text in enumerate(first) if not (values[j] or gaps[j])]
-    if any(_values_below(others, j, decimal) for j in named):
-        return True, None
-    # Only the first name may be left out, as R and pandas do above the names of the rows.
-    header = bool(named) and not any(gaps[1:]) and not (gaps[0] and first[0].strip())
-    if header and any(values):
-        header = any(text.strip().lower() in LABEL_NAMES for text in first)
-    elif header:
-        names = {(j, first[j].strip()) for j in named}
-        header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
-    return header, _UNSURE if header else _NO_HEADER
-
-
-def _values_below(rows: Sequence[Sequence[str]], column: int, decimal: str) -> bool:
-    """Whether all values of a column are numbers, or all are true or false."""
-    texts = [row[column] for row in rows if column < len(row) and not is_missing(row[column])]
-    numbers = all(is_number(text, decimal) for text in texts)
-    return bool(texts) and (numbers or all(is_truth(text) for text in texts))
-
-
-def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
-    names = [name.strip() for name in fields]
-    row_names = len(names) > 1 and not names[0] and _ROW_NAME not in names
-    if row_names:
-        names[0] = _ROW_NAME
-    if "" in names:
-        number = names.index("") + 1
-        raise DataError(
-            f"{source} has no name for column {number} in its header, line 1; give it one, or "
-            "say --no-header if the first line is a row."
-        )
-    check_unique(source, names)
-    return names, row_names
-
-
-class Record(NamedTuple):
-    """A record's first line, counted from 1, its fields, and the offset of its end."""
-
-    line: int
-    fields: list[bytes]
-    end: int
-
-
-def records(
-    text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
-) -> Iterator[Record]:
-    """Read records of fields as RFC 4180 has them, without blank lines."""
-    pattern, end = _patterns(delimiter)[0], start
-    while start < len(text):
-        if blank := _LINE_ENDS.match(text, start):  # many at once: they may be most of a file
-            line, start = line + count_lines(blank[0]), blank.end()
-            end = start
-            continue
-        fields, more = list[bytes](), True
-        while more:
-            match = pattern.match(text, end)
-            if match is None:
-                line += count_lines(text[start:end])
-                raise DataError(f"{source}, line {line} opens a quote that is never closed.")
-            inside, rest, plain, mark = match.groups()
-            fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
-            end, more = match.end(), mark == delimiter.encode()
-        yield Record(line, fields, end)
-        line, start = line + len(text[start:end].splitlines()), end
-
-
-def end_of_records(text: bytes, delimiter: str) -> int:
-    """Where the last whole record of a text ends that begins with one."""
-    if b'"' not in text:
-        return end_of_lines(text)
-    match = _patterns(delimiter)[1].match(text)
-    return 0 if match is None else match.end()
-
-
-@cache
-def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """A field, in quotes or plain, with its end; and all whole records."""
-    mark = re.escape(delimiter.encode())
-    plain = rb"([^\r\n" + mark + rb"]*+)"
-    value = rb'(?:"((?:[^"]++|"")*+)"' + plain + rb'|(?!")' + plain + rb")"
-    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"  # \r may be half an end
-    field = value + rb"(" + mark + rb"|\r\n|\r|\n|\Z)"
-    return re.compile(field), re.compile(rb"(?:" + record + rb")*+")
+    values, missing = to_numpy(cells)
+    if missing.any():
+        values = values[~missing]
+    if not len(values):
+        return False
+    low, high = float(values.min()), float(values.max())  # NaN if one of them is
+    if not (low > -MAX_EXACT and high < MAX_EXACT):
+        return True
+    if not low <= 0.0 <= high or values.all():
+        return False
+    exponents = b"e-" in text or b"E-" in text
+    return bool(exponents and _SMALL_EXPONENT.search(text)) or _MANY_ZEROS in text

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
-from novikoff.data.cells import Truths
+from novikoff.data.dataset import Imputed
 from novikoff.data.messages import argument, counted, place, quoted
-from novikoff.data.options import Imputed
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Column
 from novikoff.errors import DataError
+
+Truths: TypeAlias = npt.NDArray[np.bool_]
 
 _ROWS_NAMED: Final = 10
 

@@ -1,4 +1,4 @@
-"""The meaning of a field of text: a number that float64 holds or does not, a truth, nothing."""
+"""The meaning of a field of text: a number, a truth value or nothing; numbers beyond float64."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from novikoff.core.validation import MAX_EXACT
 from novikoff.data.messages import argument, place
 from novikoff.errors import DataError
 
-# What Arrow takes for missing, and the question mark of the UCI repository.
+# The words that pyarrow takes for a missing value, and the question mark of the UCI repository.
 MISSING: Final = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
     *("1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null", "?"),
 )
-BLANKS: Final = " \t"  # are cut off around numbers: those of ASCII, no other is at home there
+TRUE: Final = ("true", "True", "TRUE")
+FALSE: Final = ("false", "False", "FALSE")
+BLANKS: Final = " \t"  # stripped from both ends of a number; other Unicode spaces are not
 
 _MISSING: Final = frozenset(MISSING)
-_TRUTHS: Final = frozenset(("true", "True", "TRUE", "false", "False", "FALSE"))
+_TRUTHS: Final = frozenset((*TRUE, *FALSE))
 _NUMBER = re.compile(
     r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)",
     re.IGNORECASE | re.ASCII,
@@ -31,17 +33,17 @@ _NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
 
 
 def is_missing(text: str) -> bool:
-    """Whether a field says that there is no value, as "?" and "NA" do."""
+    """Return whether a field is a word for a missing value, such as "?" or "NA"."""
     return text.strip(BLANKS) in _MISSING
 
 
 def is_truth(text: str) -> bool:
-    """Whether a field is true or false, in a usual case."""
+    """Return whether a field is true or false in lower case, upper case or title case."""
     return text.strip(BLANKS) in _TRUTHS
 
 
 def number(text: str, decimal: str = ".") -> float | None:
-    """The number that a field is; None if it is none, as 1_000 and 0x10."""
+    """Return the number in a field; None if it is not a number, such as 1_000 and 0x10."""
     text = text.strip(BLANKS)
     if decimal != ".":
         if "." in text:
@@ -51,16 +53,16 @@ def number(text: str, decimal: str = ".") -> float | None:
 
 
 def is_number(text: str, decimal: str = ".") -> bool:
-    """Whether a field is a number; infinity and NaN are."""
+    """Return whether a field is a number; infinity and NaN count as numbers."""
     return number(text, decimal) is not None
 
 
 def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
-    """Which numbers float64 holds exactly; infinity and what becomes infinite count as held."""
+    """Return which numbers are exact as float64; numbers that become infinite count as exact."""
     exact: npt.NDArray[np.bool_] = np.ones(values.shape, np.bool_)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         sizes, one = np.abs(values.view(np.ndarray)).astype(np.uint64), np.uint64(1)
-        # Without its trailing zeros, a number that is held has no more than 53 bits.
+        # An exact number has no more than 53 bits without its trailing zeros.
         exact = sizes // np.maximum(sizes & (~sizes + one), one) < np.uint64(1 << 53)
     elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
@@ -70,12 +72,12 @@ def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
 
 
 def is_exact_text(text: str) -> bool:
-    """Whether a number is no integer that float64 does not hold, and does not become zero.
+    """Return False for an integer that float64 rounds, and for a number that it rounds to zero.
 
-    Decimals are rounded to the nearest double, as everyone expects of them. Integers are often
-    keys or times: if two of them became one, a verdict on the data would be wrong. A number is an
-    integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15; in
-    6.02e23 it is not. What programs write of a double is never refused.
+    Decimals are rounded to the nearest double, as everyone expects. Integers are often keys or
+    times: if two different ones became equal, a verdict on the data would be wrong. A number counts
+    as an integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15;
+    in 6.02e23 it is not. The decimal that a program writes for a double is always accepted.
 
     Examples
     --------
@@ -94,7 +96,7 @@ def is_exact_text(text: str) -> bool:
 
 
 def inexact(value: str, more: str = "") -> str:
-    """What is wrong with such a number, and what to do."""
+    """Return what is wrong with a number that `is_exact_text` rejects, and what to do."""
     if float(value) == 0.0:
         what, do = "float64 rounds to 0", "multiply the column by a constant"
     else:
@@ -103,6 +105,6 @@ def inexact(value: str, more: str = "") -> str:
 
 
 def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
-    """Raise DataError on a number that float64 cannot hold."""
+    """Raise DataError on a number that `is_exact_text` or `are_exact` rejects."""
     drop = f", or leave it out with --drop {argument(name)}"
     raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")

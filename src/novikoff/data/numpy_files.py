@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
+from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
 from novikoff.data.numbers import are_exact, refuse_inexact
-from novikoff.data.options import Piece, Position
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
@@ -103,7 +103,7 @@ class NumpyTable(TableReader):
             except UnicodeError:
                 name = quoted(self.label or "")
                 raise DataError(f"{self.source}: {name} holds text that is not Unicode.") from None
-        return self.number_labels(labels, np.zeros(len(labels), np.bool_), first)
+        return self.code_numbers(labels, np.zeros(len(labels), np.bool_), first)
 
 
 def _roles(request: Request, names: list[str]) -> ColumnRoles:

@@ -20,8 +20,9 @@ from typing import Any, BinaryIO, Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.data.dataset import Dataset, csr
 from novikoff.data.messages import readable_errors
-from novikoff.data.options import Dataset, ReadOptions, csr, parse_size
+from novikoff.data.options import ReadOptions, parse_size
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import PathOrFile, shown
 from novikoff.errors import DataError

@@ -10,31 +10,36 @@ plain goes back to Python, which explains what is wrong.
 from __future__ import annotations
 
 import math
+import os
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
-from itertools import islice
-from typing import TYPE_CHECKING, Final, TypeAlias
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from novikoff.core.rows import Indices
 from novikoff.data.columns import refuse_columns
+from novikoff.data.dataset import Piece, Position, csr
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import counted, listed, quoted
 from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
-from novikoff.data.options import Piece, Position, csr
-from novikoff.data.reader import Reader, Request, check_encoding, check_text
+from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.data.text import check_encoding, check_text, cut_text, end_of_lines, parse_texts
 from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# A file of this size is read line by line in the time that it takes to load a kernel.
-KERNEL_BYTES: Final = 1 << 22
+# A file of this size is read line by line in the time that it takes to load the compiled loop.
+COMPILED_BYTES: Final = 1 << 22
+_MAX_PARSERS: Final = 4  # threads in which the compiled loop runs
 
 MAX_INDEX: Final = 2**31 - 1
 _MAX_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
@@ -126,7 +131,6 @@ class PairRows(Reader):
         named = self.features is not None
         what = self.what if named else "an svmlight file"
         refuse_columns(self.source, request.options, what, self.allowed)
-        self.kernel_bytes = 1 << 62 if named else KERNEL_BYTES
         first = next((content for _, content, _ in lines_of(self._head())), b"1")
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._bare and not named else "label"
@@ -202,9 +206,44 @@ class PairRows(Reader):
         self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
-    def scan(self, text: bytes) -> Pairs | None:
-        """What the kernel finds in long text, in any thread; else None."""
-        from novikoff.data.kernels import parse_pairs
+    def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
+        """Return the rows behind a position, by default all; None while a pipe is silent."""
+        begin = begin or self.start
+        return parse_texts(self, self._looked_at(cut_text(self, begin.offset)), begin)
+
+    def _looked_at(self, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
+        """Return each text with what the compiled loop finds in it, in the order of the texts.
+
+        Long svmlight text is parsed in several threads; other text is left to `parse`.
+        """
+        source = self.request.source
+        cores = min(_MAX_PARSERS, os.cpu_count() or 1)
+        size = source.stamp[0] if source.regular else 0
+        seen = 0
+        pending: deque[tuple[bytes, Future[Any] | None]] = deque()
+        with ThreadPoolExecutor(cores) as pool:
+            for text in chain(texts, [b""]):
+                if text:
+                    seen += len(text)
+                    large = self.features is None and max(size, seen) >= COMPILED_BYTES
+                    plain = large and text.isascii() and b"\0" not in text
+                    pending.append((text, pool.submit(self._compiled, text) if plain else None))
+                while pending:
+                    first, future = pending[0]
+                    if text and len(pending) <= cores and future is not None and not future.done():
+                        break
+                    pending.popleft()
+                    yield first, None if future is None else future.result()
+                if text is None:
+                    yield None, None
+
+    def end_of_rows(self, text: bytes) -> int:
+        """Return the offset behind the last whole row of a text."""
+        return end_of_lines(text)
+
+    def _compiled(self, text: bytes) -> Pairs | None:
+        """Return what the compiled loop finds in a text; None if it does not accept the text."""
+        from novikoff.data.compiled_pairs import parse_pairs
 
         found = parse_pairs(text, labelled=not self._bare)
         try:

@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.data.dataset import Dataset, csr
 from novikoff.data.formats import FORMATS
 from novikoff.data.labels import Labels, check_classes, labels_of
 from novikoff.data.messages import quoted
@@ -27,7 +28,7 @@ from novikoff.data.on_disk import (
     parquet_files,
     room_for_data,
 )
-from novikoff.data.options import Dataset, ReadOptions, StreamOptions, csr
+from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
@@ -84,7 +85,7 @@ def read(
     """
     tell = progress or (lambda _: None)
     name = shown(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
-    one_piece = recipe is None and (bool(options.one_hot) or options.missing == "mean")
+    one_piece = recipe is None and options.needs_all_rows
     folder = None
     try:
         if cache is not None or not fits(path, max_memory):
@@ -99,7 +100,7 @@ def read(
             if found is not None:
                 return found
         tell(f"reading {name}")
-        reader = open_reader(path, options, recipe, labelled=labelled, one_piece=one_piece)
+        reader = open_reader(path, options, recipe, labelled=labelled)
 
         def spill() -> ArrayFolder:
             nonlocal folder
@@ -126,7 +127,6 @@ def open_reader(
     recipe: Recipe | None,
     *,
     labelled: bool,
-    one_piece: bool = False,
     as_they_come: bool = False,
 ) -> Reader:
     """Look at the beginning of a source, and make ready to read its rows."""
@@ -139,7 +139,7 @@ def open_reader(
         source.name = shown(os.fspath(cast("str", path)))
     stream = StreamOptions(options) if as_they_come else None
     try:
-        return make_reader(Request(source, options, recipe, labelled, one_piece, files, stream))
+        return make_reader(Request(source, options, recipe, labelled, files, stream))
     except BaseException:
         source.close()
         raise

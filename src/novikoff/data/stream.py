@@ -10,9 +10,10 @@ import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from novikoff.data.dataset import Piece, Position
 from novikoff.data.formats import FORMATS
 from novikoff.data.labels import KINDS, LabelReader
-from novikoff.data.options import Piece, Position, ReadOptions, StreamOptions
+from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.reader import Reader, Request
 from novikoff.data.reading import make_reader, open_reader
 from novikoff.data.recipe import Recipe
@@ -59,9 +60,9 @@ class RowStream:
         return self._reader.notes + (self._reader.final_notes() if predicting else [])
 
     @property
-    def written(self) -> int:
-        """The number of rows so far that had a label, of whatever kind."""
-        return self._reader.written
+    def n_labelled(self) -> int:
+        """The number of rows so far that had a label of any kind."""
+        return self._reader.n_labelled
 
     @property
     def names(self) -> list[str] | None:

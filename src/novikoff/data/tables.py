@@ -1,7 +1,11 @@
-"""Tables: named columns become rows of numbers, with their labels.
+"""Tables: columns with names and types become rows of numbers with labels.
 
-A column of text goes one way to numbers: pyarrow casts it; if that fails, the first cell that is no
-number is found and explained.
+CSV, Parquet and Arrow files give Arrow columns; npy and npz files give matrices. Numbers and truth
+values become features. A column of text becomes one column of 0 and 1 for each of its values if
+--one-hot asks for it; otherwise it is rejected with advice.
+
+pyarrow has no type hints: its objects are `Any` here. Its own conversions to NumPy (``to_numpy``,
+``pa.array``, ``pa.scalar``) would import pandas, so that buffers are exchanged by DLPack.
 """
 
 from __future__ import annotations
@@ -10,10 +14,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, NoReturn, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import types
 
 from novikoff.core.rows import Floats, Indices
-from novikoff.data import cells as arrow_cells
+from novikoff.core.validation import MAX_EXACT
 from novikoff.data.advice import (
     NUMBERS_FOR_DATES,
     TextColumn,
@@ -22,28 +28,40 @@ from novikoff.data.advice import (
     mostly_numbers,
     seen_as_number,
 )
-from novikoff.data.cells import Truths, encode, is_numeric, is_text, to_numpy, values_of
 from novikoff.data.columns import ColumnRoles
+from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm, recode
 from novikoff.data.messages import argument, counted, listed, place, quoted, repeated
-from novikoff.data.missing import MissingValues
-from novikoff.data.numbers import is_missing, is_number, is_truth, refuse_inexact
-from novikoff.data.options import Piece, Position
+from novikoff.data.missing import MissingValues, Truths
+from novikoff.data.numbers import are_exact, is_exact_text, is_missing, refuse_inexact
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
 from novikoff.errors import DataError
 
 MAX_LABEL_CHARACTERS: Final = 10_000
 _MAX_LEVELS: Final = 10_000
-_ROWS_AT_ONCE: Final = 1 << 12  # copied from columns to rows, so that both stay in the cache
+# Rows that are copied at a time from columns to the matrix, so that both stay in the CPU cache.
+_COPIED_ROWS: Final = 1 << 12
 
 
 class TableReader(Reader):
-    """Turns the columns of a table into rows, one piece after the other.
+    """Turn the columns of a table into pieces of rows.
 
-    ``names`` are those of all columns, ``roles`` say which of them are what; a ``label`` may be
-    beside them. Columns are ``raw`` if they are the fields of a text file: there "1" is a number
-    and "NA" is missing.
+    Parameters
+    ----------
+    request : Request
+        The source and the way it is to be read.
+    names : sequence of str
+        The names of all columns.
+    roles : ColumnRoles
+        The columns of features, label and row names.
+    label : str, optional
+        The name of labels that are not a column of the table, as the vector y of an npz file.
+
+    Attributes
+    ----------
+    raw : bool
+        Whether columns of text are the fields of a text file, where "NA" is a missing value.
     """
 
     raw = False
@@ -58,15 +76,13 @@ class TableReader(Reader):
         self.label = label if roles.label is None else names[roles.label]
         recipe = request.recipe
         self.columns = [Column(names[position]) for position in roles.features]
-        if recipe is not None and recipe.columns:  # a matrix names none
-            # With levels and means, which others get on the way.
-            self.columns = list(recipe.columns)
+        if recipe is not None and recipe.columns:  # the recipe of a matrix has no columns
+            self.columns = list(recipe.columns)  # with the levels and means of the model
         self.missing = MissingValues(request, self.label, self.columns)
         self.imputed = self.missing.imputed
-        self.truths: dict[int, bool] = {}  # whether a column of text holds truth values
 
     def recipe(self, width: int | None = None) -> Recipe:
-        """How to read other files in the same way, when all pieces have been read."""
+        """Return how to read other files in the same way; call it after the last piece."""
         if self.request.recipe is not None:
             return self.request.recipe
         options = self.request.options
@@ -89,28 +105,26 @@ class TableReader(Reader):
         return recipe
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way, when all pieces have been read."""
+        """Return how missing values were treated; call it after the last piece."""
         return self.missing.notes()
 
     def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
-        """A piece from its columns, by their positions."""
+        """Make a piece from Arrow columns, given by their positions in the table."""
         if n_rows == 0 and self.missing.whole:
             raise DataError(f"{self.source} has no rows.")
         roles = self.roles
-        if roles.row_names is not None:
-            self._check_row_names(columns[roles.row_names], begin.row)
         codes, keys = np.full(n_rows, -1), list[Hashable]()
         if roles.label is not None:
             try:
-                codes, keys = self._labels(columns[roles.label], begin.row)
+                codes, keys = self._code_labels(columns[roles.label], begin.row)
             except DataError:
                 if self.request.labelled:
                     raise
         features = [self._feature(k, columns, begin.row) for k in range(len(roles.features))]
-        X = self._matrix(features, n_rows)
+        X = _to_matrix(features, n_rows)
         ids = None
         if roles.id is not None:
-            ids = ["" if x is None else str(x) for x in values_of(columns[roles.id])]
+            ids = ["" if x is None else str(x) for x in columns[roles.id].to_pylist()]
         return self.from_numbers(X, codes, keys, ids, begin)
 
     def from_numbers(
@@ -121,7 +135,7 @@ class TableReader(Reader):
         ids: list[str] | None,
         begin: Position,
     ) -> Piece:
-        """A piece from a matrix, where NaN is a missing value; its end counts rows."""
+        """Make a piece from a matrix in which NaN is a missing value; its end counts rows."""
         n_rows, needed = len(X), self.request.labelled and self.label is not None
         unlabelled = codes < 0 if needed else np.zeros(n_rows, np.bool_)
         X, keep = self.missing.handle(X, begin.row, unlabelled)
@@ -135,10 +149,10 @@ class TableReader(Reader):
         end = Position(offset=row, row=row, dropped=begin.dropped + n_rows - len(X))
         return self.read_labels(Piece(X, codes, keys, rows, ids, begin, end))
 
-    def number_labels(
+    def code_numbers(
         self, labels: Any, missing: Truths, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
-        """The code of each label of an array, -1 if it is missing, and the labels by code."""
+        """Return the code of each label of an array (-1 if it is missing), and the labels."""
         if labels.dtype.kind == "f":
             infinite = np.isinf(labels) & ~missing
             if infinite.any():
@@ -149,10 +163,25 @@ class TableReader(Reader):
         keys, codes[~missing] = np.unique(labels[~missing], return_inverse=True)
         return codes, list(keys)
 
-    def _labels(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
-        """The code of each row's label, -1 if it is missing, and the labels by code."""
+    def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
+        """Return a column as numbers, NaN where a value is missing; None if it is not numeric."""
+        found = typed_numbers(cells)
+        if found is None:
+            return None
+        floats, inexact = found
+        if inexact is not None:
+            value = str(cells[inexact].as_py())
+            refuse_inexact(self.source, first_row + inexact + 1, self.names[position], value)
+        return floats
+
+    def is_value(self, position: int, text: str) -> bool:
+        """Return whether a text in a column of features is a number or a truth value."""
+        return False
+
+    def _code_labels(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
+        """Return the code of each row's label (-1 if it is missing), and the labels."""
         name = self.label or ""
-        if self.raw or is_text(cells.type):
+        if is_text(cells.type):
             codes, texts = encode(cells, raw=self.raw)
             for code, text in enumerate(texts):
                 if len(text) > MAX_LABEL_CHARACTERS:
@@ -180,15 +209,15 @@ class TableReader(Reader):
             labels = labels.astype(np.float32)
         elif types.is_boolean(cells.type):
             labels = labels.astype(np.bool_)
-        return self.number_labels(labels, missing, first_row)
+        return self.code_numbers(labels, missing, first_row)
 
     def _feature(self, k: int, columns: Mapping[int, Any], first_row: int) -> Any:
-        """A column of numbers, or for a column of text the code of each row's level."""
+        """Return a column of numbers; for a column of text, the codes of its levels and them."""
         position = self.roles.features[k]
         cells = columns[position]
         if position in self.roles.one_hot or self.columns[k].levels is not None:
             return self._categories(k, cells, first_row)
-        floats = self._floats(position, cells, first_row)
+        floats = self.floats(position, cells, first_row)
         if floats is not None:
             return floats
         if self.roles.every_text and is_text(cells.type):
@@ -199,41 +228,18 @@ class TableReader(Reader):
                 return self._categories(k, cells, first_row)
         return self._refuse(k, columns, first_row)
 
-    def _floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
-        """The column as numbers, NaN where there is none; None if it holds something else."""
-        if self.raw:
-            known, floats = self.truths.get(position), cast(Floats | None, None)
-            if known is not True:
-                floats = arrow_cells.parse_numbers(cells, self.decimal)
-            truths = floats is None
-            if truths and known is not False:
-                floats = arrow_cells.parse_truths(cells)
-            if floats is None:
-                return None
-            if not np.isnan(floats).all():
-                self.truths[position] = truths
-            inexact = arrow_cells.inexact_row(cells, floats, self.decimal)
-        else:
-            found = arrow_cells.typed_numbers(cells)
-            if found is None:
-                return None
-            floats, inexact = found
-        if inexact is not None:
-            value = arrow_cells.text_at(cells, inexact, self.decimal)
-            refuse_inexact(self.source, first_row + inexact + 1, self.names[position], value)
-        return floats
-
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
+        """Return the code of each row's level, and the levels of a column for --one-hot."""
         name, known = self.columns[k].name, self.columns[k].levels
         if not is_text(cells.type) and not is_numeric(cells.type):
             self._refuse_type(name, cells.type)
         codes, found = encode(cells, raw=self.raw)
         if known is None:
             if not found:
-                self._leave_out(name, "has no values at all")
+                self._refuse_column(name, "has no values at all")
             if len(found) > _MAX_LEVELS:
                 many = f"has {len(found):,} different values, too many for --one-hot (at most "
-                self._leave_out(name, f"{many}{_MAX_LEVELS:,})")
+                self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
             became = counted(len(found), "column")
@@ -250,40 +256,8 @@ class TableReader(Reader):
                 )
         return np.array([*(order[level] for level in found), -1], np.int64)[codes], known
 
-    def _matrix(self, features: Sequence[Any], n_rows: int) -> Floats:
-        """The features as one C-ordered matrix; missing values become NaN."""
-        widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
-        single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
-        kind = np.dtype(np.float32 if single else np.float64)
-        X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
-        columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
-        for first in range(0, n_rows, _ROWS_AT_ONCE):
-            rows = slice(first, first + _ROWS_AT_ONCE)
-            for j, feature in columns:
-                if isinstance(feature, tuple):
-                    codes, levels = feature[0][rows, None], np.arange(len(feature[1]))
-                    X[rows, j : j + len(levels)] = np.where(codes < 0, np.nan, codes == levels)
-                else:
-                    X[rows, j] = feature[rows]
-        return X
-
-    def _check_row_names(self, cells: Any, first_row: int) -> None:
-        """A column without a name must be text, or count the rows."""
-        counts = arrow_cells.parse_numbers(cells, self.decimal)
-        if counts is not None:
-            steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
-            if not (np.array_equal(counts, steps) or np.array_equal(counts, steps + 1.0)):
-                raise DataError(
-                    f"{self.source} has no name for column 1 in its header, and it does not just "
-                    "number the rows; give it a name, or leave it out with --drop 1."
-                )
-        if not first_row:
-            self.notes.append(
-                "the first column has no name: it is taken for the rows' names, not a feature"
-            )
-
     def _refuse(self, k: int, columns: Mapping[int, Any], first_row: int) -> NoReturn:
-        """Say why a column is not a feature, and which others of text are none either."""
+        """Raise DataError on a column of text, with advice and the other columns of text."""
         position, recipe = self.roles.features[k], self.request.recipe
         name, cells, point = self.names[position], columns[position], self.decimal
         if not is_text(cells.type):
@@ -291,7 +265,7 @@ class TableReader(Reader):
         others = self._other_texts(k, columns, first_row)
         row, text = self._first_text(position, cells)
         if row is None:
-            self._leave_out(name, "is text without values")
+            self._refuse_column(name, "is text without values")
         codes, levels = encode(cells, raw=self.raw)
         guessed = self.label if self.roles.guessed else None
         decimal, n_values = point if self.raw else None, int((codes >= 0).sum())
@@ -299,7 +273,6 @@ class TableReader(Reader):
             streaming=self.request.stream is not None and self.request.labelled,
             trained=recipe is not None,
         )
-        what = "neither true nor false" if self.truths.get(position) else "not a number"
         commas = [n for n, first in others.items() if decimal == "." and has_decimal_comma(first)]
         texts = [other for other in others if other not in commas]
         if self.roles.every_text:
@@ -313,11 +286,15 @@ class TableReader(Reader):
             advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(
             f"{place(self.source, first_row + row + 1, name)} holds {quoted(text)}, which is "
-            f"{what}; {advice}."
+            f"{self.expected(position)}; {advice}."
         )
 
+    def expected(self, position: int) -> str:
+        """Return what a text in a column of features is not."""
+        return "not a number"
+
     def _other_texts(self, k: int, columns: Mapping[int, Any], first_row: int) -> dict[str, str]:
-        """The later columns that hold text too, but for dates: by name, their first text."""
+        """Return the first text of each later column that holds text, except dates, by name."""
         found = dict[str, str]()
         for later in range(k + 1, len(self.columns)):
             position = self.roles.features[later]
@@ -325,7 +302,7 @@ class TableReader(Reader):
             hot = hot or self.roles.every_text or position in self.roles.one_hot
             if hot or not is_text(cells.type):
                 continue
-            if self._floats(position, cells, first_row) is not None:
+            if self.floats(position, cells, first_row) is not None:
                 continue
             first = self._first_text(position, cells)[1]
             if not is_date(first):
@@ -333,19 +310,106 @@ class TableReader(Reader):
         return found
 
     def _first_text(self, position: int, cells: Any) -> tuple[int | None, str]:
-        """The first cell of a column that is neither missing nor of the column's kind."""
-        truths = self.truths.get(position) is True
-        for row, value in enumerate(values_of(cells)):
-            text = str(value)
-            good = is_truth(text) if truths else is_number(text, self.decimal)
-            if value is not None and not (self.raw and (good or is_missing(text))):
-                return row, text
-        return None, ""
+        """Return row and text of the first cell that is neither missing nor a value."""
+        codes, texts = encode(cells, raw=self.raw)
+        wrong = np.array([*(not self.is_value(position, text) for text in texts), False])
+        rows = np.flatnonzero(wrong[codes])
+        return (int(rows[0]), texts[codes[rows[0]]]) if len(rows) else (None, "")
 
     def _refuse_type(self, name: str, kind: Any) -> NoReturn:
         advice = f"{NUMBERS_FOR_DATES}, or " if types.is_temporal(kind) else ""
-        self._leave_out(name, f"is of type {kind}, not of numbers", advice)
+        self._refuse_column(name, f"is of type {kind}, not of numbers", advice)
 
-    def _leave_out(self, name: str, what: str, advice: str = "") -> NoReturn:
+    def _refuse_column(self, name: str, what: str, advice: str = "") -> NoReturn:
         column = f"{self.source}: column {quoted(name)} {what}"
         raise DataError(f"{column}; {advice}leave it out with --drop {argument(name)}.")
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether an Arrow type is text, also if it is dictionary-encoded."""
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def is_numeric(kind: Any) -> bool:
+    """Return whether an Arrow type is a number or a truth value."""
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
+    return any(test(kind) for test in tests)
+
+
+def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
+    """Return the code of each cell, and the different values as sorted texts.
+
+    A missing value has the code -1. In ``raw`` text, words for a missing value such as NA have the
+    code -1, too.
+    """
+    if not raw:  # a raw column is dictionary-encoded already, and all of its values are used
+        if types.is_dictionary(cells.type):
+            cells = pc.cast(cells, cells.type.value_type)
+        cells = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
+    coded = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
+    values: list[str] = coded.dictionary.to_pylist()
+    codes, missing = to_numpy(coded.indices)
+    kept = sorted(value for value in values if not (raw and is_missing(value)))
+    order = {value: code for code, value in enumerate(kept)}
+    table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
+    return table[np.where(missing, -1, codes)], kept
+
+
+def to_numpy(cells: Any) -> tuple[Any, Truths]:
+    """Return the numbers of a column, and which are missing; truth values become 0 and 1."""
+    cells = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
+    if not len(cells):
+        return np.zeros(0, np.int64), np.zeros(0, np.bool_)
+    if types.is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
+    missing = np.zeros(len(cells), np.bool_)
+    if cells.null_count:
+        missing = np.from_dlpack(pc.cast(pc.is_null(cells), pa.uint8())).astype(np.bool_)
+    buffers = [None, cells.buffers()[1]]
+    plain = pa.Array.from_buffers(cells.type, len(cells), buffers, offset=cells.offset)
+    return np.from_dlpack(plain), missing
+
+
+def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
+    """Return a column as floats, NaN for missing values; None if its type is not numeric.
+
+    Numbers of single precision stay so. The second result is the first row whose number is not
+    exact as a float, if there is such a row.
+    """
+    if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
+        cells = pc.cast(cells, cells.type.value_type)
+    plain = cells
+    if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+        plain = pc.cast(pc.cast(cells, pa.string()), pa.float64())
+    elif types.is_null(cells.type):
+        plain = pc.cast(cells, pa.float64())
+    if not is_numeric(plain.type):
+        return None
+    values, missing = to_numpy(plain)
+    single = values.dtype.kind == "f" and values.dtype.itemsize <= 4
+    floats = cast(Floats, values.astype(np.float32 if single else np.float64))
+    floats[missing] = np.nan
+    inexact = np.flatnonzero(~(are_exact(values) | missing)).tolist()
+    if types.is_decimal(cells.type):
+        large = np.flatnonzero(np.abs(floats) >= MAX_EXACT).tolist()
+        inexact = [row for row in large if not is_exact_text(str(cells[row].as_py()))]
+    return floats, next(iter(inexact), None)
+
+
+def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
+    """Join features to a C-ordered matrix; missing values become NaN."""
+    widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
+    single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
+    kind = np.dtype(np.float32 if single else np.float64)
+    X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
+    columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
+    for first in range(0, n_rows, _COPIED_ROWS):
+        rows = slice(first, first + _COPIED_ROWS)
+        for j, feature in columns:
+            if isinstance(feature, tuple):
+                codes, levels = feature[0][rows, None], np.arange(len(feature[1]))
+                X[rows, j : j + len(levels)] = np.where(codes < 0, np.nan, codes == levels)
+            else:
+                X[rows, j] = feature[rows]
+    return X

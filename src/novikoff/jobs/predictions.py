@@ -53,7 +53,7 @@ class Predictions:
         table = (self.record.preprocessing or {}).get("family") == "table"
         if self.rows and self.labelled == self.rows:
             found.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
-        elif self.reader.written or (table and self.reader.label is not None):
+        elif self.reader.n_labelled or (table and self.reader.label is not None):
             if self.labelled:
                 found.append(
                     f"{self.differing:,} of {self.labelled:,} labels differ from the predictions."
