@@ -18,7 +18,7 @@ from novikoff.core.rows import Vector
 from novikoff.formats.model_file import _MARK, _checksum
 from novikoff.learners.online import OnlineLearner
 
-Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin | nv.TowerClassifier
+Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin
 Learner = TypeVar("Learner", bound=OnlineLearner)
 Labels: TypeAlias = npt.NDArray[np.generic]
 
@@ -61,9 +61,7 @@ FITTED: dict[str, Callable[[], Model]] = {
     "two": lambda: perceptron().fit(X, TWO),
     "noisy": lambda: perceptron().fit(X, NOISY),
     "averaged": lambda: perceptron(average="averaged").fit(X, NOISY),
-    "voted": lambda: perceptron(average="voted").fit(X, NOISY),
-    "voted sparse": lambda: perceptron(average="voted").fit(sparse(X), NOISY),
-    "voted ovo": lambda: perceptron(average="voted", multi_class="ovo").fit(CORNERS, THREE),
+    "averaged sparse": lambda: perceptron(average=True).fit(sparse(X), NOISY),
     "ovr": lambda: perceptron().fit(CORNERS, THREE),
     "ovo averaged": lambda: perceptron(multi_class="ovo", average="averaged").fit(CORNERS, THREE),
     "traced ovr": lambda: perceptron(trace=True).fit(CORNERS, THREE),
@@ -83,7 +81,7 @@ FITTED: dict[str, Callable[[], Model]] = {
     "p norm": lambda: nv.PNormPerceptron(3.5, max_epochs=5).fit(CORNERS, THREE),
     "second order": lambda: nv.SecondOrderPerceptron(0.5, max_epochs=5).fit(X, NOISY),
     "kernel": lambda: nv.KernelPerceptron("poly", average="averaged").fit(X, NOISY),
-    "kernel voted": lambda: nv.KernelPerceptron(average="voted").fit(sparse(CORNERS), THREE),
+    "kernel sparse": lambda: nv.KernelPerceptron(average=True).fit(sparse(CORNERS), THREE),
     "kernel given": lambda: nv.KernelPerceptron("precomputed").fit(X @ X.T + 1.0, TWO),
     "forgetron": lambda: nv.Forgetron(7, max_epochs=3).fit(CORNERS, THREE),
     "forgetron dicts": lambda: learn_dicts(nv.Forgetron(5, gamma=0.2), 30),
@@ -96,8 +94,6 @@ FITTED: dict[str, Callable[[], Model]] = {
     "pocket ovr": lambda: nv.Pocket(max_updates=50, refine=False, random_state=0).fit(
         X, np.arange(40) % 3
     ),
-    "tower": lambda: nv.TowerClassifier(random_state=0).fit(X, NOISY),
-    "tower ovr": lambda: nv.TowerClassifier(3, max_updates=50).fit(sparse(X), np.arange(40) % 3),
     "margin": lambda: nv.MaxMargin().fit(X, TWO),
     "margin padded": lambda: nv.MaxMargin("padded", tol=1e-6).fit(X, TWO),
     "margin ovr": lambda: nv.MaxMargin().fit(CORNERS, THREE),

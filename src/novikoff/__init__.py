@@ -43,7 +43,6 @@ _NAMES = {
     "SecondOrderPerceptron": "learners.stateful",
     "Solution": "systems.solution",
     "SystemCertificate": "proofs.system_certificate",
-    "TowerClassifier": "learners.tower",
     "Verdict": "geometry.separability",
     "conflicts": "systems.conflicts",
     "export_onnx": "formats.onnx",

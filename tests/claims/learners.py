@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -323,25 +322,6 @@ def fewest_on_a_cluster(problem: Sharded) -> None:
     assert each(learner.errors_lower_bound_)[0] <= rule.fewest()
     assert learner.n_errors_ == rule.errors(w)
     assert not learner.optimal_ or learner.n_errors_ == rule.fewest()
-
-
-@claim(
-    partial(labelled, styles=TAME, most_classes=3),
-    covers=["TowerClassifier", "TowerClassifier.n_unavoidable_", "TowerClassifier.n_errors_",
-            "TowerClassifier.converged_"],
-    problems=40,
-)  # fmt: skip
-def tower(problem: Labelled) -> None:
-    """The tower errs only on rows that any classifier gets wrong, and counts these."""
-    learner = nv.TowerClassifier(random_state=0).fit(problem.X, problem.y)
-    labels: dict[tuple[float, ...], Counter[Any]] = {}
-    for x, label in zip((problem.X + 0.0).tolist(), problem.y.tolist(), strict=True):
-        labels.setdefault(tuple(x), Counter())[label] += 1
-    most = sum(counts.most_common(1)[0][1] for counts in labels.values())
-    assert learner.n_unavoidable_ == len(problem.y) - most
-    assert learner.n_errors_ == (learner.predict(problem.X) != problem.y).sum()
-    assert learner.converged_ == (learner.n_errors_ == learner.n_unavoidable_)
-    assert learner.converged_
 
 
 def fewest_of_classes(problem: Labelled, n: int) -> Fraction:

@@ -87,8 +87,6 @@ NAMES: dict[str, str] = {
     "Pocket.n_mistakes_": "a count of the run",
     "Pocket.history_": "the pocket's mistakes on the way",
     "Pocket.fit": "what is stated there is stated of the attributes",
-    "TowerClassifier.n_units_": "the size of the network",
-    "TowerClassifier.unit_errors_": "mistakes on the way",
     # The loop of the perceptron, of which `learners.run_of_the_perceptron` is the claim
     "[!P]*.trace_": "the perceptron's, of another update rule",
     "[!P]*.period_": "the perceptron's, of another update rule",

@@ -54,8 +54,6 @@ MUTANTS: list[Mutant] = [
      wrong_verdict(margin=lambda gamma: nv.Interval(gamma.lo, gamma.lo * (1 - 1e-6)))),
     ("verdicts.margin", nv, "separate", wrong_verdict(radius=lambda radius: radius * (1 - 1e-9))),
     ("verdicts.mistake_bound", nv, "separate", wrong_verdict(mistake_bound=lambda n: n // 2)),
-    ("learners.tower", nv.TowerClassifier, "fit",
-     lambda fit: changed(fit, n_unavoidable_=fit.n_unavoidable_ + 1)),
     ("learners.regret", nv, "regret",
      lambda found: HigherBound(found)),
     ("learners.fewest_on_a_cluster", nv.Pocket, "fit",

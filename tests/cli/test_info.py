@@ -109,8 +109,8 @@ def test_a_model_alone(fitted: Path, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "name",
-    ["two", "noisy", "averaged", "voted", "voted sparse", "p norm", "second order",
-     "kernel", "kernel voted", "forgetron", "pocket", "margin", "tower"],
+    ["two", "noisy", "averaged", "averaged sparse", "p norm", "second order",
+     "kernel", "kernel sparse", "forgetron", "pocket", "margin"],
 )  # fmt: skip
 def test_where_the_sum_is_positive_the_model_predicts_the_class(name: str, tmp_path: Path) -> None:
     """What is said of two classes and their weights holds for predictions of every estimator."""

@@ -66,12 +66,12 @@ def close_calls(model: Model, rows: Vector) -> npt.NDArray[np.bool_]:
     return np.asarray(near)
 
 
-NOT_LINEAR = ("kernel", "forgetron", "tower")
+NOT_LINEAR = ("kernel", "forgetron")
 MODELS: dict[str, Callable[[], Model]] = {
     **{
         name: FITTED[name]
         for name in FITTED
-        if not name.startswith(("voted", "one class", "no features", "pocket ovr", *NOT_LINEAR))
+        if not name.startswith(("one class", "no features", "pocket ovr", *NOT_LINEAR))
     },
     "ovo many": lambda: perceptron(multi_class="ovo").fit(GRID, FOUR),
     "ovr many": lambda: perceptron(average="averaged").fit(GRID, FOUR),
@@ -154,7 +154,6 @@ def test_names_and_the_program_are_told_in_the_same_bytes(tmp_path: Path) -> Non
 
 REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
     "unfitted": (nv.MaxMargin, "The MaxMargin cannot be exported to ONNX: it is not fitted."),
-    "voted": (FITTED["voted"], "it is voted"),
     "kernel": (FITTED["kernel"], "its rules are not linear in the features"),
     "one class": (FITTED["one class"], "needs two classes"),
     "no features": (FITTED["no features"], "needs two classes and a feature"),

@@ -113,7 +113,7 @@ def test_everything_comes_back(tmp_path: Path) -> None:
 
 
 def test_the_comparison_can_fail(tmp_path: Path) -> None:
-    for name in ("voted", "pocket", "margin ovr"):
+    for name in ("averaged", "pocket", "margin ovr"):
         again = through_bytes(FITTED[name](), tmp_path)
         W = linear(again._model).W
         W[0, 0] = np.nextafter(W[0, 0], np.inf)
@@ -326,9 +326,6 @@ EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
     "more arrays": ("two", lambda p: p.tensors.update({"fitted.more": np.zeros(3)}), "more"),
     "negative totals": ("two", lambda p: p.put("totals", (1, 0), -1), "numbers that are not"),
     "totals": ("two", lambda p: p.put("totals", (2, 0), 10**6), "more mistakes"),
-    "vote rows": ("voted", lambda p: p.put("votes.0.which", 0, 10**6), "numbers that are not"),
-    "vote counts": ("voted", lambda p: p.put("votes.0.survived", slice(None), 2**52), "counted"),
-    "no votes": ("voted", lambda p: p.tensors.pop("votes.0.tau"), "no tensor 'votes.0.tau'"),
     "short dual": ("margin", lambda p: p.tensors.update({"fitted.dual.0": np.zeros(1)}), "shape"),
 }
 

@@ -192,8 +192,6 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
             list(stream([([1.0], 0), ([bad], 1)]))
     with pytest.raises(ValueError, match="2 features are expected"):
         list(stream([([1.0, 1.0], 0), ([1.0, 1.0, 1.0], 1)]))
-    with pytest.raises(ValueError, match="voted"):
-        next(stream([], nv.Perceptron(average="voted")))
     with pytest.raises(ValueError, match="standard"):
         next(stream([], nv.Perceptron(scale="standard")))
     with pytest.raises(ValueError, match="2 rows, but labels of shape"):

@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
-from novikoff.core import linear_model, model, training
+from novikoff.core import model, training
 from novikoff.core.orders import Candidates
 from novikoff.core.rows import Indices
 from novikoff.learners.inputs import Example
@@ -144,24 +144,9 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
     assert (clf.n_updates_, clf.n_iter_, clf.converged_) == (twin.n_updates_, 2, False)
 
 
-def test_ctrl_c_leaves_votes_if_they_are_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    for most in [0, 4_000_000]:
-        monkeypatch.setattr(linear_model, "MAX_VOTES", most)
-        labels = np.random.default_rng(1).integers(0, 2, 60)
-        clf = nv.Perceptron(order=StopsAt(2), average="voted")
-        with pytest.raises(KeyboardInterrupt):
-            clf.fit(X, labels)
-        with pytest.warns(match="without a clean cycle"):
-            twin = nv.Perceptron(
-                order="cyclic", max_epochs=2, average="voted" if most > 0 else False
-            ).fit(X, labels)
-        np.testing.assert_array_equal(clf.decision_function(X), twin.decision_function(X))
-        assert [clf.predict_one(x) for x in X] == clf.predict(X).tolist()
-
-
-@pytest.mark.parametrize("average", [False, "averaged", "voted"])
+@pytest.mark.parametrize("average", [False, "averaged"])
 def test_rules_that_ctrl_c_finds_unbegun_are_not_run(
-    average: Literal[False, "averaged", "voted"],
+    average: Literal[False, "averaged"],
 ) -> None:
     for trace in [False, True]:
         labels = np.arange(60) % 20

@@ -124,9 +124,6 @@ def test_partial_fit_refuses_what_it_cannot_know() -> None:
         clf.partial_fit(X, [0, 5])
     with pytest.raises(ValueError, match="balanced"):
         nv.Perceptron(class_weight="balanced").partial_fit(X, y, classes=[0, 1])
-    assert not hasattr(nv.Perceptron(average="voted"), "partial_fit")
-    with pytest.raises(AttributeError, match="voted"):
-        nv.Perceptron(average="voted").learn_one([1.0], 0)
 
 
 def test_a_copy_learns_like_the_original() -> None:
@@ -157,16 +154,6 @@ def test_spare_room_for_features_is_not_a_feature() -> None:
     assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_a_stream_goes_on_from_the_last_weights_of_a_vote() -> None:
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(90, 4)) + 3.0, rng.integers(0, 3, 90)
-    X[np.arange(90), y] += 5.0
-    voted = nv.Perceptron(average="voted").fit(X, y == 0).set_params(average=False)
-    for _ in range(30):
-        voted.partial_fit(X, y != 0)
-    assert voted.score(X, y != 0) > 0.5
-
-
 def test_a_refused_first_example_leaves_nothing_behind() -> None:
     clf = nv.Perceptron()
     examples: list[tuple[Example, Hashable]] = [
@@ -189,11 +176,10 @@ def test_numbers_of_columns_are_no_names() -> None:
         clf.predict_one({"height": 1.0})
 
 
-def test_a_vote_survives_pickling() -> None:
-    """Every rule goes on voting in a copy, one example at a time as for many."""
+def test_an_average_survives_pickling() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((60, 3)), rng.choice(["a", "b"], 60)
-    clf = nv.Perceptron(average="voted", max_epochs=3, random_state=0)
+    clf = nv.Perceptron(average=True, max_epochs=3, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf.fit(X, y)

@@ -307,7 +307,6 @@ def test_a_pocket_on_a_cluster_counts_what_it_predicts(family: str) -> None:
         nv.PNormPerceptron(max_epochs=50, random_state=0),
         nv.SecondOrderPerceptron(max_epochs=50, random_state=0),
         nv.KernelPerceptron(max_epochs=50, random_state=0),
-        nv.TowerClassifier(max_updates=50, random_state=0),
     ],
     ids=str,
 )

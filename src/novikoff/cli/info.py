@@ -76,9 +76,7 @@ def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
     width = min(40, max(map(len, [*names, "(intercept)"])))
     rules = list(_rules(saved))
     if not rules:
-        voted = "the votes of all weights that a run has met predict"
-        curved = "the rules are not linear in the features"
-        yield "weights", f"none: {voted if saved.model.votes else curved}"
+        yield "weights", "none: the rules are not linear in the features"
     for title, w, bias in rules:
         yield "weights", title
         order = sorted(range(len(w)), key=lambda j: -abs(w[j]))[:most]
@@ -109,8 +107,6 @@ def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     from novikoff.core.schemes import sides_of
 
     model = saved.model
-    if model.votes:  # the last weights are kept to go on learning, and predict nothing
-        return
     try:
         classes, weights = model.classes.tolist(), model.prediction_weights()
     except AttributeError:  # a kernel's rules are sums over support points

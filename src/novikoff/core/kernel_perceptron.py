@@ -20,7 +20,6 @@ from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE, Model, Sweep
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
-from novikoff.core.voting import Votes
 
 LOOK = 64  # rows looked at together for the next mistake
 
@@ -31,24 +30,20 @@ class KernelModel(Model):
     coef: Vector  # Σ c·y of each rule and point
     weighted: Vector  # Σ step·c·y, for the average
     rows: Vector  # the numbers of the points, where the kernel is precomputed
-    updates: Vector  # of each that votes: rule, point, c·y, and the steps it survived
-    waited: Vector  # the steps before the first
 
-    shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R", "updates": "U4", "waited": "K"}
+    shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R"}
     negated_on_swap: ClassVar = ("coef", "weighted")
     allowed_settings: ClassVar = {
         **KERNEL_SETTINGS,
         "kernel": (*BY_NAME, "precomputed"),
         "cache_bytes": 0.0,
-        "voted": (False, True),
     }
 
     def blank_arrays(self) -> dict[str, Vector]:
-        """Nothing: no support, no votes."""
+        """No support points."""
         self.support = np.zeros((0, self.n_features))
         counts = np.zeros((self.n_rules, 0))
-        votes = {"updates": np.zeros((0, 4)), "waited": np.zeros(self.n_rules)}
-        return {"coef": counts, "weighted": counts.copy(), "rows": np.zeros(0), **votes}
+        return {"coef": counts, "weighted": counts.copy(), "rows": np.zeros(0)}
 
     @property
     def kernel(self) -> Kernel:
@@ -109,8 +104,6 @@ class KernelModel(Model):
         self._append(self._rows[used], self._counts[:, used], self._late[:, used])
         if self.precomputed:
             self.rows = used.astype(np.float64)
-        if self.settings["voted"]:
-            self._keep_votes(used)
         del self._rows, self._counts, self._late, self._acts
 
     def learn_one(
@@ -142,21 +135,8 @@ class KernelModel(Model):
         return self.coef - late if self.averages else self.coef.copy()
 
     def final_scores(self, X: Matrix) -> Vector:
-        """By the last coefficients, their average, or the vote of all."""
-        if not self.settings["voted"]:
-            return self._combine(X, self.dual_coef())
-        updates = self.updates
-        votes = []
-        for rule in range(self.n_rules):
-            which, tau, survived = updates[updates[:, 0] == rule, 1:].T
-            stood = np.append(self.waited[rule], survived).astype(np.int64)
-            none = np.zeros(1), np.zeros((0, 0))
-            votes.append(Votes(*none, which.astype(np.int64), tau, stood, 0.0))
-        out = np.zeros((X.shape[0], self.n_rules)) - 1.0
-        for begin, end, gram in self._blocks(X):
-            zero = np.zeros(end - begin)
-            out[begin:end] = np.column_stack([each.shares_of(gram, zero) for each in votes])
-        return out
+        """By the last coefficients, or by their average."""
+        return self._combine(X, self.dual_coef())
 
     def traces(self) -> list[Trace]:
         """The updates of the last run, with ‖w‖² in the kernel's space."""
@@ -170,28 +150,12 @@ class KernelModel(Model):
 
     def check(self) -> None:
         """Raise ValueError unless the arrays, as from a file, belong together."""
-        updates, rows = self.updates, self.rows
-        width = self.coef.shape[1]
-        places = [(rows, self.n_features), (updates[:, 0], self.n_rules), (updates[:, 1], width)]
-        for numbers, below in places:
-            if not ((numbers >= 0) & (numbers < below) & (numbers % 1.0 == 0.0)).all():
-                raise ValueError("its support or its votes are numbers of no row")
+        rows, width = self.rows, self.coef.shape[1]
+        if not ((rows >= 0) & (rows < self.n_features) & (rows % 1.0 == 0.0)).all():
+            raise ValueError("its support has numbers of no row")
         points = 0 if self.support is None else self.support.shape[0]
         if (len(rows) if self.precomputed else points) != width or self.support is None:
             raise ValueError("its coefficients are not those of its support")
-        if (updates[:, 3] < 0).any() or updates[:, 3].sum() > 2.0**53:
-            raise ValueError("its votes cannot be counted")
-
-    def _keep_votes(self, used: Indices) -> None:
-        updates, self.waited = [np.zeros((0, 4))], self.totals[0].astype(np.float64)
-        for rule, trace in enumerate(self.traces()):
-            if len(trace) > 0:
-                self.waited[rule] = trace.step[0]
-                survived = np.diff(np.append(trace.step, self.totals[0, rule]))
-                where = np.searchsorted(used, trace.index)
-                moves = trace.tau * np.sign(self._counts[rule, trace.index])
-                updates.append(np.column_stack([np.full(len(where), rule), where, moves, survived]))
-        self.updates = np.vstack(updates)
 
     def _append(self, rows: Matrix, coef: Vector, weighted: Vector) -> None:
         """More points of support."""

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.problem import Problem, scores
 from novikoff.core.rows import Indices, Matrix, Vector
-from novikoff.core.voting import votes_of
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Counts
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from novikoff.core.updates import Update
 
 MAX_SCORES = 1 << 14  # rows of a piece whose scores are kept at once
-# After Ctrl-C, votes are put together for at most this many updates: well within a second.
-MAX_VOTES = 4_000_000
 
 
 @dataclass(eq=False)
@@ -82,15 +79,11 @@ class LinearModel(Model):
         return scores(X, self.W)
 
     def final_scores(self, X: Matrix) -> Vector:
-        """By the weights that predict; of voters, their shares of the votes."""
-        if self.votes:
-            return np.column_stack([votes.shares(X) for votes in self.votes])
+        """By the weights that predict."""
         return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; no columns are those of a vector, from 0 on."""
-        if self.votes:
-            return super().score_one(columns, values)
         own = columns if len(columns) > 0 else slice(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
             found: Vector = values.dot(self.W[own]) + self.W[-1]
@@ -110,20 +103,12 @@ class LinearModel(Model):
     ) -> Run:
         """Learn from rows until a cycle is clean or a limit is reached: from W on, counts from 0.
 
-        The plan says whether an average is kept, as the model does, and whether to vote.
+        The plan says whether an average is kept, as the model does.
         """
         from novikoff.core.training import train
 
         start = self.W if self.W.any() else None
         run = train(problem, codes, self.scheme, plan, start=start, sample_weight=sample_weight)
-        hurried = plan.limits.interrupted and run.updates > MAX_VOTES
-        if plan.votes and not hurried:
-            self.votes = [
-                votes_of(trace, int(visited), w, problem.X, codes, sides, self.fit_intercept)
-                for trace, visited, w, sides in zip(
-                    run.traces, run.counts.totals[0], self.W.T, self.sides.T, strict=True
-                )
-            ]
         self.W, self.weighted, self.totals = run.W, run.counts.weighted, run.counts.totals
         return run
 
@@ -161,7 +146,6 @@ class LinearModel(Model):
             for name, array in before.items():
                 self.state[name][touched] = array
             raise
-        self.votes = []
         self.radius = max(self.radius, problem.radius)
         return predicted
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose, scores
 from novikoff.core.rows import Indices, Matrix, Signs, Vector, view
 from novikoff.core.schemes import Scheme, scheme_for
-from novikoff.core.voting import Votes
 
 if TYPE_CHECKING:
     from novikoff.core.counts import Counts, Trace
@@ -55,7 +54,6 @@ class Model:
     totals: Indices = field(init=False)  # (3, n_rules): rows visited, updates and mistakes
     scheme: Scheme = field(init=False)  # which problems the rules belong to, how scores choose
     sides: Signs = field(init=False, repr=False)  # (n_classes, n_rules): the side of each class
-    votes: list[Votes] = field(init=False, repr=False)  # one for each rule, if earlier selves vote
 
     shapes: ClassVar[Mapping[str, str]] = {}
     average_only: ClassVar[tuple[str, ...]] = ()  # arrays that only an average needs
@@ -70,7 +68,7 @@ class Model:
         self.classes = np.unique(np.asarray(self.classes))
         self.fit_intercept = bool(self.fit_intercept)
         self.scheme = scheme_for(len(self.classes), self.multi_class)
-        self.sides, self.votes = self.scheme.sides, []
+        self.sides = self.scheme.sides
         self.totals = np.zeros((3, self.sides.shape[1]), dtype=np.int64)
         for name, array in (self.blank_arrays() if arrays is None else arrays).items():
             setattr(self, name, array)
@@ -336,7 +334,7 @@ class Model:
     def copy(self) -> Self:
         """The same rules, whose arrays are their own."""
         copied = replace(self, arrays={name: array.copy() for name, array in self.state.items()})
-        copied.totals, copied.votes = self.totals.copy(), self.votes
+        copied.totals = self.totals.copy()
         return copied
 
     def with_features(self, n_features: int) -> Self:

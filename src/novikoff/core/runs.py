@@ -41,7 +41,6 @@ class Plan:
     seed: int = 0  # of the order
     average: bool = False  # whether to keep the average over all steps
     trace: bool = False
-    votes: bool = False  # whether all rules of a traced run vote, those of a linear model
     reference: Vector | None = None  # w* of the trace
     threads: int = 1  # for rules that are trained each for itself
     after_epoch: Callable[[Run], bool] | None = None  # the run stops where it returns True

@@ -33,7 +33,6 @@ from safetensors.numpy import save as save_tensors
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
 from novikoff.core.rows import Matrix
-from novikoff.core.voting import Votes
 from novikoff.errors import InvalidJsonError, ModelFileError
 from novikoff.proofs.strict_json import MAX_COUNT, as_json, parse_object, take_fields
 
@@ -50,7 +49,6 @@ STATES: Final = {
     "SecondOrderPerceptron": "second_order.SecondOrderModel",
     "KernelPerceptron": "kernel_perceptron.KernelModel",
     "Forgetron": "forgetron.ForgetronModel",
-    "TowerClassifier": "tower.TowerModel",
 }
 ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
@@ -297,11 +295,6 @@ def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
     tensors |= {_tensor(type(model), name): array for name, array in model.state.items()}
     if model.support is not None:
         tensors |= _matrix_tensors("support", model.support)
-    for rule, votes in enumerate(model.votes):
-        at = f"votes.{rule}"
-        tensors |= _matrix_tensors(f"{at}.rows", votes.rows)
-        for name in ("start", "which", "tau", "survived"):
-            tensors[f"{at}.{name}"] = getattr(votes, name)
     body: Body = {
         "classes": _write_classes(model.classes),
         "multi_class": model.multi_class,
@@ -368,8 +361,6 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
     if isinstance(model, LinearModel):
         model.radius = float(radius)
-        if "votes.0.start" in tensors and not averages:
-            model.votes = [_read_votes(model, f"votes.{k}", tensors) for k in range(n_rules)]
     return model
 
 
@@ -402,17 +393,6 @@ def _model_kind(estimator: str, parameters: Body) -> type[Model]:
     module, name = STATES[estimator].split(".")
     kind: type[Model] = getattr(import_module(f"novikoff.core.{module}"), name)
     return kind
-
-
-def _read_votes(model: LinearModel, at: str, tensors: Tensors) -> Votes:
-    start = tensors.take(f"{at}.start", "float64", model.n_features + 1)
-    rows = tensors.take_matrix(f"{at}.rows", model.n_features)
-    which = tensors.take(f"{at}.which", "int64", None, below=max(1, rows.shape[0]))
-    tau = tensors.take(f"{at}.tau", "float64", len(which))
-    survived = tensors.take(f"{at}.survived", "int64", len(which) + 1)
-    if survived.sum(dtype=np.float64) > MAX_COUNT:
-        raise InvalidJsonError("its votes are more than can be counted")
-    return Votes(start, rows, which, tau, survived, float(model.fit_intercept))
 
 
 def _write_classes(classes: Array) -> Body:

@@ -25,7 +25,7 @@ _MAX_BYTES: Final = 2**31 - 2**20  # the limit of protobuf
 
 
 def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = True) -> None:
-    """Write the rules of a fitted estimator (not a voted one) as an ONNX model.
+    """Write the rules of a fitted estimator as an ONNX model.
 
     Its input "X" is a matrix of doubles of shape (rows, n_features). Its outputs are "label" and
     "scores", as ``predict`` and ``decision_function`` return them. Integers become int64, floats
@@ -77,11 +77,6 @@ def _rules_of(model: object) -> Model:
     problem = ""
     if not hasattr(model, "coef_"):
         problem = "its rules are not linear in the features, and have no weights"
-    elif rules.votes:
-        problem = (
-            "it is voted, and predicts by all rules of its run, not by weights; fit one with "
-            "average='averaged'"
-        )
     elif len(rules.classes) < 2 or rules.n_features < 1:
         problem = "it needs two classes and a feature at least"
     elif 8 * rules.n_rules * (rules.n_features + 1) > _MAX_BYTES:

@@ -113,7 +113,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             n_features,
             self.fit_intercept,
             self._settings(n_features),
-            averages=getattr(self, "average", False) == "averaged",
+            averages=bool(getattr(self, "average", False)),
             multi_class=self.multi_class,
         )
 
@@ -164,8 +164,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            For two classes, positive for ``classes_[1]``. For one-vs-one, votes. With
-            ``average="voted"``, shares of the votes of all rules the run went through.
+            For two classes, positive for ``classes_[1]``. For one-vs-one, votes.
         """
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.decision_function)
@@ -207,10 +206,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             return None
         model, (columns, values) = self._held, self._locate(x)
         if (
-            len(self._labels) <= 2
-            and isinstance(model, LinearModel)
-            and not model.averages
-            and not model.votes
+            len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages
         ):  # in half the time
             w = model.W[:, 0]
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]

@@ -89,15 +89,16 @@ class KernelPerceptron(StateLearner):
         Whether 1 is added to the kernel, which is a bias.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, but no maximal rule.
-    average : {False, "averaged", "voted"}, default=False
-        Predict with the last coefficients, their average over all steps, or the vote of all.
+    average : bool or "averaged", default=False
+        Predict with the average of the coefficients over all steps instead of the last
+        coefficients; "averaged" means True.
     max_epochs : int or None, default=1000
         Limit on passes over the data; None for no limit.
     max_seconds, multi_class, class_weight
         As in `Perceptron`.
     warm_start : bool, default=False
         Whether `fit` goes on from what the last fit has learned; counts go on too. Not with
-        ``average="voted"`` or a precomputed kernel.
+        a precomputed kernel.
     cache_mb : float, default=200.0
         Memory for rows of the kernel matrix. The run needs as many as there are mistaken rows; what
         does not fit is computed again.
@@ -115,7 +116,7 @@ class KernelPerceptron(StateLearner):
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
         Those points; none for a precomputed kernel, whose ``update_counts_`` tell them.
     dual_coef_ : array of shape (n_rules, n_support)
-        y_i·k_i, integers but for ``average="averaged"`` or weights.
+        y_i·k_i, integers but for ``average=True`` or weights.
     trace_ : Trace, or list of Trace for more than two classes
         One entry per update; ``squared_norm`` is ‖w‖² in the kernel's space.
 
@@ -134,7 +135,7 @@ class KernelPerceptron(StateLearner):
     degree: int = 3
     coef0: float = 1.0
     fit_intercept: bool = True
-    average: Literal[False, "averaged", "voted"] = False
+    average: bool | Literal["averaged"] = False
     class_weight: ClassWeight = None
     cache_mb: float = 200.0
     trace: bool = False
@@ -179,8 +180,7 @@ class KernelPerceptron(StateLearner):
         return KernelModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        own = {"cache_bytes": 1e6 * float(self.cache_mb), "voted": self.average == "voted"}
-        return kernel_settings(self, n_features) | own
+        return kernel_settings(self, n_features) | {"cache_bytes": 1e6 * float(self.cache_mb)}
 
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
         problem, model, codes = super()._prepare(X, y)

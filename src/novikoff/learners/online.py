@@ -67,11 +67,6 @@ LIMITS_BY_STOP = {
 
 def streams(learner: OnlineLearner) -> bool:
     """True if the learner can learn from a stream; else AttributeError says why it cannot."""
-    if learner.average == "voted":
-        raise AttributeError(
-            "The voted perceptron keeps the rows of all its updates, so it does not learn from a "
-            "stream: use average='averaged'."
-        )
     if getattr(learner, "kernel", None) == "precomputed":
         raise AttributeError(
             "kernel='precomputed' is defined for the rows of one fit only: a stream needs another "
@@ -90,7 +85,7 @@ class OnlineLearner(LinearLearner):
 
     # The values here hold for learners that do not have the parameter.
     order: OrderLike
-    average: Literal[False, "averaged", "voted"] = False
+    average: bool | Literal["averaged"] = False
     scale: Literal["standard"] | None = None
     max_epochs: int | None
     max_updates: int | None = None
@@ -122,8 +117,8 @@ class OnlineLearner(LinearLearner):
             f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
         ),
         "average": Allowed(
-            lambda average: average is False or average in ("averaged", "voted"),
-            "False, 'averaged' or 'voted'",
+            lambda average: isinstance(average, bool) or average == "averaged",
+            "True, False or 'averaged'",
         ),
         "scale": optional(words("standard")),
         "max_epochs": COUNT_OR_NONE,
@@ -181,15 +176,13 @@ class OnlineLearner(LinearLearner):
             shape = model.n_rules, model.n_features, self.fit_intercept
             wants_trace, reference = check_reference(self.trace, *shape)
             seed = seed_of(self.random_state)
-            votes = self.average == "voted"
             plan = Plan(
                 update=self._update(),
                 order=self._order(),
                 limits=limits,
                 seed=seed,
                 average=model.averages,
-                trace=wants_trace or votes,
-                votes=votes,
+                trace=wants_trace,
                 reference=reference,
                 threads=threads_of(self.n_jobs),
                 after_epoch=self._print_epoch if self.verbose else None,
@@ -402,9 +395,9 @@ class OnlineLearner(LinearLearner):
             "fit_intercept": model.fit_intercept,
             "multi_class": model.multi_class,
         }
-        if model.averages or self.average == "averaged":
-            before["average"] = "averaged" if model.averages else False
         now = {name: getattr(self, name) for name in before}
+        if model.averages != bool(self.average):
+            before["average"], now["average"] = model.averages, self.average
         for name, value in self._settings(max(1, model.n_features)).items():
             if getattr(self, name, None) is not None:  # None stands for a default
                 before[name], now[name] = model.settings[name], value
@@ -432,7 +425,7 @@ class OnlineLearner(LinearLearner):
 
     def _streamed(self) -> None:
         """Delete the attributes that describe a fit, which no longer hold after a stream."""
-        self.converged_, self._held.votes = False, []
+        self.converged_ = False
         self._forget("update_counts_", "trace_", "period_", "random_state_", "mixed_updates_")
 
     def _forget(self, *names: str) -> None:

@@ -55,7 +55,7 @@ class WeightLearner(OnlineLearner):
 
     fit_intercept: bool = True
     order: OrderLike = "permuted"
-    average: Literal[False, "averaged", "voted"] = False
+    average: bool | Literal["averaged"] = False
     scale: Literal["standard"] | None = None
     max_epochs: int | None = 1000
     max_updates: int | None = None
@@ -101,9 +101,8 @@ class WeightLearner(OnlineLearner):
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned (after some
-            millions of updates that is the last weights, not their votes). As after any other
-            exception it is what it was before if the training had not begun.
+            On Ctrl-C, within a second; the estimator then holds what it has learned. As after any
+            other exception it is what it was before if the training had not begun.
         """
         if isinstance(X, RemoteRows):
             return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
@@ -128,11 +127,6 @@ class WeightLearner(OnlineLearner):
         """Run the loop, on scaled features if these are asked for."""
         if self.scale is None:
             return super()._train(model, problem, codes, plan, weights)
-        if plan.votes:
-            raise ValueError(
-                "The votes of average='voted' are not mapped back from scaled features: use "
-                "average='averaged', or scale=None."
-            )
         found, run, _ = train_standardised(linear(model), problem, codes, plan, weights)
         return found, run, is_clean(found, problem, codes, weights, plan.update.threshold)
 
@@ -196,10 +190,10 @@ class Perceptron(WeightLearner):
         several times faster), "random" (independent draws), "max_distance",
         "max_residual" (the worst row). A list such as [3, 1, 0, 2] is one cycle, repeated;
         every row must be in it.
-    average : {False, "averaged", "voted"}, default=False
-        Predict with the last weights, their average over all steps, or the vote of all
-        (A9; Freund and Schapire 1999). The last weights end best on separable data, the
-        others on data that is not.
+    average : bool or "averaged", default=False
+        Predict with the average of the weights over all steps (A9; Freund and Schapire 1999)
+        instead of the last weights; "averaged" means True. The last weights are best on separable
+        data, the average is often better on other data.
     scale : "standard" or None, default=None
         Whether the run sees features of mean 0 and variance 1 (sparse ones, and those of a fit
         without intercept, are only divided), which often needs far fewer updates: R²/γ² depends

@@ -16,7 +16,6 @@ import numpy as np
 
 from novikoff.core import orders
 from novikoff.core.schemes import sides_of
-from novikoff.core.tower import TowerModel
 from novikoff.errors import CertificateError, InvalidJsonError, ModelFileError
 from novikoff.formats import model_file
 from novikoff.formats.files import write_file
@@ -38,12 +37,11 @@ from novikoff.learners.online import OnlineLearner
 from novikoff.learners.perceptron import PassiveAggressive, Perceptron
 from novikoff.learners.pocket import Pocket
 from novikoff.learners.stateful import PNormPerceptron, SecondOrderPerceptron
-from novikoff.learners.tower import TowerClassifier
 from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.strict_json import as_json, take_fields
 
-Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin | TowerClassifier
+Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 _Value = TypeVar("_Value")
 
@@ -52,7 +50,7 @@ _CLASSES: Final[dict[str, type[Estimator]]] = {
     kind.__name__: kind
     for kind in (
         *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
-        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron, TowerClassifier),
+        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron),
     )
 }
 _ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
@@ -175,15 +173,10 @@ def estimator_of(record: ModelRecord) -> Estimator:
         model._vocabulary = {name: k for k, name in enumerate(names)}
     if isinstance(model, OnlineLearner):
         _take_run(model, record.fitted)
-    elif record.model.averages or record.model.votes or len(record.model.classes) < 2:
+    elif record.model.averages or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
         _take_pocket(model, record.fitted, tensors)
-    elif isinstance(model, TowerClassifier):
-        errors = take_fields(record.fitted, "its fit", n_errors="count", n_unavoidable="count")
-        if errors[0] < errors[1]:
-            raise InvalidJsonError("it claims fewer errors than are unavoidable")
-        model._describe(cast("TowerModel", record.model), *errors)
     else:
         _take_margins(model, record.fitted, tensors)
     tensors.end()
@@ -249,8 +242,6 @@ def _state_of(model: Estimator) -> tuple[Body, dict[str, Array]]:
     if isinstance(model, Pocket):
         proofs = _listed(model.certificate_)
         return pocket_state(model._errors, proofs, _listed(model.history_))
-    if isinstance(model, TowerClassifier):
-        return {"n_errors": model.n_errors_, "n_unavoidable": model.n_unavoidable_}, {}
     arrays: dict[str, Array] = {}
     for rule, support in enumerate(_listed(model.support_)):
         arrays[f"support.{rule}"] = support

@@ -125,7 +125,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         margin=float(learner.margin),
         step=float(learner.step),
         fit_intercept=bool(learner.fit_intercept),
-        average=learner.average == "averaged",
+        average=bool(learner.average),
         multi_class=learner.multi_class,
         class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,

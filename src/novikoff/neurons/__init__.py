@@ -1,7 +1,6 @@
 """Threshold neurons and networks of them, written by hand (A12).
 
 What one neuron cannot do has a proof: `novikoff.separate` on its truth table.
-`novikoff.TowerClassifier` grows a network from data.
 """
 
 from novikoff.neurons.network import Network, Settled

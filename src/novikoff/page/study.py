@@ -28,7 +28,6 @@ from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
-from novikoff.core.voting import votes_of
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, find_verdict
@@ -303,7 +302,7 @@ def _score(question: Question, problem: Problem) -> tuple[Score, str]:
         return _network_score()
     codes = (problem.signs > 0).astype(np.int64)
     if question.sides == "voted":
-        return _vote_score(question, problem, codes)
+        return _vote_score(question, problem)
     return _kernel_score(question, problem, codes)
 
 
@@ -318,18 +317,25 @@ def _network_score() -> tuple[Score, str]:
     return lambda X: network.forward(X)[:, 0] - 0.5, words
 
 
-def _vote_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
-    """(votes for + less those for −)/(all) (A9)."""
+def _vote_score(question: Question, problem: Problem) -> tuple[Score, str]:
+    """(votes for + less those for −)/(all votes): the voted perceptron (A9).
+
+    Every w_k of the run votes with sign⟨w_k, x⟩, once for each row that the run looked at while the
+    weights were w_k (Freund and Schapire 1999).
+    """
     if question.rule == "pocket":
         raise ValueError("The vote is of a run in order: choose another rule than the pocket.")
     ran, trace = _traced(question, problem, None)
-    start, X, sides = (
-        question.vector(question.start),
-        np.asarray(problem.X),
-        np.array([-1, 1], "i1"),
-    )
-    votes = votes_of(trace, ran.visited, start, X, codes, sides, question.bias)
-    return votes.shares, "the vote of all w, each with a vote for every look it survived"
+    W, votes = trace.weights(), np.diff(trace.step, prepend=0, append=ran.visited)
+
+    def share(X: Vector) -> Vector:
+        out = np.empty(len(X))
+        for first in range(0, len(X), 256):
+            block = scores(X[first : first + 256], W.T)
+            out[first : first + 256] = np.where(block > 0.0, 1.0, -1.0) @ votes
+        return out / max(1, ran.visited)
+
+    return share, "the vote of all w, each with a vote for every look it survived"
 
 
 def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple[Score, str]:
@@ -340,7 +346,6 @@ def _kernel_score(question: Question, problem: Problem, codes: Indices) -> tuple
     gamma = 1.0 / spread if spread > 0.0 else 1.0  # as wide as the points are apart
     settings = {
         "kernel": question.sides, "gamma": gamma, "degree": 2, "coef0": 1.0, "cache_bytes": 1e6,
-        "voted": False,
     }  # fmt: skip
     model = KernelModel(np.array([-1, 1]), 2, question.bias, settings)
     plan = Plan(perceptron(), order, Limits(KERNEL_EPOCHS, None, SECONDS), question.seed)
