@@ -102,7 +102,7 @@ BAD = [
     ("core/rows.py", "import novikoff"),
     ("core/rows.py", "def late() -> None:\n    from novikoff.report import text"),
     ("geometry/margin.py", "from novikoff.theory.bounds import mistake_bound"),
-    ("theory/board.py", "def f() -> None:\n    from novikoff.learners import perceptron"),
+    ("theory/summary.py", "def f() -> None:\n    from novikoff.learners import perceptron"),
     ("data/tables.py", "from novikoff.theory import bounds"),
     ("geometry/margin.py", "from novikoff.systems import relaxation"),
     ("systems/relaxation.py", "from novikoff.learners import perceptron"),
@@ -121,7 +121,7 @@ BAD = [
 
 GOOD = [
     ("core/sweep.py", "from novikoff.core.rows import dot\nfrom . import rows\nimport numpy"),
-    ("theory/board.py", "from novikoff.geometry.separability import separate"),
+    ("theory/summary.py", "from novikoff.geometry.separability import separate"),
     ("geometry/margin.py", "from novikoff.core import rows\nfrom novikoff.proofs import exact"),
     ("proofs/checker.py", "import json\nimport numpy as np\nfrom novikoff.proofs import exact"),
     (

@@ -63,7 +63,7 @@ def test_the_model_of_the_command_is_the_estimator_that_its_file_names(tmp_path:
 @pytest.mark.parametrize("order", ["cyclic", "permuted", "random"])
 def test_the_table_of_theory_counts_the_mistakes_of_the_estimator(order: str) -> None:
     X, y = DATA["iris, setosa"]
-    table = nv.theory.report(X, y, orders=[order], random_state=5)
+    table = nv.theory.summary(X, y, orders=[order], random_state=5)
     clf = nv.Perceptron(order=order, random_state=5).fit(X, y)
     assert [run.mistakes for run in table.runs] == [clf.n_mistakes_]
 

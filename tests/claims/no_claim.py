@@ -56,7 +56,7 @@ NAMES: dict[str, str] = {
     "ErrorBound.*itive": "given",
     "ErrorBound.negative": "given",
     "*.from_fields": "reads a proof, which is then checked",
-    "theory.Board.[nd]": "the size of the data",
+    "theory.Summary.[nd]": "the size of the data",
     "OrderRun.order": "given",
     "Regret.best_rule": "which of the rules it was",
     "OrderRun.epochs": "how long the run was",

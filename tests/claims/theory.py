@@ -723,32 +723,32 @@ def aggressive(problem: Numbers) -> None:
 
 @claim(
     tame(),
-    covers=["theory.report", "theory.Board", "theory.Board.bound", "theory.Board.margin",
-            "theory.Board.radius", "theory.Board.verdict", "theory.Board.runs", "OrderRun",
+    covers=["theory.summary", "theory.Summary", "theory.Summary.bound", "theory.Summary.margin",
+            "theory.Summary.radius", "theory.Summary.verdict", "theory.Summary.runs", "OrderRun",
             "OrderRun.mistakes", "OrderRun.clean", "OrderRun.period"],
     sentences=["mistakes, in any order", "none: no "],
     problems=20,
 )  # fmt: skip
-def board(problem: Labelled) -> None:
+def summary(problem: Labelled) -> None:
     """In every order the mistakes are within the bound, which is not below R²/γ²."""
     rows = problem.rows()
-    found = nv.theory.report(
+    found = nv.theory.summary(
         problem.X, problem.y, fit_intercept=problem.bias, orders=["cyclic", "max_distance"]
     )
-    told, truth = str(found), decide(rows)
+    text, truth = str(found), decide(rows)
     assert found.verdict.kind == truth.kind
-    assert f": {truth.kind}" in told
+    assert f": {truth.kind}" in text
     assert at_most(largest_square(rows), found.radius)
     if truth.kind != "separable":
         assert found.bound is None
-        assert "none: no " in told
+        assert "none: no " in text
         return
     square = squared_distance(rows)
     assert is_root(found.margin, square, math.inf)
     if found.bound is not None:
         assert found.bound >= largest_square(rows) // square
         assert all(run.mistakes <= found.bound for run in found.runs)
-        assert_bound(told, "{}(?: mistakes|: no run makes more mistakes), in any order", rows)
+        assert_bound(text, "{}(?: mistakes|: no run makes more mistakes), in any order", rows)
 
 
 @claim(

@@ -117,21 +117,21 @@ def test_what_scaling_and_translating_change() -> None:
     assert found["moved"].verdict.mistake_bound > 10 * found["centred"].verdict.mistake_bound
     longest = np.linalg.norm(np.column_stack([X - X.mean(axis=0), np.ones(40)]), axis=1).max()
     assert found["centred"].verdict.radius == pytest.approx(longest)
-    given, tenth, ten = (found[name].verdict for name in ("as given", "× 0.1", "× 10"))
+    given, tenth, ten = (found[name].verdict for name in ("original", "× 0.1", "× 10"))
     # The 1 of [x, 1] is not scaled: γ/R is not the same. Without it, it is.
     assert tenth.margin.lo / tenth.radius < 0.9 * given.margin.lo / given.radius
     plain = table(X - X.mean(axis=0), y, fit_intercept=False)
-    assert plain["as given"].verdict.kind == "separable"
+    assert plain["original"].verdict.kind == "separable"
     for name in ("× 0.1", "× 10"):
-        assert plain[name].mistakes == plain["as given"].mistakes
-        assert plain[name].verdict.mistake_bound == plain["as given"].verdict.mistake_bound
+        assert plain[name].mistakes == plain["original"].mistakes
+        assert plain[name].verdict.mistake_bound == plain["original"].verdict.mistake_bound
     assert ten.radius > given.radius > tenth.radius
 
 
 def test_without_a_bias_a_translation_may_destroy_it() -> None:
     X, y = [[1.0], [2.0], [-1.0]], [1, 1, 0]
     found = table(X, y, fit_intercept=False, shift=[5.0])
-    assert found["as given"].verdict.kind == "separable"
+    assert found["original"].verdict.kind == "separable"
     assert found["moved"].verdict.kind == "inseparable"
     assert table(X, y, shift=[5.0])["moved"].verdict.kind == "separable"
     tiny = table([[1e-320], [-1e-320]], [1, 0], fit_intercept=False)["unit ball"]

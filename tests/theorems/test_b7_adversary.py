@@ -124,5 +124,5 @@ def test_bad_input() -> None:
         force_mistakes(Constant(0), 0.5, 0)
     with pytest.raises(ValueError, match="Two different labels"):
         force_mistakes(Constant(0), 0.5, 3, labels=(1, 1))
-    with pytest.raises(TypeError, match="A list cannot play: a learner has predict_one"):
+    with pytest.raises(TypeError, match="A list cannot learn online: it needs predict_one"):
         force_mistakes([], 0.5, 3)

@@ -90,7 +90,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
     from novikoff.geometry.largest_margin import separator
     from novikoff.report import plots
-    from novikoff.theory.board import run_perceptron
+    from novikoff.theory.run import run_perceptron
 
     if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")

@@ -1,10 +1,4 @@
-"""No learner is better than the perceptron against an adversary (B7; Thm 1.34).
-
-Rows are the unit vectors e_1, …, e_n of R^d with n = min(⌊1/γ²⌋, d). Each gets the label that the
-learner did not predict, so that it errs every time. Whatever the labels, w* = γ·Σ y_i·e_i has
-y_i·⟨e_i, w*⟩ = γ and ‖w*‖ = γ·√n ≤ 1: the data has margin γ. The perceptron errs at most 1/γ²
-times on any such data, so that for d ≥ 1/γ² its bound cannot be improved.
-"""
+"""An adversary that forces every learner to make as many mistakes as the perceptron's bound."""
 
 from __future__ import annotations
 
@@ -28,21 +22,21 @@ from novikoff.proofs.certificate import Certificate
 
 @dataclass(frozen=True, eq=False)
 class ForcedMistakes:
-    """A sequence on which a learner errs every time, and its separator.
+    """A sequence of examples on which a learner was wrong every time, and a rule that separates it.
 
     Attributes
     ----------
     X, y : CSR matrix of shape (n, d), array of shape (n,)
-        The examples in their order: e_1, …, e_n, and their labels.
+        The examples e_1, …, e_n in the order in which they were shown, and their labels.
     mistakes : int
-        How often the learner erred: n.
+        The number of mistakes of the learner: n.
     margin : Fraction
-        γ: y_i·⟨e_i, w*⟩ = γ for all rows, and ‖w*‖² = n·γ² ≤ 1, without rounding.
+        γ. On every row y_i·⟨e_i, w*⟩ = γ, and ‖w*‖² = n·γ² ≤ 1, without rounding.
     w_star : array of shape (d,)
-        The separator w* = γ·Σ y_i·e_i, without a bias; γ rounded to a float.
+        The separating rule w* = γ·Σ y_i·e_i, without a bias; γ is rounded to a float here.
     verdict : Verdict
-        X and y are separable, with the certificate that follows from the theorem: w = Σ y_i·e_i
-        and λ ≡ 1 show that the largest margin of any rule is 1/√n, at least γ.
+        X and y are separable. The certificate follows from the theorem: w = Σ y_i·e_i and λ ≡ 1
+        show that the largest margin of any rule is 1/√n, which is at least γ.
     """
 
     X: sp.csr_array
@@ -60,28 +54,35 @@ def force_mistakes(
     *,
     labels: tuple[Hashable, Hashable] = (0, 1),
 ) -> ForcedMistakes:
-    """Show a learner the data of margin γ on which it errs min(⌊1/γ²⌋, d) times (B7).
+    """Force a learner to make min(⌊1/γ²⌋, d) mistakes on data of margin γ (B7).
 
-    Guarantee: it errs on every example, and a rule of margin γ has all of them right. A learner
-    without randomness, begun anew, errs on the same sequence again.
+    No deterministic online learner has a better mistake bound than the perceptron, as long as d ≥
+    1/γ². The adversary shows the unit vectors e_1, …, e_n of R^d with n = min(⌊1/γ²⌋, d), and gives
+    each the label that the learner did not predict, so that every prediction is wrong. Whatever
+    these labels are, w* = γ·Σ y_i·e_i has y_i·⟨e_i, w*⟩ = γ on every row, and its length is γ·√n ≤
+    1: the data has margin γ. The perceptron makes at most 1/γ² mistakes on any data of margin γ in
+    the unit ball (`unit_ball_bound`).
+
+    A learner without randomness that starts again makes the same mistakes on the same sequence.
 
     Parameters
     ----------
     learner : object with predict_one and learn_one, or with predict and partial_fit
-        One of ours, of river or of scikit-learn. It learns the sequence. Examples are dicts {i: 1},
-        or rows of d numbers for predict and partial_fit, and where gamma=None. A learner that has
-        seen no example, or answers with none of the labels, is wrong.
+        A learner of novikoff, river or scikit-learn. It learns the sequence. Examples are dicts {i:
+        1}; learners with predict and partial_fit, and learners with gamma=None, get rows of d
+        numbers. If the learner has seen no example, or predicts none of the two labels, its
+        prediction counts as wrong.
     margin : float or Fraction
-        γ, in (0, 1]; a float is the decimal that it is written as: 0.1 is one tenth.
+        γ, in (0, 1]. A float stands for the decimal number that it prints as: 0.1 is one tenth.
     d : int
         The dimension of the rows.
     labels : tuple of two labels
-        The negative label and the positive one.
+        The negative label and the positive label.
 
     Returns
     -------
     ForcedMistakes
-        The sequence, the separator and its verified margin.
+        The sequence, a separating rule and its verified margin.
 
     Examples
     --------
@@ -90,29 +91,31 @@ def force_mistakes(
     >>> forced.mistakes, forced.X.shape, forced.verdict.mistake_bound
     (16, (16, 100), 16)
     """
-    gamma = _margin(margin)
+    gamma = _rational_margin(margin)
     if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
         raise ValueError(f"The dimension d must be a whole number above 0, not {d!r}.")
     if len(labels) != 2 or labels[0] == labels[1]:
         raise ValueError(f"Two different labels are needed, not {labels!r}.")
     n = min(math.floor(1 / gamma**2), int(d))
-    predict, learn = _verbs(learner, int(d), labels)
+    predict, learn = _predict_and_learn(learner, int(d), labels)
     signs = np.empty(n)
     for i in range(n):
-        signs[i] = -1.0 if predict(i) == labels[1] else 1.0  # what it did not say
+        signs[i] = -1.0 if predict(i) == labels[1] else 1.0  # the label that was not predicted
         learn(i, labels[int(signs[i] > 0.0)])
     X = sp.eye_array(n, d, format="csr")
     y = np.array(labels)[(signs > 0.0).astype(np.int64)]
     w_star = np.zeros(d)
     w_star[:n] = float(gamma) * signs
-    verdict = Verdict.from_certificate(_certificate(X, signs.astype(np.int8), labels))
+    verdict = Verdict.from_certificate(_unit_rows_certificate(X, signs.astype(np.int8), labels))
     return ForcedMistakes(X, y, n, gamma, w_star, verdict)
 
 
-def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]) -> Certificate:
-    """For w = Σ y_i·e_i: ⟨a_i, w⟩ = 1 and ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
+def _unit_rows_certificate(
+    X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]
+) -> Certificate:
+    """The certificate of w = Σ y_i·e_i: ⟨a_i, w⟩ = 1, ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
     sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
-    if (signs == signs[0]).all():  # a certificate calls the only label positive
+    if (signs == signs[0]).all():  # if there is one label, certificates call it positive
         sides, signs = (plain_label(labels[int(signs[0] > 0)]), None), np.ones_like(signs)
     n, d = X.shape
     square = Fraction(1, n)
@@ -132,18 +135,18 @@ def _certificate(X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable
     )
 
 
-def _margin(margin: float | Fraction) -> Fraction:
-    """The margin as a rational, a float by its decimal."""
+def _rational_margin(margin: float | Fraction) -> Fraction:
+    """The margin as a rational number; a float stands for its decimal."""
     if isinstance(margin, Real) and not isinstance(margin, bool) and 0 < margin <= 1:
         if float(margin) == 0.0:
-            raise ValueError("The margin is 0 as a float: w* has no room for it.")
+            raise ValueError("The margin is 0 as a float: w* would be zero.")
         return margin if isinstance(margin, Fraction) else Fraction(str(margin))
     raise ValueError(f"The margin must be a number above 0 and at most 1, not {margin!r}.")
 
 
-def _verbs(learner: Any, d: int, labels: tuple[Hashable, Hashable]) -> tuple[Any, Any]:
-    """How this learner predicts and learns example i."""
-    needs_width = getattr(learner, "gamma", 0.0) is None  # a kernel's 1/n_features
+def _predict_and_learn(learner: Any, d: int, labels: tuple[Hashable, Hashable]) -> tuple[Any, Any]:
+    """Two functions: one lets the learner predict example i, one lets it learn example i."""
+    needs_width = getattr(learner, "gamma", 0.0) is None  # the kernel uses 1/n_features
     if hasattr(learner, "predict_one") and hasattr(learner, "learn_one") and not needs_width:
         return (
             lambda i: learner.predict_one({i: 1.0}),
@@ -151,8 +154,8 @@ def _verbs(learner: Any, d: int, labels: tuple[Hashable, Hashable]) -> tuple[Any
         )
     if not (hasattr(learner, "predict") and hasattr(learner, "partial_fit")):
         raise TypeError(
-            f"A {type(learner).__name__} cannot play: a learner has predict_one and learn_one, or "
-            "predict and partial_fit."
+            f"A {type(learner).__name__} cannot learn online: it needs predict_one and learn_one, "
+            "or predict and partial_fit."
         )
 
     def row(i: int) -> Vector:

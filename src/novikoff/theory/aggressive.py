@@ -1,22 +1,4 @@
-"""What becomes of a perceptron that updates always, also where it was right (A10).
-
-Three streams of labelled rows, each separable by a rule that is right on all of them:
-
-*doubling* (Rem 1.19). y ≡ 1; x_t = −2 where t is a power of two, else 1. The mean of x tends to 1,
-so that the aggressive perceptron errs at every later power of two: without end. The perceptron
-errs at most R²/γ² times.
-
-*unbounded* (Ex 1.20). y ≡ 1; x_t = 1, −3, 5, −7, … The sum of the first t is ±t, with the sign of
-x_t, so that ⟨w_t, a_{t+1}⟩ = −t·(2t + 1) + t < 0: it errs on every example.
-
-*bounded* (Ex 1.20). y_t = +1, −1, +1, …; x_t = (2, y_t/t), but x_1 = (1, 1). It errs on every
-example again, and no x is longer than √5. The price is the margin: the rule w* = (0, 1) has margin
-1/t on row t, which tends to 0.
-
-A learner that errs on every example has updated on mistakes only: it *is* the perceptron. So on
-data with R < ∞ and γ > 0 no learner of this kind errs more than R²/γ² times in a row from the
-start, and one of the two has to give way as it does here.
-"""
+"""The aggressive perceptron, which updates on every example, beside the perceptron."""
 
 from __future__ import annotations
 
@@ -30,23 +12,23 @@ import numpy as np
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.geometry.separability import Verdict, separate
-from novikoff.theory.board import run_perceptron
+from novikoff.theory.run import run_perceptron
 
 StreamName: TypeAlias = Literal["doubling", "unbounded", "bounded"]
 
 
 @dataclass(frozen=True, eq=False)
 class AggressiveRun:
-    """The mistakes of two learners on one stream, side by side.
+    """The mistakes of the aggressive perceptron and of the perceptron on one stream.
 
     Attributes
     ----------
     X, y : arrays of shape (T, d) and (T,)
         The stream; labels are +1 and −1.
     aggressive, perceptron : array of int of shape (T,)
-        The mistakes so far, after each example.
+        The number of mistakes after each example.
     verdict : Verdict
-        That of the T examples: separable, with R, γ and the perceptron's bound ⌊R²/γ²⌋.
+        The verdict on the T examples: separable, with R, γ and the perceptron's bound ⌊R²/γ²⌋.
     """
 
     X: Vector
@@ -57,16 +39,38 @@ class AggressiveRun:
 
 
 def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> AggressiveRun:
-    """Run the aggressive perceptron beside the perceptron on a stream (A10; Rem 1.19, Ex 1.20).
+    """Compare the mistakes of the aggressive perceptron and the perceptron on a stream (A10).
 
-    Guarantee: the perceptron makes at most ``verdict.mistake_bound`` mistakes.
+    The aggressive perceptron adds y_t·[x_t, 1] on every example, not only on mistakes. Some rule
+    classifies each of the three streams correctly.
+
+    *doubling*. y ≡ 1; x_t = −2 if t is a power of two, otherwise x_t = 1. The mean of x tends to 1,
+    so that the aggressive perceptron makes a mistake at every later power of two, without end. The
+    perceptron makes at most R²/γ² mistakes.
+
+    *unbounded*. y ≡ 1; x_t = 1, −3, 5, −7, … The sum of the first t numbers is ±t, with the sign of
+    x_t, so that ⟨w_t, a_{t+1}⟩ = −t·(2t + 1) + t < 0: every prediction is wrong.
+
+    *bounded*. y_t = +1, −1, +1, …; x_t = (2, y_t/t), except that x_1 = (1, 1). Every prediction is
+    wrong again, and no x is longer than √5. But the margin tends to 0: the rule w* = (0, 1) has
+    margin 1/t on row t.
+
+    A learner that is wrong on every example updates on mistakes only, so that it is the perceptron.
+    If R < ∞ and γ > 0, it cannot be wrong more than R²/γ² times in a row from the start. In
+    *unbounded* it is R that gives way, in *bounded* it is γ.
 
     Parameters
     ----------
     stream : "doubling", "unbounded" or "bounded"
-        Which of the streams above.
+        The name of the stream.
     length : int
         The number of examples T.
+
+    Returns
+    -------
+    AggressiveRun
+        The stream, the mistakes of both learners, and the verdict. The perceptron makes at most
+        ``verdict.mistake_bound`` mistakes.
 
     Examples
     --------
@@ -82,12 +86,12 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
     if not isinstance(length, Integral) or isinstance(length, bool) or not 1 <= length <= 10**6:
         raise ValueError(f"The length must be a whole number from 1 to 10⁶, not {length!r}.")
     X, y = _STREAMS[stream](np.arange(1, int(length) + 1))
-    both = (_mistakes(X, y, aggressive=aggressive) for aggressive in (True, False))
+    both = (_cumulative_mistakes(X, y, aggressive=aggressive) for aggressive in (True, False))
     return AggressiveRun(X, y, *both, separate(X, y, positive=1))
 
 
-def _mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
-    """The mistakes so far after each row of one pass."""
+def _cumulative_mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
+    """The number of mistakes after each row of one pass."""
     ran = run_perceptron(pose(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
     trace, wrong = ran.traces[0], np.zeros(len(y), dtype=np.int64)
     wrong[trace.step[trace.margin <= 0.0]] = 1

@@ -1,21 +1,4 @@
-"""The weights stay bounded on any data, separable or not (B8; Thm 1.35).
-
-Amaldi and Hauser (2005): let w_{t+1} = w_t + η_t·a_i with ⟨a_i, w_t⟩ ≤ 0 and η_t ∈ [0, η̄]. For rows
-of length one,
-
-    ‖w_t‖ ≤ 2·max(‖w₀‖, η̄·(κ·2^(3p/2) + 1)),    κ⁻² = min det(B·Bᵀ)
-
-over the sets B of r = rank A independent rows. Rows of other lengths are unit rows with other
-steps: η_t·a_i = (η_t·‖a_i‖)·ã_i, so that η̄·R takes the place of η̄ and Ã that of A. The form with
-the lengths of the rows in κ, (1.6) of the source notes, does not hold: multiplied by a factor, the
-data runs as before, while that bound does not grow with it. The factor 2^(3p/2) is the paper's; it
-is not derived here, and far from what runs do.
-
-On separable data, from w₀ = 0 with η = 1, ‖w_t‖ ≤ √t·R and t ≤ R²/γ² give ‖w_t‖ ≤ R²/γ.
-
-Integer weights that stay bounded take finitely many values. In an order that is the same in each
-epoch, those at its end decide all that follows: the run is periodic, after a pre-period.
-"""
+"""Bounds on the length of the perceptron's weights, and runs that repeat."""
 
 from __future__ import annotations
 
@@ -37,20 +20,21 @@ from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.proofs import exact
-from novikoff.theory.board import run_perceptron
-from novikoff.theory.rounding import rational, square_norm, up, up_with_root
+from novikoff.theory.rounding import float_above, plus_root_above, rational, square_norm
+from novikoff.theory.run import run_perceptron
 
-_MAX_SETS = 20_000  # of independent rows, whose determinants are computed
+# At most this many determinants of sets of independent rows are computed.
+_MAX_SETS = 20_000
 
 
 @dataclass(frozen=True)
 class WeightBound:
-    """How long the weights can become.
+    """An upper bound on the length of the perceptron's weights.
 
     Attributes
     ----------
     bound : float
-        ‖w_t‖ is at most this, for all t, rounded up; infinity where it is beyond float64.
+        ‖w_t‖ is at most this, for all t. It is rounded up; infinite if it is beyond float64.
     kappa_squared : Fraction
         κ² of the rows scaled to length one, without rounding.
     rank : int
@@ -68,21 +52,39 @@ class WeightBound:
 
 
 def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0) -> WeightBound:
-    """Bound ‖w_t‖ for few rows, by the minors of A, which are computed exactly (B8).
+    """Bound ‖w_t‖ on any data, separable or not, by the minors of the rows (B8).
 
-    Guarantee (Amaldi and Hauser 2005, for rows of length one): every run that moves by
-    w += η_t·a_i with η_t ≤ η̄ and on mistakes ⟨a_i, w⟩ ≤ 0 only has ‖w_t‖ ≤ ``bound``, whatever the
-    order, and whether or not a rule separates the rows.
+    Let w_{t+1} = w_t + η_t·a_i, where ⟨a_i, w_t⟩ ≤ 0 and η_t ∈ [0, η̄]. For rows of length one,
+    Amaldi and Hauser proved
+
+        ‖w_t‖ ≤ 2·max(‖w₀‖, η̄·(κ·2^(3p/2) + 1)),    κ⁻² = min det(B·Bᵀ)
+
+    in every order of the rows, where the minimum is over the sets B of r = rank A independent rows.
+    Rows of other lengths are unit rows with other steps, because η_t·a_i = (η_t·‖a_i‖)·ã_i.
+    Therefore η̄·R takes the place of η̄, and the unit rows Ã take the place of A. The factor
+    2^(3p/2) is that of the paper, and far above what runs show.
+
+    The minors are computed exactly, so that only few rows are possible.
 
     Parameters
     ----------
     A : array-like of shape (n, p)
-        The rows a_i = y_i·[x_i, 1], signed and padded; none may be zero. There must be at most
-        20,000 different ones, and sets of r of them, r the rank of A.
+        The rows a_i = y_i·[x_i, 1]; none of them may be zero. At most 20,000 different rows are
+        possible, and at most 20,000 sets of r rows, where r is the rank of A.
     step : float
-        η̄, the longest step.
+        η̄, the largest step size.
     w0 : array-like of shape (p,)
-        The start; zero by default.
+        The start w₀; zero by default.
+
+    Returns
+    -------
+    WeightBound
+        The bound, κ² and the rank.
+
+    References
+    ----------
+    Amaldi, E. and Hauser, R. (2005). Boundedness theorems for the relaxation method. *Mathematics
+    of Operations Research* 30(4), 939-955.
 
     Examples
     --------
@@ -107,22 +109,23 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
     kappa_squared, rank = _kappa_squared(rows)
     # 2·η̄·R·(κ·2^(3p/2) + 1), or 2·‖w₀‖
     reach = 4 * rational(step) ** 2 * max(square_norm(row) for row in rows)
-    grown = up_with_root(Fraction(0), reach * kappa_squared * 8 ** rows.shape[1])
+    grown = plus_root_above(Fraction(0), reach * kappa_squared * 8 ** rows.shape[1])
     if math.isfinite(grown):
-        grown = up_with_root(Fraction(grown), reach)
-    bound = max(up_with_root(Fraction(0), 4 * square_norm(start)), grown)
+        grown = plus_root_above(Fraction(grown), reach)
+    bound = max(plus_root_above(Fraction(0), 4 * square_norm(start)), grown)
     return WeightBound(bound, kappa_squared, rank)
 
 
 def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
-    """Max Π‖a_i‖²/det(B·Bᵀ) over the sets of r independent rows, and the rank r of A."""
+    """The maximum of Π‖a_i‖²/det(B·Bᵀ) over sets B of r independent rows, and the rank r of A."""
     import flint
 
     A = np.unique(A, axis=0)
     if len(A) > _MAX_SETS:
         raise ValueError(f"A has more than {_MAX_SETS:,} different rows: take fewer rows.")
-    whole = [exact.integers(row[None])[0][0] for row in A]  # a row's own length does not matter
-    lines = sorted({_primitive(row) for row in whole})  # nor do its sign and multiples
+    # The rows are scaled to length one later: only the line on which a row lies matters.
+    whole = [exact.integers(row[None])[0][0] for row in A]
+    lines = sorted({_primitive(row) for row in whole})
     rank = flint.fmpz_mat([list(line) for line in lines]).rank()
     if math.comb(len(lines), rank) > _MAX_SETS:
         raise ValueError(
@@ -139,7 +142,7 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
 
 
 def _primitive(row: Sequence[int]) -> tuple[int, ...]:
-    """The shortest integer vector on the line of this one, its first entry positive."""
+    """The shortest integer vector on the same line whose first nonzero entry is positive."""
     divisor = math.gcd(*map(int, row))
     first = next(value for value in row if value)
     return tuple(int(value) // (divisor if first > 0 else -divisor) for value in row)
@@ -147,20 +150,21 @@ def _primitive(row: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class WeightPath:
-    """The length of the weights along a run, and whether they come back.
+    """The length of the weights along a run, and whether the weights repeat.
 
     Attributes
     ----------
     norms : array of shape (t,)
         ‖w_t‖ after each update.
     bound : float
-        A bound on all of them: R²/γ where the data is separable; where it is not, `weight_bound`,
-        or infinity if there are too many rows for it.
+        An upper bound on all ‖w_t‖: R²/γ if the data is separable, otherwise `weight_bound`. It is
+        infinite if there are too many rows to compute it.
     converged : bool
-        Whether the run ended with all rows right.
+        Whether the run ended with every row classified correctly.
     period, pre_period : int or None
-        In epochs: from epoch ``pre_period`` on, the weights at the ends of epochs repeat after
-        ``period`` of them, for ever. None where that is not so, not exact, or was not seen.
+        Counted in epochs: from epoch ``pre_period`` on, the weights at the ends of epochs repeat
+        every ``period`` epochs, without end. None if the weights do not repeat, if float64 does not
+        hold them exactly, or if the run was too short to see it.
     verdict : Verdict
         Whether a rule separates the data, with its certificate.
     """
@@ -182,23 +186,36 @@ def watch_weights(
     max_epochs: int = 1000,
     random_state: int = 0,
 ) -> WeightPath:
-    """Run the perceptron from w₀ = 0 and watch the length of its weights (B8).
+    """Run the perceptron from w₀ = 0 and record the length of its weights (B8).
 
-    Guarantee: a period is exact. It is found by Brent's algorithm (1980) where rows and weights
-    are integers that float64 holds and the order is the same in each epoch.
+    The weights stay bounded on any data (`weight_bound`). On separable data with step size 1, ‖w_t‖
+    ≤ √t·R and t ≤ R²/γ² give ‖w_t‖ ≤ R²/γ. Integer weights that stay bounded take finitely many
+    values. If the order is the same in each epoch, the weights at the end of an epoch decide all
+    that follows: then the run is periodic after a pre-period. A period that is reported is exact.
+    It is found by Brent's algorithm, if rows and weights are integers that float64 holds exactly
+    and the order is the same in each epoch.
 
     Parameters
     ----------
     X, y : array of shape (n, d), array of shape (n,)
-        The rows, and labels of two kinds.
+        The rows, and their labels of two classes.
     order : name, list of row numbers, or object of `novikoff.orders`
         The index rule.
     fit_intercept : bool
         Whether the rules have a bias.
     max_epochs : int
-        When to stop a run that goes on.
+        The number of epochs after which the run stops.
     random_state : int
-        The seed of an order that is random.
+        The seed of a random order.
+
+    Returns
+    -------
+    WeightPath
+        The lengths, their bound, and the period if one was found.
+
+    References
+    ----------
+    Brent, R. P. (1980). An improved Monte Carlo factorization algorithm. *BIT* 20, 176-184.
 
     Examples
     --------
@@ -213,7 +230,7 @@ def watch_weights(
         raise ValueError(f"max_epochs must be a whole number above 0, not {max_epochs!r}.")
     verdict = separate(X, y, fit_intercept=fit_intercept)
     problem = cast(VerdictData, verdict.data).problem  # checked, and signed
-    ends = [np.zeros(problem.p)]  # of epochs
+    ends = [np.zeros(problem.p)]  # the weights at the end of each epoch
 
     def keep(ran: Run) -> bool:
         ends.append(ran.W[:, 0].copy())
@@ -229,19 +246,19 @@ def watch_weights(
         bound = _bound_of(problem)
     else:
         lo = verdict.margin.lo
-        bound = up(rational(problem.radius) ** 2 / rational(lo)) if lo > 0.0 else math.inf
+        bound = float_above(rational(problem.radius) ** 2 / rational(lo)) if lo > 0.0 else math.inf
     norms = np.sqrt(ran.traces[0].squared_norm)
     return WeightPath(norms, bound, ran.converged, period, pre_period, verdict)
 
 
 def _first_return(path: Vector, period: int) -> int:
-    """The first epoch whose weights come back a period later."""
+    """The first epoch whose weights are seen again one period later."""
     returns: Indices = np.flatnonzero((path[period:] == path[:-period]).all(axis=1))
     return int(returns[0])
 
 
 def _bound_of(problem: Problem) -> float:
-    """`weight_bound` of the signed rows, or infinity; rows of zeros never move the weights."""
+    """`weight_bound` of the signed rows, or infinity; rows of zeros never change the weights."""
     if problem.p > 683:  # 2^(3p/2) is beyond float64
         return math.inf
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()

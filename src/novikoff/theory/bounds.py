@@ -1,9 +1,10 @@
-"""How many mistakes the perceptron can make, before it has made one (B1, B2, B5).
+"""Upper bounds on the mistakes of the perceptron and its relatives, as functions of numbers.
 
-The letters are those of the theorem: rows a_i = y_i·[x_i, 1], R = max‖a_i‖, and
-γ = max over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Each bound holds for every index rule. It holds for
-any R that is not too small and any γ that is not too large, so round R up and γ down. Upper bounds
-are rounded up once, lower bounds down (`rounding`): the whole part of an upper bound is a bound.
+The letters are those of the convergence theorem: the rows are a_i = y_i·[x_i, 1],
+R = max‖a_i‖, and γ is the maximum over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Each bound holds for every order
+of the rows. It also holds for any R that is too large and any γ that is too small, so round R up
+and γ down. Upper bounds are rounded up once, at the end, and lower bounds are rounded down:
+therefore the whole part of an upper bound is an upper bound as well.
 """
 
 from __future__ import annotations
@@ -17,25 +18,25 @@ import numpy.typing as npt
 
 from novikoff.proofs import exact
 from novikoff.theory.rounding import (
-    down,
+    float_above,
+    float_below,
     log_above,
+    plus_root_above,
     rational,
-    root_down,
     square_norm,
-    up,
-    up_with_root,
 )
 
-# A computed margin may exceed a computed radius by a factor whose square is this, and no more.
+# By rounding, a computed margin may exceed a computed radius by a factor whose square is at most
+# this.
 _ROUNDING = Fraction(1.0 + 2e-12)
 
 
 def mistake_bound(radius: float, margin: float) -> float:
-    """Bound the mistakes from w₀ = 0 with δ = 0: t ≤ R²/γ² (B1; Novikoff 1962).
+    """Novikoff's bound on the mistakes of the perceptron: t ≤ R²/γ² (B1).
 
-    Guarantee: on data with ‖a_i‖ ≤ R and ⟨a_i, w*⟩ ≥ γ > 0 for some unit vector w*, the
-    perceptron makes at most this many mistakes in all, in whatever order the rows come and
-    whatever the step μ.
+    If ‖a_i‖ ≤ R for all rows, and ⟨a_i, w*⟩ ≥ γ > 0 for some unit vector w*, then the perceptron
+    that starts from w₀ = 0 and updates on mistakes makes at most R²/γ² mistakes in all. The order
+    of the rows and the step size μ do not matter.
 
     Parameters
     ----------
@@ -47,12 +48,17 @@ def mistake_bound(radius: float, margin: float) -> float:
     Returns
     -------
     float
-        R²/γ², rounded up; infinite where that is beyond float64.
+        R²/γ², rounded up; infinite if it is beyond float64.
 
     Raises
     ------
     ValueError
         If a number is not finite or not positive, or if the margin exceeds the radius.
+
+    References
+    ----------
+    Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium
+    on the Mathematical Theory of Automata* 12, 615-622.
 
     Examples
     --------
@@ -67,13 +73,13 @@ def mistake_bound(radius: float, margin: float) -> float:
             f"A margin of {margin} is impossible within a radius of {radius}: "
             "⟨a, w⟩ is at most ‖a‖ for a unit vector w."
         )
-    return up(max(ratio, Fraction(1)))  # γ may be above R by rounding, never in truth
+    return float_above(max(ratio, Fraction(1)))  # γ ≤ R but for rounding
 
 
 def unit_ball_bound(margin: float) -> float:
-    """Bound the mistakes on data in the unit ball: t ≤ 1/γ² (B5).
+    """Novikoff's bound for data in the unit ball: t ≤ 1/γ² (B5).
 
-    It is `mistake_bound` with R = 1: for ‖a_i‖ ≤ 1, ‖w*‖ = 1 and a margin of at most 1.
+    This is `mistake_bound` with R = 1. It needs ‖a_i‖ ≤ 1 and ‖w*‖ = 1, so that γ ≤ 1.
 
     Examples
     --------
@@ -90,16 +96,15 @@ def general_bound(
     w0: npt.ArrayLike | None = None,
     delta: float = 0.0,
 ) -> float:
-    """Bound the updates from any start and with any δ (B2; Thm 1.28 of the source notes).
+    """Bound the updates of a perceptron with any start w₀ and any threshold δ (B2).
 
-    The bound, numbered (1.4) there, is
+    The bound is
 
         t ≤ [(2δ + R²)·‖w*‖² + 2s·‖w*‖·‖w₀‖] / s²
 
-    Guarantee: on data with ‖a_i‖ ≤ R and ⟨a_i, w*⟩ ≥ s > 0, the perceptron with step μ = 1
-    that starts from w₀ and acts whenever ⟨a_i, w⟩ ≤ δ does so at most this many times. A
-    step μ ≠ 1 is the same run with w₀/μ and δ/μ. With w₀ = 0, δ = 0 and ‖w*‖ = 1 it is
-    `mistake_bound`.
+    It holds if ‖a_i‖ ≤ R and ⟨a_i, w*⟩ ≥ s > 0 for all rows, for the perceptron with step size μ =
+    1 that starts from w₀ and updates whenever ⟨a_i, w⟩ ≤ δ. A step size μ ≠ 1 gives the same run
+    with w₀/μ and δ/μ in place of w₀ and δ. With w₀ = 0, δ = 0 and ‖w*‖ = 1 this is `mistake_bound`.
 
     Parameters
     ----------
@@ -108,22 +113,27 @@ def general_bound(
     s : float
         The margin of w*: min ⟨a_i, w*⟩, or any positive number below it.
     w_star : array-like
-        A separating w*, the bias last if there is one; only its norm is used.
+        A separating w*, the bias last if there is one. Only its norm is used.
     w0 : array-like, optional
-        The start w₀, zero by default; only its norm is used.
+        The start w₀, zero by default. Only its norm is used.
     delta : float
         The threshold δ ≥ 0.
 
     Returns
     -------
     float
-        The bound, rounded up; infinite where it is beyond float64.
+        The bound, rounded up; infinite if it is beyond float64.
 
     Raises
     ------
     ValueError
         If a number is not finite, if ``radius`` or ``s`` is not positive, if ``delta`` is
         negative, if ``w_star`` is zero, or if ``s`` exceeds R·‖w*‖.
+
+    Notes
+    -----
+    The proof is Novikoff's. After t updates, ⟨w*, w_t⟩ ≥ ts + ⟨w*, w₀⟩, and
+    ‖w_t‖² ≤ ‖w₀‖² + t·(R² + 2δ). Cauchy and Schwarz join the two inequalities.
 
     Examples
     --------
@@ -146,7 +156,7 @@ def general_bound(
 def _general_bound(
     radius_squared: Fraction, s: float, w_squared: Fraction, start: Fraction, delta: Fraction
 ) -> float:
-    """`general_bound` of the squares R², ‖w*‖² and ‖w₀‖²."""
+    """`general_bound`, given the squares R², ‖w*‖² and ‖w₀‖²."""
     inverse = w_squared / rational(s) ** 2  # 1/γ²
     ratio = radius_squared * inverse
     if ratio * _ROUNDING < 1:
@@ -155,15 +165,25 @@ def _general_bound(
             f"A margin of {s} is impossible for a w_star of length {length:.6g} within a radius "
             f"of {radius:.6g}: ⟨a, w⟩ is at most ‖a‖·‖w‖."
         )
-    return up_with_root(max(ratio, Fraction(1)) + 2 * delta * inverse, 4 * start * inverse)
+    return plus_root_above(max(ratio, Fraction(1)) + 2 * delta * inverse, 4 * start * inverse)
 
 
 class ProofBounds(NamedTuple):
-    """What the proof says of w_t, for every t: arrays."""
+    """The three inequalities of the convergence proof for w_t, as arrays over t.
 
-    inner: npt.NDArray[np.float64]  # ⟨w*, w_t⟩ is at least this
-    squared_norm: npt.NDArray[np.float64]  # ‖w_t‖² is at most this
-    cosine: npt.NDArray[np.float64]  # and so the cosine of their angle at least this
+    Attributes
+    ----------
+    inner : array
+        ⟨w*, w_t⟩ is at least this.
+    squared_norm : array
+        ‖w_t‖² is at most this.
+    cosine : array
+        The cosine of the angle between w* and w_t is at least this.
+    """
+
+    inner: npt.NDArray[np.float64]
+    squared_norm: npt.NDArray[np.float64]
+    cosine: npt.NDArray[np.float64]
 
 
 def proof_bounds(
@@ -176,24 +196,30 @@ def proof_bounds(
     inner: float = 0.0,
     norm: float = 0.0,
 ) -> ProofBounds:
-    """The three inequalities of the proof after t updates (B3, B2).
+    """The three inequalities of the convergence proof after t updates (B3, B2).
 
         ⟨w*, w_t⟩ ≥ ⟨w*, w₀⟩ + tμγ        ‖w_t‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)
 
-    for a unit vector w* with ⟨a_i, w*⟩ ≥ γ; the third is their quotient, or −1 while the first
-    bound is negative. From w₀ = 0 with μ = 1 and δ = 0 they are tγ, tR² and √t·γ/R. The first and
-    the third are rounded down, the second up.
+    hold for every unit vector w* with ⟨a_i, w*⟩ ≥ γ on all rows. The third inequality, about the
+    cosine, is the quotient of the first two, or −1 while the first bound is negative. From w₀ = 0
+    with μ = 1 and δ = 0 the three bounds are tγ, tR² and √t·γ/R.
 
     Parameters
     ----------
     t : array-like of int
         Numbers of updates.
     radius, margin : float
-        R, or more; γ, or less.
+        R, or any number above it; γ, or any number below it.
     step, delta : float
-        μ and δ.
+        The step size μ and the threshold δ.
     inner, norm : float
         ⟨w*, w₀⟩ and ‖w₀‖.
+
+    Returns
+    -------
+    ProofBounds
+        Arrays of the shape of ``t``. The bounds on the inner product and on the cosine are rounded
+        down, the bound on the norm is rounded up.
 
     Examples
     --------
@@ -209,8 +235,8 @@ def proof_bounds(
         below = rational(inner) + rational(k) * rise
         above = rational(norm) ** 2 + rational(k) * growth
         quotient = below**2 / above if above > 0 else Fraction(0)
-        cosine = -1.0 if below < 0 else root_down(quotient)
-        found.append((down(below), up(above), cosine))
+        cosine = -1.0 if below < 0 else exact.square_root_down(quotient)
+        found.append((float_below(below), float_above(above), cosine))
     columns = np.array(found, dtype=np.float64).reshape(-1, 3).T
     return ProofBounds(*(column.reshape(count.shape) for column in columns))
 
@@ -218,10 +244,10 @@ def proof_bounds(
 def translated_bound(
     X: npt.ArrayLike, coef: npt.ArrayLike, intercept: float, s: float, shift: npt.ArrayLike
 ) -> float:
-    """Bound the mistakes after a translation of all x by c (B6; Ex 1.29 of the source notes).
+    """Bound the mistakes of the perceptron after all x are translated by c (B6).
 
-    If y_i·(⟨w*, x_i⟩ + b*) ≥ s, then the same s is reached on the rows x_i + c by w* with the
-    bias b* − ⟨w*, c⟩. So separability stays, while the bound becomes
+    If y_i·(⟨w*, x_i⟩ + b*) ≥ s for all rows, then w* with the bias b* − ⟨w*, c⟩ has the same margin
+    s on the rows x_i + c. So the translated data is separable too, but its bound is
 
         t ≤ max(‖x_i + c‖² + 1)·(‖w*‖² + (b* − ⟨w*, c⟩)²)/s²
 
@@ -234,12 +260,12 @@ def translated_bound(
     s : float
         min y_i·(⟨w*, x_i⟩ + b*), or any positive number below it.
     shift : array-like of shape (d,)
-        c; zero gives the bound without translation.
+        c. Zero gives the bound without translation.
 
     Returns
     -------
     float
-        The bound, rounded up; infinite where it is beyond float64.
+        The bound, rounded up; infinite if it is beyond float64.
 
     Examples
     --------
@@ -267,10 +293,16 @@ def translated_bound(
 
 
 def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
-    """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*) (A9; Crammer et al. 2006).
+    """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*) (A9).
 
-    Guarantee: for one pass over any rows with ‖a_i‖ ≤ R from w₀ = 0, and any u, whose losses on
-    them are ℓ*_i = max(0, 1 − ⟨a_i, u⟩) with the sum ``hinge``.
+    The bound holds for one pass over any rows with ‖a_i‖ ≤ R, from w₀ = 0, and for any vector u of
+    length ``norm``. ``hinge`` is the sum of the losses ℓ*_i = max(0, 1 − ⟨a_i, u⟩) of u on the
+    rows.
+
+    References
+    ----------
+    Crammer, K., Dekel, O., Keshet, J., Shalev-Shwartz, S. and Singer, Y. (2006). Online
+    passive-aggressive algorithms. *Journal of Machine Learning Research* 7, 551-585.
 
     Examples
     --------
@@ -281,15 +313,23 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
     _require_positive("C", C)
     _require_not_negative(norm=norm, hinge=hinge)
     R, u, losses, most = map(rational, (radius, norm, hinge, C))
-    return up(max(R**2, 1 / most) * (u**2 + 2 * most * losses))
+    return float_above(max(R**2, 1 / most) * (u**2 + 2 * most * losses))
 
 
 def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: float = 0.0) -> float:
-    """Bound the mistakes of the p-norm perceptron (A9; Grove et al. 2001, Gentile 2003).
+    """Bound the mistakes of the p-norm perceptron (A9).
 
-    Guarantee: for any rows with ‖a_i‖_p ≤ X (``radius``), any u with ‖u‖_q = ``norm``, where
-    1/p + 1/q = 1, and any γ: γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D is the sum of
-    max(0, γ − ⟨a_i, u⟩) over the mistakes (``hinge``). Without losses M ≤ (p − 1)·(X·‖u‖_q/γ)².
+    Let ‖a_i‖_p ≤ X (``radius``) on all rows, let u be any vector with ‖u‖_q = ``norm``, where
+    1/p + 1/q = 1, and let γ be any positive number (``margin``). Then the mistakes M satisfy
+    γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D (``hinge``) is the sum of max(0, γ − ⟨a_i, u⟩) over the
+    mistakes. If D = 0, this is M ≤ (p − 1)·(X·‖u‖_q/γ)².
+
+    References
+    ----------
+    Grove, A. J., Littlestone, N. and Schuurmans, D. (2001). General convergence results for linear
+    discriminant updates. *Machine Learning* 43(3), 173-210.
+
+    Gentile, C. (2003). The robustness of the p-norm algorithms. *Machine Learning* 53(3), 265-299.
 
     Examples
     --------
@@ -305,16 +345,21 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
     square = (rational(radius) * rational(norm) / (2 * gamma)) ** 2 * (rational(p) - 1)
     losses = rational(hinge) / gamma
     # (h + √(h² + D/γ))², where h² is the square above
-    return up_with_root(2 * square + losses, 4 * square * (square + losses))
+    return plus_root_above(2 * square + losses, 4 * square * (square + losses))
 
 
 def second_order_bound(margin: float, hinge: float, quadratic: float, growth: float) -> float:
-    """Bound the mistakes of the second-order perceptron (A9; Cesa-Bianchi et al. 2005).
+    """Bound the mistakes of the second-order perceptron: M ≤ (D + √(uᵀAu · G))/γ (A9).
 
-    Guarantee: M ≤ (D + √(uᵀAu · G))/γ for every u and γ > 0, where D is the sum of
-    max(0, γ − ⟨a_i, u⟩) over the mistakes (``hinge``), uᵀAu = a·‖u‖² + Σ⟨a_i, u⟩² over them
-    (``quadratic``), and G (``growth``) is the ``log_det_`` of the run, or the smaller
-    ``potential_``.
+    The bound holds for every vector u and every γ > 0 (``margin``). D (``hinge``) is the sum of
+    max(0, γ − ⟨a_i, u⟩) over the mistakes. uᵀAu (``quadratic``) is a·‖u‖² plus the sum of ⟨a_i, u⟩²
+    over the mistakes. G (``growth``) is the ``log_det_`` of the run, or its ``potential_``, which
+    is smaller.
+
+    References
+    ----------
+    Cesa-Bianchi, N., Conconi, A. and Gentile, C. (2005). A second-order perceptron algorithm. *SIAM
+    Journal on Computing* 34(3), 640-668.
 
     Examples
     --------
@@ -324,15 +369,21 @@ def second_order_bound(margin: float, hinge: float, quadratic: float, growth: fl
     _require_positive("margin", margin)
     _require_not_negative(hinge=hinge, quadratic=quadratic, growth=growth)
     gamma, square = rational(margin), rational(quadratic) * rational(growth)
-    return up_with_root(rational(hinge) / gamma, square / gamma**2)
+    return plus_root_above(rational(hinge) / gamma, square / gamma**2)
 
 
 def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
-    """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ (A9; Dekel et al. 2008).
+    """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ (A9).
 
-    Guarantee: for a kernel with K(x, x) ≤ 1, a budget B of at least 83 and every g in its space
-    with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)); ``hinge`` is the sum of ℓ = max(0, 1 − y·g(x)) over the
-    mistakes. Infinite where g or B is outside of that.
+    The bound holds for a kernel with K(x, x) ≤ 1, a budget B of at least 83, and every function g
+    in the space of the kernel with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)) (``norm``). ``hinge`` is the sum of
+    ℓ = max(0, 1 − y·g(x)) over the mistakes. If g or B does not satisfy these conditions, the
+    result is infinite.
+
+    References
+    ----------
+    Dekel, O., Shalev-Shwartz, S. and Singer, Y. (2008). The Forgetron: a kernel-based perceptron on
+    a budget. *SIAM Journal on Computing* 37(5), 1342-1372.
 
     Examples
     --------
@@ -343,7 +394,7 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
     square, losses = rational(norm) ** 2, rational(hinge)
     if square > 0 and (budget < 83 or 16 * square * log_above(budget + 1) > budget + 1):
         return math.inf
-    return up(2 * square + 4 * losses)
+    return float_above(2 * square + 4 * losses)
 
 
 def _require_positive(name: str, value: float) -> None:
@@ -358,7 +409,7 @@ def _require_not_negative(**numbers: float) -> None:
 
 
 def finite_vector(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """The values as a vector; ValueError if they are none, or not finite."""
+    """Convert values to a vector; ValueError if they are no vector, or not finite."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0:
         raise ValueError(f"{name} must be a vector, not an array of shape {vector.shape}.")

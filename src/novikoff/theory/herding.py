@@ -1,21 +1,4 @@
-"""Herding: few points whose mean is near a target, chosen by a perceptron (D7; Rem 1.43).
-
-Candidates φ_s and a target φ̄, by default their mean. From w₀ = 0, or w₀ = φ̄ with a kernel,
-
-    s_t = argmax_s ⟨w_{t−1}, φ_s⟩,    w_t = w_{t−1} + φ̄ − φ_{s_t}
-
-(ties: the first). It is a perceptron on the rows φ̄ − φ_s that acts on the worst: as φ̄ is in the
-hull, ⟨w, φ̄ − φ_{s_t}⟩ ≤ 0 at every step. The mean of the points chosen misses the target by
-‖w_T − w₀‖/T. Let E = max‖φ̄ − φ_s‖, and let ρ be the radius of the largest ball around φ̄ in the
-hull, within the space that it spans. Then, from w₀ = 0,
-
-- ‖w_T‖² ≤ T·E², as in the perceptron's proof: the error is at most E/√T;
-- ⟨w, φ̄ − φ_{s_t}⟩ ≤ −ρ·‖w‖, so that ‖w_T‖ ≤ max(E, E²/2ρ): the error is at most that over T.
-
-From w₀ = φ̄, ‖w_T‖² ≤ ‖φ̄‖² + T·E² gives the error (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T at most.
-
-Where φ̄ is not in the hull, w grows for ever, and some w has ⟨w, φ̄ − φ_s⟩ > 0 for all s.
-"""
+"""Herding: few points whose mean is near a target, chosen by a perceptron."""
 
 from __future__ import annotations
 
@@ -34,38 +17,44 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import Verdict, separate
 
-# The most candidates, and dimensions, for which the ball is computed: facets are many.
+# The ball is computed for at most this many candidates and dimensions: hulls have many facets.
 _MAX_POINTS, _MAX_DIMENSIONS = 2000, 5
-_RANK = 1e-10  # a singular value below this share of the largest is none
-_BLOCK = 1 << 22  # entries of a kernel matrix at a time
-_NORMAL = 2.0**-1022  # floats below it have fewer digits
-_LEAST_KERNEL = 2.0**-900  # below it, what is left of a difference may not be a normal float
+# Singular values below this share of the largest count as zero.
+_RANK = 1e-10
+# The entries of a kernel matrix that are computed at a time.
+_BLOCK = 1 << 22
+# The least normal float: smaller floats have fewer digits.
+_NORMAL = 2.0**-1022
+# If kernel values are smaller, their differences may not be normal floats.
+_LEAST_KERNEL = 2.0**-900
 
 
 @dataclass(frozen=True, eq=False)
 class Herding:
-    """The points chosen, and how far their mean is from the target.
+    """The points that herding chose, and the distances of their means from the target.
 
     Attributes
     ----------
     indices : array of int of shape (n_samples,)
-        The candidates chosen, in their order; one may come again.
+        The numbers of the chosen candidates, in the order in which they were chosen. A candidate
+        may be chosen several times.
     errors : array of shape (n_samples,)
-        ‖φ̄ − mean of φ over the first T‖ = ‖w_T − w₀‖/T, for each T. In floats: with a kernel it
-        is a root of differences, and below about 1e-8·E nothing but rounding, or 0.
+        ‖φ̄ − mean of φ over the first T choices‖ = ‖w_T − w₀‖/T, for each T, in floats. With a
+        kernel the error is the root of a difference: below about 1e-8·E it is rounding noise, or 0.
     radius : float
         E = max‖φ̄ − φ_s‖.
     bound : array of shape (n_samples,), or None
-        The error is at most this: E/√T, or with a kernel (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T. None if
-        the target is not in the hull, or the kernel was seen not to be positive semidefinite.
+        An upper bound on the errors: E/√T, or with a kernel (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T. None if the
+        target is not in the convex hull, or if the kernel was seen not to be positive semidefinite.
     ball : float or None
-        ρ, in floats, where it is known: for at most 2,000 points that span at most 5 dimensions.
+        ρ, in floats. It is computed for at most 2,000 points that span at most 5 dimensions.
     fast_bound : array of shape (n_samples,), or None
-        max(E, E²/2ρ)/T, where ρ is known and positive.
+        max(E, E²/2ρ)/T, if ρ is known and positive.
     verdict : Verdict or None
-        For a target that was given: "separable" if it is not in the hull of the candidates. Then
-        ``verdict.coef`` and ``verdict.intercept`` separate it from them. The certificate proves
-        either, on the candidates with label 0 and the target, the last row, with label 1.
+        For a target that was given: "separable" if the target is not in the convex hull of the
+        candidates. Then ``verdict.coef`` and ``verdict.intercept`` separate the target from the
+        candidates. The certificate proves the verdict, on the candidates with label 0 and the
+        target, the last row, with label 1.
     """
 
     indices: Indices
@@ -83,29 +72,52 @@ def herd(
     n_samples: int = 100,
     kernel: Function | None = None,
 ) -> Herding:
-    """Choose points whose mean is near a target, by herding (D7; Welling 2009).
+    """Choose points whose mean is near a target, by herding (D7).
 
-    Guarantee, but for rounding (of a mean that is no float, too): for a target in the hull,
-    ``errors`` are at most ``bound``, and at most ``fast_bound`` where it is known: O(1/T), while T
-    points drawn at random have O(1/√T). A point may be chosen again and again.
+    Given candidates φ_s and a target φ̄, by default the mean of the candidates, herding starts from
+    w₀ = 0, or from w₀ = φ̄ with a kernel, and repeats
+
+        s_t = argmax_s ⟨w_{t−1}, φ_s⟩,    w_t = w_{t−1} + φ̄ − φ_{s_t}
+
+    (the first candidate wins a tie). This is a perceptron on the rows φ̄ − φ_s that updates on the
+    worst row: since φ̄ is in the convex hull of the candidates, ⟨w, φ̄ − φ_{s_t}⟩ ≤ 0 at every
+    step. The mean of the first T choices misses the target by ‖w_T − w₀‖/T. Let E = max‖φ̄ − φ_s‖,
+    and let ρ be the radius of the largest ball around φ̄ in the hull, within the space that the
+    hull spans. Except for rounding, the errors have these bounds.
+
+    - From w₀ = 0, ‖w_T‖² ≤ T·E², as in the perceptron's proof. The error is at most E/√T.
+    - From w₀ = 0, ⟨w, φ̄ − φ_{s_t}⟩ ≤ −ρ·‖w‖, so that ‖w_T‖ ≤ max(E, E²/2ρ). The error is at most
+      max(E, E²/2ρ)/T: O(1/T), while the mean of T random points has an error of O(1/√T).
+    - From w₀ = φ̄, ‖w_T‖² ≤ ‖φ̄‖² + T·E². The error is at most (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T.
+
+    If φ̄ is not in the hull, w grows without end, and some w has ⟨w, φ̄ − φ_s⟩ > 0 for all s.
 
     Parameters
     ----------
     features : array of shape (m, D)
-        The candidates φ_s; with a kernel, what it is applied to.
+        The candidates φ_s; with a kernel, the rows to which the kernel is applied.
     target : array of shape (D,), optional
-        φ̄; by default the mean of the candidates. With a kernel it is that in any case.
+        φ̄; by default the mean of the candidates. With a kernel, the target is always the mean.
     n_samples : int
         T, the number of points to choose.
     kernel : callable, optional
-        Kernel herding (Chen, Welling and Smola 2010): ``kernel(X, Y)`` gives the matrix of
-        ⟨φ(x), φ(y)⟩, as scikit-learn's pairwise kernels do. One row is computed for each point
-        chosen, and all rows once, for their mean.
+        For kernel herding: ``kernel(X, Y)`` returns the matrix of ⟨φ(x), φ(y)⟩, like scikit-learn's
+        pairwise kernels. One row of the matrix is computed for each point that is chosen, and all
+        rows once, for their mean.
 
     Returns
     -------
     Herding
-        The points, the errors and their bounds. A target that is not in the hull has a separator.
+        The points, the errors and their bounds. If the target is not in the convex hull, the
+        verdict has a hyperplane that separates it.
+
+    References
+    ----------
+    Welling, M. (2009). Herding dynamical weights to learn. *Proceedings of the 26th International
+    Conference on Machine Learning*, 1121-1128.
+
+    Chen, Y., Welling, M. and Smola, A. (2010). Super-samples from kernel herding. *Proceedings of
+    the 26th Conference on Uncertainty in Artificial Intelligence*, 109-116.
 
     Examples
     --------
@@ -125,31 +137,31 @@ def herd(
         raise ValueError(f"The features must be a dense matrix with rows and columns, not {what}.")
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
         raise ValueError(f"n_samples must be a whole number above 0, not {n_samples!r}.")
-    pose(points, np.ones(len(points), dtype=np.int8), False)  # names NaN and infinity
+    pose(points, np.ones(len(points), dtype=np.int8), False)  # rejects NaN and infinity
     points, n_samples = points.astype(np.float64, copy=False), int(n_samples)
     if kernel is not None:
         if target is not None:
             raise ValueError("With a kernel the target is the mean of the features: leave it out.")
         if not callable(kernel):
             raise ValueError(
-                f"The kernel must be a function of two matrices, as those of "
+                f"The kernel must be a function of two matrices, like those in "
                 f"sklearn.metrics.pairwise, not {kernel!r}."
             )
         return _herd_by_kernel(points, n_samples, kernel)
     if target is None:
-        return _herd_plainly(points, None, n_samples, None)
+        return _herd_points(points, None, n_samples, None)
     given = np.asarray(target, dtype=np.float64)
     if given.shape != points.shape[1:] or not np.isfinite(given).all():
         raise ValueError(f"The target must be {points.shape[1]} finite numbers.")
     labels = np.append(np.zeros(len(points), dtype=np.int64), 1)
     verdict = separate(np.vstack([points, given]), labels, goal="kind")
-    return _herd_plainly(points, given, n_samples, verdict)
+    return _herd_points(points, given, n_samples, verdict)
 
 
-def _herd_plainly(
+def _herd_points(
     points: Vector, target: Vector | None, n_samples: int, verdict: Verdict | None
 ) -> Herding:
-    """w₀ = 0, and w is kept, in a unit in which no product leaves float64."""
+    """Herding from w₀ = 0; w is kept in a unit in which no product overflows or underflows."""
     all_points = points if target is None else np.vstack([points, target])
     unit = math.ldexp(1.0, math.frexp(float(np.abs(all_points).max()))[1] - 1)
     scaled = all_points / unit
@@ -173,23 +185,23 @@ def _herd_plainly(
     ball = _ball(rows) if inside else None
     fast = None if not ball else max(E, E**2 / (2.0 * ball)) / steps
     bound = E / np.sqrt(steps) if inside else None
-    with np.errstate(over="ignore"):  # lengths beyond float64 are infinite
-        bound = None if bound is None else _times(bound, unit)
-        fast = None if fast is None else _times(fast, unit)
+    with np.errstate(over="ignore"):  # lengths beyond float64 become infinite
+        bound = None if bound is None else _in_unit(bound, unit)
+        fast = None if fast is None else _in_unit(fast, unit)
         ball = None if ball is None else ball * unit
-        missed, E = _times(np.array(errors), unit), float(_times(np.array([E]), unit)[0])
+        missed, E = _in_unit(np.array(errors), unit), float(_in_unit(np.array([E]), unit)[0])
         return Herding(indices, missed, E, bound, ball, fast, verdict)
 
 
-def _times(values: Vector, unit: float) -> Vector:
-    """Values in a unit: below normal floats rounded up, so that only 0 becomes 0."""
+def _in_unit(values: Vector, unit: float) -> Vector:
+    """Values times a unit; results below the normal floats are rounded up, so only 0 becomes 0."""
     found = values * unit
     rounded = (found < _NORMAL) & (values > 0.0) & (found / unit != values)
     return np.where(rounded, np.nextafter(found, math.inf), found)
 
 
 def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding:
-    """w₀ = φ̄, and the scores ⟨w, φ_s⟩ = (t + 1)·⟨φ̄, φ_s⟩ − Σ k(s, s_i) are kept."""
+    """Herding from w₀ = φ̄; the scores ⟨w, φ_s⟩ = (t + 1)·⟨φ̄, φ_s⟩ − Σ k(s, s_i) are kept."""
     m, size = len(points), max(1, _BLOCK // len(points))
     mean, squares = np.empty(m), np.empty(m)  # ⟨φ̄, φ_s⟩ and ⟨φ_s, φ_s⟩
     for first in range(0, m, size):
@@ -241,7 +253,7 @@ def _kernel_rows(kernel: Function, points: Vector, part: slice) -> Vector:
 
 
 def _check_symmetric(block: Vector, first: int) -> None:
-    """Raise ValueError unless the kernels of these rows with each other are the same both ways."""
+    """Raise ValueError unless the kernel values of these rows with each other are symmetric."""
     gap = np.abs(block - block.T)
     i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
     if gap[i, j] > 1e-8 * float(np.abs(block).max()):
@@ -252,9 +264,10 @@ def _check_symmetric(block: Vector, first: int) -> None:
 
 
 def _ball(rows: Vector) -> float | None:
-    """ρ: the distance from the origin, a point of their hull, to its nearest facet, or None.
+    """ρ: the distance from the origin to the nearest facet of the rows' convex hull, or None.
 
-    In float64. The space is that of the rows, which the origin spans with their hull.
+    The origin is a point of the hull. The distance is measured within the space that the rows span,
+    in float64. None if there are too many rows or dimensions.
     """
     from scipy.spatial import ConvexHull, QhullError
 

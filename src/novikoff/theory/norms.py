@@ -1,9 +1,4 @@
-"""ℓ_p norms, their duals, and margins measured in them (B10; Def 1.25, Ex 1.26).
-
-‖w‖_p = (Σ|w_j|^p)^(1/p), and ‖w‖_∞ = max|w_j|. The dual norm of ℓ_p is ℓ_q with 1/p + 1/q = 1:
-⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q (Hölder), with equality for some z ≠ 0. All numbers are floats, rounded to
-nearest: for a bound take a margin that is a little smaller, and a radius that is a little larger.
-"""
+"""ℓ_p norms, their dual norms, and margins that are measured in them."""
 
 from __future__ import annotations
 
@@ -26,7 +21,10 @@ from novikoff.theory.bounds import finite_vector
 
 
 def dual_exponent(p: float) -> float:
-    """The q with 1/p + 1/q = 1, for p from 1 to infinity.
+    """The dual exponent q of p, with 1/p + 1/q = 1, for p from 1 to infinity (B10).
+
+    The norm ‖w‖_p is (Σ|w_j|^p)^(1/p), and ‖w‖_∞ is max|w_j|. The dual norm of ℓ_p is ℓ_q: Hölder's
+    inequality says ⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q, with equality for some z ≠ 0 (`dual_vector`).
 
     Examples
     --------
@@ -39,7 +37,9 @@ def dual_exponent(p: float) -> float:
 
 
 def lp_norm(w: npt.ArrayLike, p: float) -> float:
-    """‖w‖_p, without overflow or underflow on the way.
+    """The norm ‖w‖_p, computed without overflow or underflow on the way (B10).
+
+    The result is a float, rounded to nearest.
 
     Examples
     --------
@@ -55,9 +55,10 @@ def lp_norm(w: npt.ArrayLike, p: float) -> float:
 
 
 def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
-    """The z with ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p: it shows that Hölder's inequality is sharp.
+    """The vector z with ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p, for which Hölder's inequality is sharp (B10).
 
-    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ it is ±e_j of the first largest entry.
+    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ the vector is ±e_j, where j is the first
+    entry of largest size. The entries are floats, rounded to nearest.
 
     Examples
     --------
@@ -81,10 +82,11 @@ class PNormMargin(NamedTuple):
     Attributes
     ----------
     margin : float
-        γ = min_i ⟨a_i, w⟩/‖w‖_q; not positive where w errs on a row or passes through one.
+        γ = min_i ⟨a_i, w⟩/‖w‖_q. It is not positive if w misclassifies a row or if a row lies on
+        the hyperplane.
     radius : float
-        X_p = max_i ‖a_i‖_p. The p-norm perceptron makes at most (p − 1)·(X_p/γ)² mistakes, p ≥ 2:
-        `novikoff.bounds.p_norm_bound`.
+        X_p = max_i ‖a_i‖_p. For p ≥ 2 the p-norm perceptron makes at most (p − 1)·(X_p/γ)²
+        mistakes: `novikoff.bounds.p_norm_bound`.
     q : float
         The dual exponent.
     """
@@ -102,20 +104,31 @@ def p_norm_margin(
     *,
     p: float = 2.0,
 ) -> PNormMargin:
-    """The margin of a given rule, rows measured in ℓ_p and the rule in ℓ_q (B10).
+    """The margin of a given rule, with the rows measured in ℓ_p and the rule in ℓ_q (B10).
 
-    Without an intercept it is the least distance of a row to the hyperplane, measured in ℓ_p; with
-    one, the same for the rows [x, 1]. A sparse rule is short in ℓ_1 and the rows are short in ℓ_∞,
-    so that a large p is good for sparse rules, p = 2 for dense ones.
+    Without an intercept, the margin is the least distance of a row to the hyperplane, measured in
+    ℓ_p. With an intercept, it is the same for the rows [x, 1]. A sparse rule is short in ℓ_1, and
+    the rows are short in ℓ_∞. Therefore the p-norm perceptron with a large p is good for sparse
+    rules, and with p = 2 for dense rules.
 
     Parameters
     ----------
     X, y : array-like of shape (n, d), array-like of shape (n,)
-        The rows, and labels of two kinds; the larger is the positive class.
+        The rows, and their labels of two classes; the larger label is the positive class.
     coef, intercept : array-like of shape (d,), float or None
-        The rule; without a bias where the intercept is None.
+        The rule; None for a rule without a bias.
     p : float
         From 1 to infinity.
+
+    Returns
+    -------
+    PNormMargin
+        The margin, the size of the rows and the dual exponent. They are floats, rounded to nearest:
+        for a bound, take a margin that is a little smaller and a radius that is a little larger.
+
+    References
+    ----------
+    Gentile, C. (2003). The robustness of the p-norm algorithms. *Machine Learning* 53(3), 265-299.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Directed rounding: bounds of theorems as floats that are not on the wrong side of the truth.
+"""Directed rounding: floats that are never on the wrong side of the number they stand for.
 
-A formula is computed in rationals, from floats that are taken as exactly what they are. Square
-roots and logarithms are the only numbers in it that are rounded on the way, each to the side that
-makes the bound weaker. The last step rounds the rational to a float, to the same side.
+A formula is computed in rationals, from floats that are taken as the exact numbers they are. Only
+square roots and logarithms are rounded on the way, each to the side that makes the bound weaker.
+The last step rounds the rational to a float, to the same side.
 """
 
 from __future__ import annotations
@@ -15,45 +15,40 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.proofs import exact
 
-# Logarithms of the C library are within one unit in the last place, 2⁻⁵² of themselves at most.
-_LOG_SLIP = Fraction(1, 1 << 50)
+# Logarithms of the C library are within one unit in the last place, at most 2⁻⁵² of their value.
+_LOG_ERROR = Fraction(1, 1 << 50)
 
 
 def rational(value: float) -> Fraction:
-    """A finite number, exactly what it is."""
+    """Convert a finite number to the rational number that it is exactly."""
     whole = isinstance(value, int | float | Fraction)
     return Fraction(value) if whole else Fraction(float(value))
 
 
-def up(value: Fraction) -> float:
-    """The smallest float that is not below the number; infinite beyond all floats."""
+def float_above(value: Fraction) -> float:
+    """The smallest float that is not below the number; infinite if the number is beyond float64."""
     return exact.rounded_up(value) + 0.0  # 0, not −0
 
 
-def down(value: Fraction) -> float:
+def float_below(value: Fraction) -> float:
     """The largest float that is not above the number."""
     return exact.rounded_down(value)
 
 
-def up_with_root(value: Fraction, square: Fraction) -> float:
-    """Value + √square, rounded up.
+def plus_root_above(value: Fraction, square: Fraction) -> float:
+    """A float that is not below value + √square.
 
     Examples
     --------
-    >>> up_with_root(Fraction(1, 2), Fraction(9, 4)), up_with_root(Fraction(0), Fraction(2))
+    >>> plus_root_above(Fraction(1, 2), Fraction(9, 4)), plus_root_above(Fraction(0), Fraction(2))
     (2.0, 1.4142135623730951)
     """
     root = exact.square_root_up(square)
-    return up(value + Fraction(root)) if math.isfinite(root) else math.inf
-
-
-def root_down(square: Fraction) -> float:
-    """√square, rounded down."""
-    return exact.square_root_down(square)
+    return float_above(value + Fraction(root)) if math.isfinite(root) else math.inf
 
 
 def log_above(value: float) -> Fraction:
-    """Not less than ln value.
+    """A rational that is not below ln value.
 
     Examples
     --------
@@ -61,25 +56,25 @@ def log_above(value: float) -> Fraction:
     (Fraction(0, 1), True)
     """
     near = Fraction(math.log(value))
-    return near + abs(near) * _LOG_SLIP
+    return near + abs(near) * _LOG_ERROR
 
 
 def log_below(value: float) -> Fraction:
-    """Not more than ln value."""
+    """A rational that is not above ln value."""
     near = Fraction(math.log(value))
-    return near - abs(near) * _LOG_SLIP
+    return near - abs(near) * _LOG_ERROR
 
 
-def halvings(value: float) -> Fraction:
-    """Not less than log₂(1/value), and equal to it for powers of two.
+def halvings_above(value: float) -> Fraction:
+    """A rational that is not below log₂(1/value), and equal to it for powers of two.
 
     Examples
     --------
-    >>> halvings(0.25), float(halvings(0.3))
+    >>> halvings_above(0.25), float(halvings_above(0.3))
     (Fraction(2, 1), 1.7369655941662068)
     """
     m, e = math.frexp(value)
-    return -Fraction(math.log2(m)) * (1 if m == 0.5 else 1 + _LOG_SLIP) - e
+    return -Fraction(math.log2(m)) * (1 if m == 0.5 else 1 + _LOG_ERROR) - e
 
 
 def square_norm(vector: Vector) -> Fraction:

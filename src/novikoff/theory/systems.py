@@ -1,8 +1,8 @@
-"""How many steps the methods for systems of inequalities can take (D1, D4, D5).
+"""Upper bounds on the steps of the methods for systems of linear inequalities (D1, D4, D5).
 
-Rows have unit length. γ is the margin of the homogeneous rows, max over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩;
-each bound holds for any γ that is not too large, and is rounded up (`rounding`). The bound of the
-perceptron and of von Neumann's algorithm is `novikoff.theory.unit_ball_bound`, 1/γ².
+The rows have unit length. γ is the margin of the homogeneous rows: the maximum over ‖u‖ ≤ 1 of
+min_i ⟨h_i, u⟩. Each bound also holds for any γ that is too small, and is rounded up. The bound of
+the perceptron and of von Neumann's algorithm is `novikoff.theory.unit_ball_bound`, 1/γ².
 """
 
 from __future__ import annotations
@@ -13,16 +13,25 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.theory.rounding import halvings, log_above, log_below, rational, up, up_with_root
+from novikoff.theory.rounding import (
+    float_above,
+    halvings_above,
+    log_above,
+    log_below,
+    plus_root_above,
+    rational,
+)
 
 
 def agmon_rate(eta: float, condition: float) -> float:
-    """The factor on d(w, P)² of a relaxation step at maximal distance (D1; Agmon 1954).
+    """The rate of convergence of the relaxation method that projects on the farthest row (D1).
+
+    Let d(w, P) be the distance of w to the polyhedron P of solutions. Each step satisfies
 
         d(w⁺, P)² ≤ (1 − η(2 − η)·μ²)·d(w, P)²
 
-    where the largest violation, as a distance, is at least μ·d(w, P) for all w: 1/μ is Hoffman's
-    constant of the polyhedron P.
+    where μ is a number such that the largest violation at w, as a distance, is at least μ·d(w, P)
+    for all w. The number 1/μ is Hoffman's constant of P.
 
     Parameters
     ----------
@@ -30,6 +39,19 @@ def agmon_rate(eta: float, condition: float) -> float:
         The relaxation η, from 0 to 2.
     condition : float
         μ, or any positive number below it; at most 1.
+
+    Returns
+    -------
+    float
+        The factor 1 − η(2 − η)·μ², rounded up.
+
+    References
+    ----------
+    Agmon, S. (1954). The relaxation method for linear inequalities. *Canadian Journal of
+    Mathematics* 6, 382-392.
+
+    Hoffman, A. J. (1952). On approximate solutions of systems of linear inequalities. *Journal of
+    Research of the National Bureau of Standards* 49(4), 263-265.
 
     Examples
     --------
@@ -41,15 +63,21 @@ def agmon_rate(eta: float, condition: float) -> float:
     _require(condition=condition)
     if condition > 1.0:
         raise ValueError(f"No violation is larger than the distance: μ ≤ 1, not {condition}.")
-    return up(1 - rational(eta) * (2 - rational(eta)) * rational(condition) ** 2)
+    return float_above(1 - rational(eta) * (2 - rational(eta)) * rational(condition) ** 2)
 
 
 def shifted_bound(distance: float, radius: float, shift: float) -> float:
-    """Bound the steps of shifted relaxation: ‖w₀ − z‖²/(δ·(2ε − δ)) (D1).
+    """Bound the steps of the relaxation method with a shift: ‖w₀ − z‖²/(δ·(2ε − δ)) (D1).
 
-    Guarantee: if the ball of radius ε around z satisfies all rows, relaxation with η = 1 and a
-    shift δ < 2ε makes at most this many steps in every order, as each lowers ‖w − z‖² by
-    δ·(2ε − δ) at least. δ = ε is best: (‖w₀ − z‖/ε)², the perceptron's bound for inequalities.
+    Let the ball of radius ε (``radius``) around z satisfy all rows, and let ``distance`` be ‖w₀ −
+    z‖. With η = 1 and a shift δ < 2ε, every step lowers ‖w − z‖² by at least δ·(2ε − δ), in every
+    order of the rows. The bound is smallest for δ = ε: it is (‖w₀ − z‖/ε)², the perceptron's bound
+    for inequalities.
+
+    Returns
+    -------
+    float
+        The bound, rounded up.
 
     Examples
     --------
@@ -62,13 +90,18 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
             f"A shift of {shift} leaps over a ball of radius {radius}: it must be below twice that."
         )
     delta = rational(shift)
-    return up(rational(distance) ** 2 / (delta * (2 * rational(radius) - delta)))
+    return float_above(rational(distance) ** 2 / (delta * (2 * rational(radius) - delta)))
 
 
 def smooth_bound(margin: float, n: int) -> float:
-    """Bound the steps of `smooth` with entropy: 2√(2 ln n)/γ (D4; Soheili and Peña 2012).
+    """Bound the steps of the smooth perceptron with the entropy prox function: 2√(2 ln n)/γ (D4).
 
-    ``n`` is the number of homogeneous rows, e included.
+    ``n`` is the number of homogeneous rows, the row t > 0 included.
+
+    References
+    ----------
+    Soheili, N. and Peña, J. (2012). A smooth perceptron algorithm. *SIAM Journal on Optimization*
+    22(2), 728-737.
 
     Examples
     --------
@@ -76,13 +109,18 @@ def smooth_bound(margin: float, n: int) -> float:
     651
     """
     _require(margin=margin, n=n)
-    return up_with_root(Fraction(0), 8 * log_above(n) / rational(margin) ** 2)
+    return plus_root_above(Fraction(0), 8 * log_above(n) / rational(margin) ** 2)
 
 
 def smooth_euclidean_bound(margin: float, norm: float) -> float:
-    """Bound the steps of `smooth` with the Euclidean prox function: 2‖H‖₂/γ (D4).
+    """Bound the steps of the smooth perceptron with the Euclidean prox function: 2‖H‖₂/γ (D4).
 
-    ``norm`` is ‖H‖₂, or any number above it.
+    ``norm`` is the spectral norm ‖H‖₂ of the homogeneous rows, or any number above it.
+
+    References
+    ----------
+    Soheili, N. and Peña, J. (2012). A smooth perceptron algorithm. *SIAM Journal on Optimization*
+    22(2), 728-737.
 
     Examples
     --------
@@ -90,13 +128,32 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
     12.0
     """
     _require(margin=margin, norm=norm)
-    return up(2 * rational(norm) / rational(margin))
+    return float_above(2 * rational(norm) / rational(margin))
 
 
 def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tuple[float, float]:
-    """Bound the steps of each run of `smooth_primal_dual`, and the runs (D4).
+    """Bound the steps of each run of the primal-dual smooth perceptron, and the runs (D4).
 
-    At most 2√2·‖H‖₂/γ steps in each of at most 1 + log_Γ(1/γ) runs (Soheili and Peña 2013).
+    There are at most 2√2·‖H‖₂/γ steps in each of at most 1 + log_Γ(1/γ) runs.
+
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it.
+    norm : float
+        ‖H‖₂, or any number above it.
+    factor : float
+        Γ, by which each run lowers ‖Hᵀx‖.
+
+    Returns
+    -------
+    steps, runs : float
+        The two bounds, rounded up.
+
+    References
+    ----------
+    Soheili, N. and Peña, J. (2013). A primal-dual smooth perceptron-von Neumann algorithm. In
+    *Discrete Geometry and Optimization*, Fields Institute Communications 69, 303-320.
 
     Examples
     --------
@@ -107,17 +164,22 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     _require(margin=margin, norm=norm)
     if not 1.0 < factor < math.inf:
         raise ValueError(f"The factor must be finite and above 1, not {factor}.")
-    steps = up_with_root(Fraction(0), 8 * (rational(norm) / rational(margin)) ** 2)
-    return steps, up(1 + max(-log_below(margin) / log_below(factor), Fraction(0)))
+    steps = plus_root_above(Fraction(0), 8 * (rational(norm) / rational(margin)) ** 2)
+    return steps, float_above(1 + max(-log_below(margin) / log_below(factor), Fraction(0)))
 
 
 def rescaling_bound(margin: float, p: int) -> float:
-    """Bound the rescalings of `rescaled` in dimension p (D5; Peña and Soheili 2016).
+    """Bound the rescalings of the rescaled perceptron in dimension p (D5).
 
         [(p − 1)·ln(1/γ) + ln p + ½ ln π]/ln 1.5
 
-    Each multiplies the solutions' part of the unit sphere by more than 1.5; it begins with a cap
-    of angle arcsin γ at least, and ends with half the sphere at most.
+    Each rescaling multiplies the solutions' share of the unit sphere by more than 1.5. That share
+    is at least a cap of angle arcsin γ in the beginning, and at most half the sphere in the end.
+
+    References
+    ----------
+    Peña, J. and Soheili, N. (2016). A deterministic rescaled perceptron algorithm. *Mathematical
+    Programming* 155, 497-510.
 
     Examples
     --------
@@ -126,13 +188,18 @@ def rescaling_bound(margin: float, p: int) -> float:
     """
     _require(margin=margin, p=p)
     volume = (p - 1) * -log_below(margin) + log_above(p) + log_above(math.pi) / 2
-    return up(volume / log_below(1.5))
+    return float_above(volume / log_below(1.5))
 
 
 def doubling_bound(x: npt.ArrayLike) -> float:
-    """Bound the rescalings of `projection_rescaling`: log₂(1/Π x_i) (D5; Peña and Soheili 2017).
+    """Bound the rescalings of the projection and rescaling algorithm: log₂(1/Π x_i) (D5).
 
-    ``x`` is any solution of the homogeneous rows, x = H u > 0, divided by its largest entry.
+    ``x`` is any solution x = H u > 0 of the homogeneous rows, divided by its largest entry.
+
+    References
+    ----------
+    Peña, J. and Soheili, N. (2017). Solving conic systems via projection and rescaling.
+    *Mathematical Programming* 166, 87-111.
 
     Examples
     --------
@@ -142,7 +209,7 @@ def doubling_bound(x: npt.ArrayLike) -> float:
     entries = np.asarray(x, dtype=np.float64)
     if not (entries.ndim == 1 and (entries > 0.0).all() and (entries <= 1.0).all()):
         raise ValueError("A solution, divided by its largest entry, has entries above 0 up to 1.")
-    return up(sum(map(halvings, entries.tolist()), Fraction(0)))
+    return float_above(sum(map(halvings_above, entries.tolist()), Fraction(0)))
 
 
 def _require(**numbers: float) -> None:

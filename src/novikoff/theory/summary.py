@@ -1,0 +1,211 @@
+"""The mistake bound on one's own data, beside the mistakes of the perceptron in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple, cast
+
+from novikoff.core.orders import BY_NAME, Order
+from novikoff.geometry.separability import Verdict, VerdictData, separate
+from novikoff.sentences import digits_down, digits_up, large
+from novikoff.theory.run import run_perceptron
+
+# A run in one order stops after this many epochs, or this many seconds.
+MAX_EPOCHS, _MAX_RUN_SECONDS = 1000, 5.0
+# The name of an order is cut to this many characters in the table.
+_MAX_NAME = 40
+
+
+class OrderRun(NamedTuple):
+    """The perceptron's run from zero weights in one order.
+
+    Attributes
+    ----------
+    order : str
+        The name of the index rule.
+    mistakes, epochs : int
+        The mistakes, and the passes over the rows.
+    clean : bool
+        Whether the run ended with every row classified correctly.
+    period : int or None
+        The number of epochs after which the weights repeat, if they were seen to repeat.
+    """
+
+    order: str
+    mistakes: int
+    epochs: int
+    clean: bool
+    period: int | None
+
+    @property
+    def ending(self) -> str:
+        """How the run ended, in words."""
+        if self.clean:
+            return "all rows correct"
+        if self.period is None:
+            return "stopped"
+        return f"repeats every {self.period:,} epochs" if self.period > 1 else "repeats every epoch"
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """R, γ and R²/γ² of two classes, and the mistakes of the perceptron in each order.
+
+    It prints as a table, in a notebook too. R is rounded up and γ is rounded down in print.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        Whether a hyperplane separates the classes, with the proof of R, γ and ⌊R²/γ²⌋.
+    n, d : int
+        The number of rows, and of columns.
+    runs : list of OrderRun
+        One run for each order.
+    """
+
+    verdict: Verdict
+    n: int
+    d: int
+    runs: list[OrderRun]
+
+    @property
+    def radius(self) -> float:
+        """R = max ‖a_i‖, rounded up."""
+        return self.verdict.radius
+
+    @property
+    def margin(self) -> float:
+        """γ, rounded down; 0 if no hyperplane separates the classes."""
+        return self.verdict.margin.lo
+
+    @property
+    def bound(self) -> int | None:
+        """⌊R²/γ²⌋: no run from zero weights makes more mistakes, in any order.
+
+        None if no hyperplane separates the classes.
+        """
+        return self.verdict.mistake_bound
+
+    def __str__(self) -> str:
+        lines = [f"{name:<9}{value}" for name, value in self._facts()]
+        return "\n".join([*lines, "", *aligned(self._table(), "<>><")])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        facts, table = self._facts(), self._table()
+        return _html(facts) + _html(table[1:], head=table[0])
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("data", f"{self.n:,} rows, {self.d:,} columns: {self.verdict.kind}"),
+            ("R", f"{digits_up(self.radius, 6)}, the length of the longest row [x, 1]"),
+        ]
+        proof = self.verdict.certificate
+        rule, which = "[w, b]", ""
+        if proof is not None and not proof.fit_intercept:
+            facts[1] = ("R", f"{digits_up(self.radius, 6)}, the length of the longest row x")
+            rule, which = "w", " through the origin"
+        if self.verdict.kind != "separable":
+            none = f"none: no hyperplane{which} classifies every row correctly"
+            return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
+        margin = f"{digits_down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
+        if self.bound is None:
+            return [*facts, ("γ", margin)]
+        most = f"{large(self.bound)}: no run makes more mistakes, in any order"
+        return [*facts, ("γ", margin), ("⌊R²/γ²⌋", most)]
+
+    def _table(self) -> list[tuple[str, ...]]:
+        head = ("order", "mistakes", "epochs", "end")
+        body = [(r.order, f"{r.mistakes:,}", f"{r.epochs:,}", r.ending) for r in self.runs]
+        return [head, *body]
+
+
+def summary(
+    X: object,
+    y: object,
+    *,
+    positive: Hashable = None,
+    fit_intercept: bool = True,
+    orders: Iterable[str | Sequence[int] | Order] | None = None,
+    random_state: int = 0,
+) -> Summary:
+    """Compare the mistake bound R²/γ² with the mistakes of the perceptron in every order (B1, B8).
+
+    The function decides whether the classes are separable, and runs the perceptron from zero
+    weights in each order. If the classes are separable, no run makes more than ``bound`` = ⌊R²/γ²⌋
+    mistakes; ``verdict`` proves R and γ.
+
+    Parameters
+    ----------
+    X, y : array of shape (n, d), array of shape (n,)
+        The rows, and their labels of two classes.
+    positive : label
+        The positive class. All other classes together are the negative class then.
+    fit_intercept : bool
+        Whether the rules have a bias.
+    orders : names, lists of row numbers, or objects of `novikoff.orders`
+        The orders to run; by default all orders that have a name.
+    random_state : int
+        The seed of the random orders.
+
+    Returns
+    -------
+    Summary
+        The verdict and one run for each order, which print as a table. A run ends when it
+        classifies every row correctly, after 1,000 epochs, or after five seconds.
+
+    References
+    ----------
+    Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium
+    on the Mathematical Theory of Automata* 12, 615-622.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> nv.theory.summary(X, [0, 0, 0, 1], orders=["cyclic", [3, 1, 0, 2], "max_distance"])
+    data     4 rows, 2 columns: separable
+    R        1.73206, the length of the longest row [x, 1]
+    γ        0.242535, the largest margin of any rule [w, b] of length 1
+    ⌊R²/γ²⌋  51: no run makes more mistakes, in any order
+    <BLANKLINE>
+    order         mistakes  epochs  end
+    cyclic              18       9  all rows correct
+    [3, 1, 0, 2]        20       9  all rows correct
+    max_distance        15       4  all rows correct
+    """
+    verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
+    problem, runs = cast(VerdictData, verdict.data).problem, []  # checked, and signed
+    for order in BY_NAME if orders is None else orders:
+        ran = run_perceptron(
+            problem, order, max_epochs=MAX_EPOCHS, max_seconds=_MAX_RUN_SECONDS,
+            random_state=random_state,
+        )  # fmt: skip
+        name = _short_name(order)
+        runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
+    return Summary(verdict, problem.n, problem.p - 1, runs)
+
+
+def aligned(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+    """The lines of a table with aligned columns: to the right for ">", to the left for "<"."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(row, sides, widths, strict=True)
+        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
+
+
+def _html(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
+    """An HTML table whose first column names the rows."""
+    lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)] if head else []
+    for name, *cells in rows:
+        lines.append(f"<th>{escape(name)}</th><td>{'</td><td>'.join(map(escape, cells))}</td>")
+    return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
+
+
+def _short_name(order: str | Sequence[int] | Order) -> str:
+    """The name of an order in a table; a long list of row numbers is cut off."""
+    text = str(order)
+    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
