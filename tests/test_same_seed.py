@@ -12,7 +12,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
-from novikoff.jobs.study import Options, study
+from novikoff.jobs.study import study
+from novikoff.jobs.study_records import Options
 from novikoff.page.study import Question, pocket
 from tests.cli.conftest import inside
 

@@ -13,7 +13,8 @@ import novikoff as nv
 from novikoff.core.rows import Indices
 from novikoff.core.scaling import Scaling
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
-from novikoff.jobs.study import Options, Study, study
+from novikoff.jobs.study import study
+from novikoff.jobs.study_records import Options, Study
 
 
 def duplicates(found: Study) -> list[Indices]:

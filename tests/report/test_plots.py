@@ -26,7 +26,8 @@ import novikoff as nv
 from novikoff.core.counts import Trace
 from novikoff.core.rows import Vector
 from novikoff.errors import OutputError
-from novikoff.jobs.study import Options, study
+from novikoff.jobs.study import study
+from novikoff.jobs.study_records import Options
 from novikoff.report.pictures import Subject, draw
 from novikoff.report.plots import (
     BoundaryDisplay,

@@ -20,7 +20,7 @@ from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_
 
 if TYPE_CHECKING:
     from novikoff.data import Dataset
-    from novikoff.jobs.study import Options, Study
+    from novikoff.jobs.study_records import Options, Study
     from novikoff.report.summary import Report
 
 _KINDS = ["separable", "quasi-separable", "inseparable"]
@@ -194,7 +194,7 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
 
 
 def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) -> Options:
-    from novikoff.jobs.study import Options
+    from novikoff.jobs.study_records import Options
 
     estimated = asked.cv or asked.holdout
     return Options(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +15,7 @@ import scipy.sparse as sp
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Problem, pose, row_blocks
-from novikoff.core.rows import Indices, Matrix, Vector
-
-if TYPE_CHECKING:
-    from novikoff.core.runs import Plan, Run
+from novikoff.core.rows import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,25 +93,6 @@ def standardise(problem: Problem) -> tuple[Problem, Scaling]:
     """
     scaling = Scaling.of(problem.X, centre=problem.fit_intercept)
     return pose(scaling.apply(problem.X), problem.signs, problem.fit_intercept), scaling
-
-
-def train_standardised(
-    model: LinearModel,
-    problem: Problem,
-    codes: Indices,
-    plan: Plan,
-    sample_weight: Vector | None = None,
-) -> tuple[LinearModel, Run, Problem]:
-    """Train a model on features of mean 0 and variance 1, from its weights on.
-
-    Returns the model for the features as given, the run, and the standardised problem that the run
-    saw. ``model`` is for the features as given and keeps its weights.
-    """
-    scaled, scaling = standardise(problem)
-    inner = model.copy()
-    inner.W = scaling.forth(model.W)
-    run = inner.train(scaled, codes, plan, sample_weight)
-    return scaling.back_model(inner), run, scaled
 
 
 def _moments(X: Matrix) -> tuple[Vector, Vector]:

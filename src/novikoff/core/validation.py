@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -217,21 +217,28 @@ def distinct_labels(labels: Labels) -> list[Hashable]:
         return sorted(values, key=str)
 
 
-def code_labels(labels: Labels) -> tuple[Labels, npt.NDArray[np.intp]]:
-    """The different labels, sorted, and the place of each row's label among them.
+class CodedLabels(NamedTuple):
+    """The distinct labels, sorted, and for each row the position of its label among them."""
 
-    They are those of `numpy.unique`, which sorts all rows at once and takes five times the memory
-    of the labels for it; here a part of the rows is sorted at a time.
+    classes: Labels
+    codes: npt.NDArray[np.intp]
+
+
+def code_labels(labels: Labels) -> CodedLabels:
+    """Find the distinct labels, and number the label of each row.
+
+    The result is that of `numpy.unique`. NumPy sorts all rows at once, which takes five times the
+    memory of the labels; this function sorts a part of the rows at a time.
     """
     if labels.dtype == object or len(labels) <= _ROWS_AT_ONCE:
         values, codes = np.unique(labels, return_inverse=True)
-        return values, codes
+        return CodedLabels(values, codes)
     parts = [labels[k : k + _ROWS_AT_ONCE] for k in range(0, len(labels), _ROWS_AT_ONCE)]
     values = np.unique(np.concatenate([np.unique(part) for part in parts]))
     codes = np.empty(len(labels), np.intp)
     for k, part in enumerate(parts):
         codes[k * _ROWS_AT_ONCE :][: len(part)] = np.searchsorted(values, part)
-    return values, codes
+    return CodedLabels(values, codes)
 
 
 def signs_of(

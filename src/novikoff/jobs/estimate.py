@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from novikoff.core.model import Labels
 from novikoff.core.rows import Indices, Matrix
-from novikoff.jobs.study import Options, StudyProgress, study
+from novikoff.jobs.study import study
+from novikoff.jobs.study_records import Options, StudyProgress
 
 # Rows and columns.
 Places: TypeAlias = tuple[Indices, Indices]

@@ -17,10 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.counts import Trace
+from novikoff.core.fitting import fit_model
 from novikoff.core.model import Model
 from novikoff.core.orders import BY_NAME, Order, named
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import Scaling
 from novikoff.core.stops import Limits, Stop
@@ -189,9 +190,17 @@ class OnlineLearner(LinearLearner):
             )
             with limits.standing_still():
                 model.load(given, plan.order, trace=plan.trace)
-            model, run, clean = self._train(model, given, codes, plan, weights)
-            self._conclude(model, run, seed)
-            self.converged_ = run.converged and clean
+            fit = fit_model(
+                model,
+                given,
+                codes,
+                plan,
+                standardised=self.scale is not None,
+                sample_weight=weights,
+            )
+            run = fit.run
+            self._conclude(fit.model, run, seed)
+            self.converged_ = fit.clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
         if limits.interrupted:
@@ -206,13 +215,6 @@ class OnlineLearner(LinearLearner):
 
     def _order(self) -> Order:
         return named(self.order)
-
-    def _train(
-        self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
-    ) -> tuple[Model, Run, bool]:
-        """Run the loop; returns the model, the run, and whether the model is clean (`is_clean`)."""
-        run = model.train(problem, codes, plan, weights)
-        return model, run, run.converged and is_clean(model, problem, codes, weights)
 
     def _conclude(self, model: Model, run: Run, seed: int) -> None:
         """Hold the model of a run, and set the attributes that describe the run."""
@@ -492,22 +494,6 @@ class OnlineLearner(LinearLearner):
             f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
             "than the last weights."
         )
-
-
-def is_clean(
-    model: Model, problem: Problem, codes: Indices, weights: Vector | None, threshold: float = 0.0
-) -> bool:
-    """Whether y·f(x) of the last weights exceeds the threshold on every row that takes part.
-
-    The scores are the scores that `predict` uses. A run adds the same terms in a different order,
-    or works on scaled features, so that its scores may differ where rounding matters.
-    """
-    with np.errstate(all="ignore"):
-        margins = model.last_scores(problem.X) * model.sides[codes]
-    taking = model.sides[codes] != 0
-    if weights is not None:
-        taking &= (weights > 0.0)[:, None]
-    return bool(np.isfinite(margins).all() and (margins[taking] > threshold).all())
 
 
 def _plain(y: Hashable) -> Hashable:

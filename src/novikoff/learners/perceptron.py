@@ -17,10 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from novikoff.core.model import Model
 from novikoff.core.orders import Greedy, named
-from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Plan, Run
-from novikoff.core.scaling import train_standardised
+from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, passive_aggressive, perceptron
 from novikoff.learners.base import linear
@@ -44,7 +41,6 @@ from novikoff.learners.online import (
     OnlineLearner,
     Start,
     check_resumable,
-    is_clean,
 )
 from novikoff.proofs.remote import RemoteRows
 
@@ -120,15 +116,6 @@ class WeightLearner(OnlineLearner):
         if W is not None:
             model.W[:] = W
         return model
-
-    def _train(
-        self, model: Model, problem: Problem, codes: Indices, plan: Plan, weights: Vector | None
-    ) -> tuple[Model, Run, bool]:
-        """Run the loop, on scaled features if these are asked for."""
-        if self.scale is None:
-            return super()._train(model, problem, codes, plan, weights)
-        found, run, _ = train_standardised(linear(model), problem, codes, plan, weights)
-        return found, run, is_clean(found, problem, codes, weights, plan.update.threshold)
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
         """Learn from rows on a cluster."""

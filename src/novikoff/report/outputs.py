@@ -14,7 +14,7 @@ from novikoff.data.recipe import NumberedNames
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.files import Content
 from novikoff.formats.model_file import ModelRecord, pocket_state, run_state
-from novikoff.jobs.study import REST, EachRow, Study
+from novikoff.jobs.study_records import REST, EachRow, Study
 from novikoff.report.summary import Report
 
 _LINES_AT_ONCE = 1 << 14
@@ -63,7 +63,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    clean = found.rule == "largest margin" or (run is not None and run.clean)
+    clean = found.rule == "largest margin" or (run is not None and run.clean and run.returned)
     if run is not None and found.rule != "largest margin":  # the parameters that repeat the run
         parameters |= {
             "random_state": options.seed,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from novikoff.core.rows import Matrix
-    from novikoff.jobs.study import EachRow, Study
+    from novikoff.jobs.study_records import EachRow, Study
     from novikoff.report.plots.margins import Rule
 
 Subject: TypeAlias = Literal["boundary", "margins", "mistakes", "proof"]
@@ -98,7 +98,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     for case in found.cases:  # there is one at most
         verdict = case.scaled or case.verdict
         if verdict.kind == "separable" and verdict.margin.lo > 0.0:
-            w_star, margin = case.turned(separator(verdict)), verdict.margin.lo
+            w_star, margin = case.for_model(separator(verdict)), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
     problem, options = _each_row(found).problem, found.options

@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
 from novikoff.data.messages import counted
 from novikoff.data.source import shown
-from novikoff.jobs.study import Case, Study
+from novikoff.jobs.study_records import Case, Study
 
 if TYPE_CHECKING:
     from novikoff.cluster import Rows

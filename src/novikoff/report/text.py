@@ -12,7 +12,7 @@ from novikoff.sentences import SHOWN, bound_clause, digits_down, first_few, inte
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
-    from novikoff.jobs.study import Case
+    from novikoff.jobs.study_records import Case
     from novikoff.report.summary import ListedRows, Report
 
 # What verdicts on each class against the rest say about all classes at once.

@@ -1,0 +1,117 @@
+"""Fit a model: run the loop on the original or on standardised features, then check its rules.
+
+Every estimator and `novikoff fit` call `fit_model`, so that the same data, plan and seed give the
+same weights, bit for bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+import numpy as np
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Model
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.runs import Plan, Run
+from novikoff.core.scaling import standardise
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(Generic[M]):
+    """A fitted model and the run that fitted it.
+
+    Attributes
+    ----------
+    model : Model
+        The model, for the original features.
+    run : Run
+        What the run counted, and why it ended.
+    problem : Problem
+        The rows that the run visited: the standardised rows if the run was on them.
+    clean : bool
+        Whether the run ended with a clean cycle and the model classifies every original row
+        correctly, computed as `predict` computes it.
+    """
+
+    model: M
+    run: Run
+    problem: Problem
+    clean: bool
+
+
+def fit_model(
+    model: M,
+    problem: Problem,
+    codes: Indices,
+    plan: Plan,
+    *,
+    standardised: bool = False,
+    sample_weight: Vector | None = None,
+) -> Fit[M]:
+    """Run the loop from the weights of a model until a cycle is clean or a limit is reached.
+
+    Parameters
+    ----------
+    model : Model
+        The model to start from. It is trained in place, unless ``standardised``.
+    problem, codes
+        The original rows, whose signs are not used, and the class of each row.
+    plan : Plan
+        Update rule, order, limits and seed.
+    standardised : bool
+        Whether the run sees features of mean 0 and variance 1. Its rules are then mapped back to
+        the original features. Only a `LinearModel` can be mapped back.
+    sample_weight : array of shape (n,), optional
+        A factor on the steps of each row; rows of weight 0 are not visited.
+
+    Examples
+    --------
+    >>> from novikoff.core.orders import Cyclic
+    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.stops import Limits
+    >>> from novikoff.core.updates import perceptron
+    >>> problem = pose(np.array([[0.0], [1.0], [3.0]]), np.ones(3, dtype=np.int8), True)
+    >>> plan = Plan(perceptron(), Cyclic(), Limits(epochs=100))
+    >>> fit = fit_model(LinearModel(np.array([0, 1]), 1), problem, np.array([0, 0, 1]), plan)
+    >>> fit.clean, fit.run.mistakes
+    (True, 9)
+    """
+    if not standardised:
+        run = model.train(problem, codes, plan, sample_weight)
+        clean = run.converged and is_clean(model, problem, codes, sample_weight)
+        return Fit(model, run, problem, clean)
+    if not isinstance(model, LinearModel):
+        raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
+    scaled, scaling = standardise(problem)
+    inner = model.copy()
+    inner.W = scaling.forth(model.W)
+    run = inner.train(scaled, codes, plan, sample_weight)
+    back = scaling.back_model(inner)
+    threshold = plan.update.threshold
+    clean = run.converged and is_clean(back, problem, codes, sample_weight, threshold)
+    return Fit(cast(M, back), run, scaled, clean)
+
+
+def is_clean(
+    model: Model,
+    problem: Problem,
+    codes: Indices,
+    sample_weight: Vector | None = None,
+    threshold: float = 0.0,
+) -> bool:
+    """Whether y·f(x) of the last weights exceeds the threshold on every row of positive weight.
+
+    The scores are the scores that `predict` uses. A run adds the same terms in a different order,
+    or works on scaled features, so that its scores may differ where rounding matters.
+    """
+    with np.errstate(all="ignore"):
+        margins = model.last_scores(problem.X) * model.sides[codes]
+    taking = model.sides[codes] != 0
+    if sample_weight is not None:
+        taking &= (sample_weight > 0.0)[:, None]
+    return bool(np.isfinite(margins).all() and (margins[taking] > threshold).all())

@@ -1,0 +1,92 @@
+"""The steps of a study whose rows are on a cluster, with their labels.
+
+No perceptron runs there, and single rows are reported only if they are part of a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import sides_of
+from novikoff.core.stops import Limits
+from novikoff.jobs.study_records import (
+    Case,
+    Loading,
+    Options,
+    Sides,
+    StudyClasses,
+    StudyProgress,
+    StudyTask,
+)
+
+if TYPE_CHECKING:
+    from novikoff.cluster import Rows
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict
+    from novikoff.jobs.study_records import FoundRule
+
+
+@dataclass(frozen=True)
+class ClusterTask(StudyTask):
+    """A study of rows on a cluster."""
+
+    rows: Rows
+
+    @classmethod
+    def of(
+        cls, rows: Rows, options: Options, clock: Limits, tell: StudyProgress, loading: Loading
+    ) -> ClusterTask:
+        """Take the labels from the rows."""
+        classes = StudyClasses.of(np.asarray(rows.labels), options.positive)
+        return cls(classes, options, clock, tell, loading, rows=rows)
+
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """Decide one comparison."""
+        from novikoff.cluster.shards import Setting
+
+        setting = Setting(*sides, self.options.fit_intercept)
+        return self.rows.decide(setting, "margin", 1e-8, limits, progress)
+
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every row strictly on its side: proved."""
+        return self.rows.separated_by(W, self.classes.rules, self.options.fit_intercept)
+
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
+        """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
+        options, classes = self.options, self.classes
+        self.tell("fewest mistakes", None)
+        verdicts = [case.verdict for case in cases]
+        rules = self.rows.fewest_mistakes(
+            classes.rules, options.fit_intercept, self.clock, options.seed, verdicts
+        )
+        cases = [
+            replace(case, errors=rule.errors, bound=rule.proof)
+            for case, rule in zip(cases, rules, strict=True)
+        ]
+        named: list[FoundRule] = []  # the proofs name the labels of the model
+        for k, rule in enumerate(rules):
+            positive, negative = sides_of(classes.scheme, classes.labels, k)
+            proof = replace(rule.proof, positive=positive, negative=negative)
+            named.append(replace(rule, proof=proof))
+        model = self.model(np.column_stack([rule.w for rule in rules]))
+        model.totals[1:] = [rule.updates for rule in rules]
+        return model, named, cases
+
+    def count(
+        self, model: LinearModel, seen: Problem | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], None]:
+        """Return the confusion matrix and the margin of each rule."""
+        found = self.rows.judge(model, self.classes.codes)
+        return found.confusion, found.margins.tolist(), None
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """Return the digest of the rows with the signs of the first case."""
+        proofs = [case.verdict.certificate or case.bound for case in cases]
+        return next((proof.sha256 for proof in proofs if proof is not None), "")

@@ -1,0 +1,328 @@
+"""The records of a study: what is asked, which classes are compared, and what was found."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import Labels
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.schemes import Scheme, scheme_for, sides_of
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Label, plain_label
+
+if TYPE_CHECKING:
+    from novikoff.cluster.pocket import CountedRule
+    from novikoff.geometry.fewest_mistakes import FewestMistakes
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.separability import Verdict
+    from novikoff.proofs.certificate import Certificate
+    from novikoff.proofs.checker import GeometricMargin
+    from novikoff.proofs.error_bound import ErrorBound
+
+    FoundRule: TypeAlias = FewestMistakes | CountedRule
+
+# The labels of the positive and of the negative side; None stands for all other labels.
+Sides: TypeAlias = tuple[Label, Label | None]
+# A function that is called with the name of each step, and with the interval that contains the
+# margin once an interval is known.
+StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
+# A function that makes the context in which loops are compiled or loaded.
+Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
+
+# The label of all classes except the positive class. It sorts before other labels, as the negative
+# class does.
+REST = "(rest)"
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a study.
+
+    Attributes
+    ----------
+    fit_intercept : bool
+        Whether hyperplanes may have a bias.
+    positive : label or None
+        The class that is compared with all others; None compares each class with the rest.
+    order, epochs, seed, average, scale
+        How the perceptron runs. ``epochs=None`` is about two seconds of work. With ``average``,
+        the model is the average of the perceptron's weights, which may misclassify separable rows.
+        ``scale`` is "standard" for features of mean 0 and variance 1, or "none".
+    budget : float or None
+        A limit in seconds on the whole study, not counting the time to load and compile loops.
+    verdict : bool
+        Whether to decide separability. Without a verdict, only the perceptron runs.
+    proofs : bool
+        Whether to compute what accompanies the model: margins on scaled features, lower bounds on
+        the mistakes, identical rows with different labels.
+    model : "margin" or "perceptron"
+        The model of separable data.
+    """
+
+    fit_intercept: bool = True
+    positive: Hashable = None
+    order: str = "permuted"
+    epochs: int | None = None
+    seed: int = 0
+    budget: float | None = None
+    verdict: bool = True
+    average: bool = False
+    proofs: bool = True
+    scale: Literal["standard", "none"] = "standard"
+    model: Literal["margin", "perceptron"] = "margin"
+
+
+@dataclass(frozen=True)
+class Case:
+    """The verdict on one class against another class, or against the rest (``negative`` is None).
+
+    ``errors`` is the number of rows that the best rule found misclassifies, ``bound`` the proof of
+    a lower bound on this number, and ``scaled`` the verdict on the standardised features.
+    """
+
+    positive: Label
+    negative: Label | None
+    verdict: Verdict
+    errors: int | None = None
+    bound: ErrorBound | None = None
+    scaled: Verdict | None = None
+
+    @property
+    def least_errors(self) -> int | None:
+        """A lower bound on the mistakes of every hyperplane: proved."""
+        return None if self.bound is None else int(self.bound.bound)
+
+    @property
+    def geometric_margin(self) -> GeometricMargin | None:
+        """The hyperplane of the largest margin with a free bias, if it is known."""
+        proof = self.verdict.certificate
+        return None if proof is None else proof.geometric_margin
+
+    def for_model(self, w: Vector) -> Vector:
+        """Return w with the sign that the model needs: its positive class is the later of two."""
+        if self.negative is None:
+            return w
+        larger = np.unique(np.array([self.positive, self.negative]))[-1]
+        return w if larger == np.asarray(self.positive) else -w
+
+
+@dataclass(frozen=True)
+class PerceptronRun:
+    """The perceptron's run from zero weights.
+
+    Attributes
+    ----------
+    clean : bool
+        Whether the run ended with a cycle without a mistake.
+    mistakes, epochs, seconds
+        What the run counted.
+    scale, max_epochs, max_updates
+        The features that the run saw, and its limits.
+    returned : bool
+        False if the run was clean, but its rule misclassifies rows on the original features.
+    period : int or None
+        The number of epochs after which the weights of a rule repeat forever: proved.
+    """
+
+    clean: bool
+    mistakes: int
+    epochs: int
+    seconds: float
+    scale: str
+    max_epochs: int | None
+    max_updates: int | None
+    returned: bool = True
+    period: int | None = None
+
+
+@dataclass(frozen=True)
+class EachRow:
+    """What is known about every single row of arrays.
+
+    Attributes
+    ----------
+    problem : Problem
+        The rows that the perceptron saw, with signs if there are two classes.
+    codes, predicted : array of int
+        The class of each row, and the class that the model predicts.
+    distances : array
+        The distance of each row from the hyperplane, negative on the wrong side; for several
+        rules, the least distance.
+    duplicates : list of array of int
+        Groups of identical rows with different labels.
+    """
+
+    problem: Problem
+    codes: Indices
+    predicted: Indices
+    distances: Vector
+    duplicates: list[Indices]
+
+    @property
+    def wrong(self) -> Indices:
+        """The rows that the model misclassifies, the farthest on the wrong side first."""
+        rows = np.flatnonzero(self.predicted != self.codes)
+        return rows[np.argsort(self.distances[rows], kind="stable")]
+
+
+@dataclass(frozen=True)
+class Study:
+    """The result of `novikoff.jobs.study.study`.
+
+    Attributes
+    ----------
+    options : Options
+        What was asked.
+    labels, classes : list of labels
+        The labels of the data, and the labels of the model: the same labels, or the positive label
+        and `REST`.
+    cases : list of Case
+        One case for two classes, else one case for each class; empty without a verdict.
+    run : PerceptronRun or None
+        The perceptron's run; None if no rule classifies every row correctly.
+    rule : str
+        "perceptron", "average", "largest margin" or "fewest mistakes".
+    model : LinearModel
+        The best rules found, for the original features.
+    pocket : list
+        For "fewest mistakes", how each rule was found.
+    confusion : array of shape (n_classes, n_classes)
+        The number of rows of each class (down) that the model assigns to each class (across).
+    margins : list of float
+        The distance of the nearest row from each rule, negative if the rule misclassifies a row.
+    each_row : EachRow or None
+        What is known about each row; None if the rows are on a cluster.
+    sha256 : str
+        The digest of rows and classes.
+    loading : float
+        The seconds that were spent on loading and compiling loops.
+    """
+
+    options: Options
+    labels: list[Label]
+    classes: list[Label]
+    cases: list[Case]
+    run: PerceptronRun | None
+    rule: str
+    model: LinearModel
+    pocket: list[FoundRule]
+    confusion: Indices
+    margins: list[float]
+    each_row: EachRow | None
+    sha256: str = ""
+    loading: float = 0.0
+
+    @property
+    def proofs(self) -> list[Certificate | ErrorBound]:
+        """The certificates of all verdicts, then the proofs of all lower bounds above zero."""
+        verdicts = [case.verdict.certificate for case in self.cases]
+        bounds = [case.bound if case.least_errors else None for case in self.cases]
+        return [proof for proof in (*verdicts, *bounds) if proof is not None]
+
+    @property
+    def errors(self) -> int:
+        """The number of rows that the model misclassifies; f(x) = 0 is the negative class."""
+        return int(self.confusion.sum() - np.trace(self.confusion))
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kind of the verdict of each case."""
+        return [case.verdict.kind for case in self.cases]
+
+    @property
+    def multipliers(self) -> dict[int, float]:
+        """The multipliers λ of the proofs of margins and contradictions, by row.
+
+        They are divided by the sum of all λ of a proof. For several classes, this is the largest of
+        the shares of a row.
+        """
+        shares = dict[int, float]()
+        for case in self.cases:
+            proof, widest = case.verdict.certificate, case.geometric_margin
+            multipliers = {} if proof is None else proof.multipliers
+            if widest is not None:
+                multipliers = dict(zip(widest.rows, widest.multipliers, strict=True))
+            whole = sum(multipliers.values())
+            for row, multiplier in multipliers.items():
+                shares[row] = max(shares.get(row, 0.0), float(multiplier / whole))
+        return shares
+
+
+@dataclass(frozen=True)
+class StudyClasses:
+    """The labels of the data, the classes of the model, and which of them are compared.
+
+    Attributes
+    ----------
+    given : list of labels
+        The labels of the data.
+    labels : array
+        The classes of the model: the labels of the data, or the positive label and `REST`.
+    codes : array of int
+        The class of the model that each label of the data belongs to.
+    cases : list of Sides
+        The comparisons that are decided.
+    rules : list of Sides
+        The two sides of each rule of the model, by the labels of the data.
+    """
+
+    given: list[Label]
+    labels: Labels
+    codes: Indices
+    cases: list[Sides]
+    rules: list[Sides]
+
+    @classmethod
+    def of(cls, values: Labels, positive: Hashable) -> StudyClasses:
+        """Compare each label with the rest, or the positive label alone with all others."""
+        given: list[Label] = [plain_label(value) for value in values.tolist()]
+        if len(given) < 2:
+            raise ValueError(f"All rows have the label {given[0]!r}: two classes are needed.")
+        several = len(given) > 2
+        asked = given if several else given[-1:]
+        if positive is not None:
+            asked = [plain_label(positive)]
+            if asked[0] not in given:
+                raise ValueError(f"The positive class is {asked[0]!r}, but no row has this label.")
+        cases: list[Sides] = [
+            (label, None if several else next(other for other in given if other != label))
+            for label in asked
+        ]
+        if several and positive is not None:
+            chosen = asked[0]
+            if not str(chosen) > REST:
+                raise ValueError(f"The label {chosen!r} does not sort after {REST!r}: rename it.")
+            codes = np.array([int(label == chosen) for label in given])
+            return cls(given, np.array([REST, str(chosen)]), codes, cases, cases)
+        scheme = scheme_for(len(given), "ovr")
+        rules = [sides_of(scheme, values, k) for k in range(scheme.sides.shape[1])]
+        return cls(given, values, np.arange(len(given)), cases, rules)
+
+    @property
+    def scheme(self) -> Scheme:
+        """One rule for two classes, else one rule for each class."""
+        return scheme_for(len(self.labels), "ovr")
+
+
+@dataclass(frozen=True)
+class StudyTask:
+    """What every step of a study needs: classes, options, the clock, and two callbacks."""
+
+    classes: StudyClasses
+    options: Options
+    clock: Limits
+    tell: StudyProgress
+    loading: Loading
+
+    def model(self, W: Vector) -> LinearModel:
+        """Return the model with these weights."""
+        model = LinearModel(self.classes.labels, len(W) - 1, self.options.fit_intercept)
+        model.W = W
+        return model
