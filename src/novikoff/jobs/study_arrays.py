@@ -114,12 +114,12 @@ class ArrayTask(StudyTask):
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
-        from novikoff.geometry.separability import Table, decide
+        from novikoff.geometry.separability import VerdictData, find_verdict
 
         problem = self.problem.with_signs(self.signs(sides[0]))
-        verdict = decide(problem, sides, limits=limits, progress=progress, digest=self.digest)
+        verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, left = Table(problem, self.columns), limits.left()
+            table, left = VerdictData(problem, self.columns), limits.left()
             if left is not None:
                 table = replace(table, seconds=min(table.seconds, 0.1 * left))
             verdict = replace(verdict, data=table)
@@ -133,14 +133,14 @@ class ArrayTask(StudyTask):
         """
         if case.verdict.kind != "separable":
             return case
-        from novikoff.geometry.separability import decide
+        from novikoff.geometry.separability import find_verdict
 
         problem, sides = (
             scaled.with_signs(self.signs(case.positive)),
             (case.positive, case.negative),
         )
         limits = self.clock.part(0.5)
-        found = decide(problem, sides, tol=1e-3, limits=limits, certificate=False)
+        found = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
         return replace(case, scaled=found)
 
     def separated_by(self, W: Vector) -> bool:
