@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx-mathjax-offline",  # MathJax from a package, not from a server
+    "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "examples"]
@@ -30,6 +31,13 @@ templates_path = ["_templates"]
 # Pages are plain Markdown, legible on GitHub; their Python blocks run in order (`as_cells`).
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+myst_html_meta = {
+    "description": "novikoff decides whether labelled data is linearly separable (complete or "
+    "quasi-complete separation, overlap), and proves the answer.",
+    "property=og:title": "novikoff: the perceptron, with its proof",
+    "property=og:type": "website",
+}
+smartquotes = False  # quotation marks in code stay as they are
 nb_execution_mode = "auto"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
@@ -62,7 +70,8 @@ html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
-html_sidebars = {"index": [], "proof": [], "speed": [], "items": [], "certificates": []}
+html_favicon = "_static/favicon.svg"
+html_sidebars = {page: [] for page in ("index", "install", "tutorial", "lab")}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "proof": []},

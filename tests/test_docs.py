@@ -237,6 +237,25 @@ def test_items_name_tests_that_exist() -> None:
         assert [name for name in tests if not (ROOT / "tests" / f"{name}.py").exists()] == []
 
 
+# "Soheili 2016", "Dunagan and Vempala 2008", "Novikoff, 1962", "Crammer et al. (2006)".
+_CITATION = re.compile(
+    r"([A-ZÀ-Ž][\w-]+)(?:(?:,| and|,? &) [A-ZÀ-Ž][\w-]+)*(?: et al\.)?,? \(?((?:18|19|20)\d\d)\b"
+)
+
+
+def citations() -> list[tuple[str, str]]:
+    """First author and year of every citation in the sources and on the pages."""
+    sources = [*(ROOT / "src").rglob("*.py"), *PAGES]
+    texts = (path.read_text("utf-8") for path in sources if path.name != "bibliography.md")
+    return sorted({(found[1], found[2]) for text in texts for found in _CITATION.finditer(text)})
+
+
+@pytest.mark.parametrize(("author", "year"), citations())
+def test_a_work_that_is_cited_is_in_the_bibliography(author: str, year: str) -> None:
+    works = (ROOT / "docs" / "bibliography.md").read_text("utf-8").split("\n\n")
+    assert any(author in work and f"({year})" in work for work in works)
+
+
 def test_every_public_name_has_a_page() -> None:
     listed = set(
         re.findall(r"^   (\w+)$", (ROOT / "docs" / "api.md").read_text("utf-8"), re.MULTILINE)
@@ -265,7 +284,8 @@ def test_the_build_is_strict() -> None:
 
 
 def _toctrees() -> str:
-    texts = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "howto.md")]
+    sections = ("index.md", "howto.md", "explanation.md", "reference.md")
+    texts = [(ROOT / "docs" / name).read_text("utf-8") for name in sections]
     return "\n".join(text[text.index("```{toctree}") :] for text in texts)
 
 
