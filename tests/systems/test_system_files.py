@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import io
 import re
+import tracemalloc
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -139,6 +140,41 @@ def test_packed_files_are_not_unpacked_without_limit(
     assert read(plain.getvalue(), "npz", tmp_path).format == "npz"
     with pytest.raises(DataError, match=r"save it unpacked, by np\.savez"):
         read(packed.getvalue(), "npz", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("format", "line", "said"),
+    [
+        ("csv", "1\n", "no column has any in line 2"),
+        ("csv", "1,2,3,4\n", "no column has any in line 2"),
+        ("lp", "Minimize\n", 'there is "Minimize"'),
+        ("mps", " N c\n", "line 1: this line stands in no section"),
+    ],
+)
+def test_an_error_in_the_first_of_many_short_lines_takes_little_memory(
+    format: str, line: str, said: str, tmp_path: Path
+) -> None:
+    """All lines became a list before the first was looked at: 45 million took 6 GB."""
+    text = line * 1_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=said):
+            read(text, format, tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * len(text) + (1 << 20)
+
+
+def test_packed_files_have_a_limit_of_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("novikoff.systems.files.reading.MAX_LINES", MPS.count("\n"))
+    for pack in (gzip.compress, bz2.compress):
+        assert read(pack(MPS.encode()), "mps", tmp_path).format == "mps"
+        with pytest.raises(DataError, match="lines: unpack it first"):
+            read(pack(MPS.encode() + b"\n"), "mps", tmp_path)
+    assert read(MPS + "\n", "mps", tmp_path).format == "mps"
 
 
 def test_names_with_blanks_stand_in_columns(tmp_path: Path) -> None:

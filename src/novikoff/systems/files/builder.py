@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple
 
@@ -19,6 +19,7 @@ _NUMBER = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
 )
 _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 
 
 class SystemFile(NamedTuple):
@@ -45,6 +46,17 @@ class Place(NamedTuple):
     def error(self, sentence: str) -> DataError:
         """What is wrong there."""
         return DataError(f"{self.source}, line {self.line:,}: {sentence}")
+
+
+def lines_of(text: str) -> Iterator[str]:
+    r"""The lines of a text with their ends, one at a time: a list of short lines takes gigabytes.
+
+    Examples
+    --------
+    >>> [*lines_of("a\nb\r\n\rc")]
+    ['a\n', 'b\r\n', '\r', 'c']
+    """
+    return (found[0] for found in _LINE.finditer(text))
 
 
 def exact_number(text: str, what: str, place: Place) -> Fraction:

@@ -20,7 +20,7 @@ from novikoff.data.messages import quoted
 from novikoff.data.numbers import is_missing
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
-from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number
+from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number, lines_of
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
 RELATIONS: Final[dict[str, Relation]] = {
@@ -61,10 +61,14 @@ def parse_csv(text: str, source: str) -> SystemFile:
 
 
 def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
-    """The lines that are not blank, as cells without blanks around them, all of one width."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    """The lines that are not blank, as cells without blanks around them, all of one width.
+
+    They end with the first row that has no sign where it belongs: it is an error anyway, and a
+    file of millions of lines that is no system need not be read.
+    """
+    first = next((line for line in lines_of(text) if line.strip()), "")
     delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     records: list[tuple[int, list[str]]] = []
     try:
         for cells in reader:
@@ -74,6 +78,9 @@ def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
                     raise Place(source, reader.line_num).error(
                         f"there are {len(cells)} fields, {len(records[0][1])} in the header."
                     )
+                row = records[-1][1]
+                if len(records) > 1 and (len(row) < 3 or row[-2] not in RELATIONS):
+                    break
     except csv.Error as error:
         raise Place(source, reader.line_num).error(f"this is not sound CSV: {error}.") from None
     if len(records) < 2:
@@ -88,7 +95,11 @@ def _relation_column(
     found = [j for j in range(len(header)) if any(cells[j] in RELATIONS for _, cells in table)]
     if len(found) != 1:
         which = " and ".join(quoted(header[j]) for j in found[:2])
-        what = f"two columns have them, {which}" if found else "no column has any"
+        what = (
+            f"two columns have them, {which}"
+            if found
+            else f"no column has any in line {table[0][0]:,}"
+        )
         raise DataError(f"{source}: one column is needed with the signs <=, >=, =, < or >; {what}.")
     at = found[0]
     if at != len(header) - 2:

@@ -30,6 +30,7 @@ from novikoff.systems.files.builder import (
     SystemFile,
     bound_number,
     exact_number,
+    lines_of,
 )
 
 _SECTIONS: Final = {
@@ -69,7 +70,7 @@ class _Token(NamedTuple):
 
 def parse_lp(text: str, source: str) -> SystemFile:
     """Read the system of a file in LP format."""
-    parser = _Parser(source, list(_tokens(text)))
+    parser = _Parser(source, _tokens(text))
     parser.parse()
     goal, constant = parser.objective
     return parser.builder.build("lp", goal or None, maximise=parser.maximise, constant=constant)
@@ -81,7 +82,7 @@ def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
     >>> parse_objective("max 3 tea - bread + 1", ("bread", "tea"))
     (True, ({1: Fraction(3, 1), 0: Fraction(-1, 1)}, Fraction(1, 1)))
     """
-    parser = _Parser("the objective", list(_tokens(text)))
+    parser = _Parser("the objective", _tokens(text))
     for name in variables:
         parser.builder.variable(name)
     if parser.next.kind != "objective":
@@ -98,7 +99,7 @@ def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
 def _tokens(text: str) -> Iterator[_Token]:
     """The words of a file; the name of a section is one where it begins a line."""
     line = 0
-    for line, full in enumerate(text.splitlines(), 1):
+    for line, full in enumerate(lines_of(text), 1):
         rest = full.partition("\\")[0].rstrip()
         section = _SECTION.match(rest)
         at = 0
@@ -117,15 +118,14 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Parser:
     """Recursive descent over the words; each method reads what its name says."""
 
-    def __init__(self, source: str, tokens: list[_Token]) -> None:
+    def __init__(self, source: str, tokens: Iterator[_Token]) -> None:
         self.builder = ModelBuilder(source, default_lower=Fraction(0))
-        self.tokens, self.at = tokens, 0
+        # The word that was taken last, the next one and the one after it; the last word is an end.
+        self.tokens = tokens
+        self.previous = self.next = next(tokens)
+        self.after = next(tokens, self.next)
         self.objective: Sum = {}, Fraction(0)
         self.maximise = False
-
-    @property
-    def next(self) -> _Token:
-        return self.tokens[self.at]
 
     @property
     def place(self) -> Place:
@@ -137,7 +137,9 @@ class _Parser:
 
     def take(self) -> _Token:
         token = self.next
-        self.at += token.text != "" or token.kind != "end"
+        if token.text or token.kind != "end":
+            self.previous, self.next = token, self.after
+            self.after = next(self.tokens, self.next)
         return token
 
     def parse(self) -> None:
@@ -170,7 +172,7 @@ class _Parser:
 
     def label(self) -> str:
         """The name before a colon, if there is one."""
-        if self.next.kind == "name" and self.tokens[self.at + 1].kind == "colon":
+        if self.next.kind == "name" and self.after.kind == "colon":
             name = self.take().text
             self.take()
             return name
@@ -210,7 +212,7 @@ class _Parser:
             if numbered:
                 factor *= exact_number(self.next.text, "a coefficient", self.place)
                 self.take()
-            if self.next.kind == "name" and self.tokens[self.at + 1].kind != "colon":
+            if self.next.kind == "name" and self.after.kind != "colon":
                 j = self.builder.variable(self.take().text)
                 terms[j] = terms[j] + factor if j in terms else factor
                 self.any_term = True
@@ -244,7 +246,7 @@ class _Parser:
         return Fraction(self.number("the right side"))
 
     def end_of_line(self, what: str) -> None:
-        if self.next.text and self.next.line == self.tokens[self.at - 1].line:
+        if self.next.text and self.next.line == self.previous.line:
             raise self.error(f"{what} ends with its number, and the next begins a new line")
 
     def bound(self) -> None:

@@ -21,6 +21,7 @@ from novikoff.systems.files.builder import (
     SystemFile,
     bound_number,
     exact_number,
+    lines_of,
 )
 
 _RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
@@ -65,7 +66,8 @@ class _Parser:
             "RANGES": self._ranges,
             "BOUNDS": self._bound,
         }
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, full in enumerate(lines_of(text), 1):
+            line = full.rstrip("\r\n")
             self.place = self.place._replace(line=number)
             if not line.strip() or line.startswith(("*", "$")):
                 continue

@@ -36,6 +36,8 @@ _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 _PARTS: Final = ("data", "indices", "indptr", "shape")  # of a CSR matrix
 # Bytes of packed files that are read; more might not fit into memory.
 MAX_UNPACKED: Final = 1 << 28
+# Lines of packed files that are read: the numbers of a short line take a hundred times its bytes.
+MAX_LINES: Final = 10_000_000
 
 
 def read_model(path: str, format: str | None = None) -> SystemFile:
@@ -96,6 +98,8 @@ def _content(path: str, name: str) -> bytes:
             raise DataError(f"{name} is damaged: its bzip2 data cannot be unpacked.") from None
     if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MAX_UNPACKED:
         raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
+    if packed.startswith((b"\x1f\x8b", b"BZh")) and content.count(b"\n") > MAX_LINES:
+        raise DataError(f"{name} has more than {MAX_LINES:,} lines: unpack it first.")
     return content
 
 
