@@ -17,7 +17,7 @@ from benchmarks import data, peers
 from benchmarks.measure import Row, compare, timed
 from novikoff.core.stops import Limits
 from novikoff.systems.files.reading import read_model
-from novikoff.systems.solve import answer as solve
+from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 
 KINDS = {0: "feasible", 2: "infeasible"}
@@ -62,7 +62,7 @@ def system_files(most: int, turns: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as name:
         plain = [_unpacked(folder / row["file"], Path(name)) for row in published]
         times, mine, _ = compare(
-            lambda: [solve(system_of(model), Limits()) for model in models],
+            lambda: [solve_system(system_of(model), Limits()) for model in models],
             lambda: [_iis(_pass_file, path, None, np.inf) for path in plain],
             turns,
         )

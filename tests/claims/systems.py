@@ -68,7 +68,7 @@ def is_feasible(rows: dict[tuple[str, int], Constraint], p: int) -> bool:
 @claim(
     system,
     covers=["solve", "Solution", "Solution.kind", "Solution.w", "Solution.exact_w",
-            "Solution.exact_only", "Solution.violation", "Solution.point_found"],
+            "Solution.needs_exact_w", "Solution.violation", "Solution.point_found"],
     sentences=["Feasible: {}; {} {} (proved)"],
     problems=200,
 )  # fmt: skip
@@ -86,8 +86,8 @@ def feasible(problem: System) -> None:
     assert answer.w is not None
     assert all(holds(row, answer.exact_w) for row in rows.values())
     floats = exactly(np.nan_to_num(answer.w))
-    assert answer.exact_only or all(holds(row, floats) for row in rows.values())
-    assert answer.exact_only or answer.violation == 0.0
+    assert answer.needs_exact_w or all(holds(row, floats) for row in rows.values())
+    assert answer.needs_exact_w or answer.violation == 0.0
     assert re.fullmatch(r"Feasible: .* (it satisfies|its exact values satisfy) .*", str(answer))
 
 
@@ -106,7 +106,7 @@ def nearest(problem: System) -> None:
 
 @claim(
     system,
-    covers=["Solution.interior", "Solution.implicit_equalities", "Solution.inside"],
+    covers=["Solution.interior", "Solution.implicit_equalities", "Solution.interior_proof"],
     problems=100,
 )
 def implicit_equalities(problem: System) -> None:
@@ -184,7 +184,7 @@ def conflicts(problem: System) -> None:
 
 @claim(
     partial(system, strict=False),
-    covers=["Solution.radius", "Solution.room", "Interval.lo", "Interval.hi"],
+    covers=["Solution.radius", "Solution.radius_proof", "Interval.lo", "Interval.hi"],
     problems=200,
 )
 def radius(problem: System) -> None:

@@ -22,7 +22,7 @@ from novikoff.jobs.system_study import SystemOptions, SystemStudy
 from novikoff.report.system_report import lines, to_json
 from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_model
-from novikoff.systems.solve import answer
+from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.systems.test_system_files import BAD
@@ -234,7 +234,7 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
 
 def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
     file = read_model(str(day))
-    found = answer(system_of(file.stated), Limits())
+    found = solve_system(system_of(file.stated), Limits())
     told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
     body = json.loads(to_json(told))
     jsonschema.validate(body, SCHEMA)

@@ -10,7 +10,7 @@ import pytest
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint
 from novikoff.systems.files.reading import read_model
-from novikoff.systems.solve import answer as solve
+from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 from tests.real_data import published_systems, real
 
@@ -38,7 +38,7 @@ INFEASIBLE = [
 def test_without_any_one_of_its_rows_there_is_no_conflict(file: str) -> None:
     model = read_model(str(real(file))).model
     d, m = len(model.variables), len(model.constraints)
-    answer = solve(system_of(model), Limits())
+    answer = solve_system(system_of(model), Limits())
     first = {"row": 0, "eq": 0, "upper": m, "lower": m + d}
     numbers = [first[row.kind] + row.index for row in answer.conflict]
     rows = [row for row in (model.row(k) for k in numbers) if row is not None]

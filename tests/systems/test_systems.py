@@ -26,12 +26,13 @@ from novikoff.proofs.system_checker import Multipliers, Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
-from novikoff.systems.distances import largest_violation, least_squares, nearest_boundary
+from novikoff.systems.distances import largest_violation, nearest_boundary
+from novikoff.systems.least_squares import least_squares
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.matrices import time_to_factor
-from novikoff.systems.methods.relaxation import relaxation
+from novikoff.systems.methods.relaxation import relaxation_method
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import answer as solve
+from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows, stated_arrays
 from novikoff.systems.system import system_of
 
@@ -123,7 +124,7 @@ def test_strict_rows_and_the_homogeneous_system() -> None:
 def test_decimals_are_exact_in_a_model_and_floats_are_floats_in_arrays() -> None:
     rows = [row("sum", {0: "0.1", 1: "0.2", 2: -1}, "=", 0)]
     rows += [row("", {j: 1}, "=", right) for j, right in enumerate((1, 1, "0.3"))]
-    assert solve(system_of(model(*rows)), Limits()).kind == "feasible"
+    assert solve_system(system_of(model(*rows)), Limits()).kind == "feasible"
     rows_eq = [[0.1, 0.2, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     floats = nv.solve(np.zeros((1, 3)), [0.0], A_eq=rows_eq, c_eq=[0.0, 1.0, 1.0, 0.3])
     assert floats.kind == "infeasible"
@@ -135,10 +136,10 @@ def test_numbers_that_no_float_holds() -> None:
 
     def between(low: Fraction, high: Fraction) -> Solution:
         rows = row("low", {0: 1, 1: F(1, 3)}, ">=", low), row("high", {0: 3, 1: 1}, "<=", 3 * high)
-        return solve(system_of(model(*rows)), Limits())
+        return solve_system(system_of(model(*rows)), Limits())
 
     assert between(large, large).kind == "feasible"
-    assert between(large, large).exact_only
+    assert between(large, large).needs_exact_w
     assert between(large, large - F(1, 10**9)).kind == "infeasible"
     assert between(large, large + F(1, 10**9)).interior == "full"
 
@@ -201,7 +202,7 @@ def test_equalities_alone_and_balls_of_any_size() -> None:
     equal = [[1.0, 1.0], [1.0, -1.0]]
     answer = nv.solve(None, None, A_eq=equal, c_eq=[3.0, 1.0])
     assert answer.exact_w == (F(2), F(1))
-    assert not answer.exact_only
+    assert not answer.needs_exact_w
     proof_of(answer).verify(None, None, A_eq=equal, c_eq=[3.0, 1.0])
     with pytest.raises(nv.CertificateError, match="does not satisfy row 0"):
         replace(proof_of(answer), point=(F(1),) * 3).verify(None, None, A_eq=equal, c_eq=[3, 1])
@@ -225,7 +226,7 @@ def test_what_is_known_when_time_is_up() -> None:
     given_up = nv.solve([[1, 1], [-1, -1]], [1, -1], strict=True, method="dunagan_vempala")
     assert "Undecided: the method ended after " in str(given_up)
     system = system_of(model(row("r", {0: 1}, "<=", 1)))
-    assert solve(system, Limits(interrupted=True)).kind == "undecided"
+    assert solve_system(system, Limits(interrupted=True)).kind == "undecided"
 
 
 def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
@@ -367,7 +368,11 @@ def test_tall_data_dense_and_sparse() -> None:
 
 def test_methods_by_name_and_as_functions() -> None:
     rows, right = dense(50, 3, seed=8)
-    for method in ("von_neumann", "smooth_primal_dual", partial(relaxation, order="max_distance")):
+    for method in (
+        "von_neumann",
+        "smooth_primal_dual",
+        partial(relaxation_method, order="max_distance"),
+    ):
         answer = nv.solve(rows, right, method=method, trace=True)
         assert answer.kind == "feasible"
         assert answer.n_steps > 0
@@ -430,7 +435,7 @@ def test_linear_programs() -> None:
         ({"w0": [1]}, "w0 has . numbers: one per variable is needed, 2"),
         ({"point": "best"}, "point must be one of"),
         ({"point": "nearest", "method": "smooth"}, "the others propose any point"),
-        ({"c": None, "strict": True, "w0": [1, 1], "method": "smooth"}, "no use for w0"),
+        ({"c": None, "strict": True, "w0": [1, 1], "method": "smooth"}, "cannot start from w0"),
         ({"method": "simplex"}, "method must be one of auto"),
         ({"budget": -1}, "budget must be a positive number"),
     ],
@@ -466,13 +471,13 @@ def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found() -> None:
     system, seen = system_of(stated_arrays(rows, right)), set()
     for point, stride in (("interior", 3), ("chebyshev", 7)):
         for most in range(0, 200, stride):
-            found = solve(system, Questions(most), point=point)
+            found = solve_system(system, Questions(most), point=point)
             if found.kind == "feasible":
                 seen.add((point, found.point_found))
                 assert ("not found" in str(found)) != found.point_found
                 assert found.w is not None
                 assert (rows @ found.w <= right).all()
-                assert found.point_found or not found.exact_only
+                assert found.point_found or not found.needs_exact_w
     assert len(seen) == 4
 
 
@@ -620,7 +625,7 @@ def test_the_violation_is_exact_where_floats_cancel() -> None:
     system = system_of(stated_arrays([[1.0, 1.0]], [large - 1.0]))
     assert largest_violation(system, np.array([large, 1.0])) == 2.0
     third = nv.solve(None, None, A_eq=[[3.0, 0.0]], c_eq=[1.0])  # no float is a third
-    assert third.exact_only
+    assert third.needs_exact_w
     assert third.w is not None
     assert third.violation == float(abs(3 * F(float(third.w[0])) - 1)) > 0.0
     rows = row("r", {0: "0.1"}, ">=", 1), row("s", {0: "0.2"}, "=", 1)
@@ -678,7 +683,7 @@ def test_where_solutions_are_thin_the_exact_point_is_given(seed: int) -> None:
 
 
 def assert_solved_exactly(answer: Solution, A: Any, c: Any, A_eq: Any, c_eq: Any) -> None:
-    """``exact_w`` is a solution, and ``exact_only`` says whether ``w`` is not one."""
+    """``exact_w`` is a solution, and ``needs_exact_w`` says whether ``w`` is not one."""
     assert answer.kind == "feasible"
     assert answer.exact_w is not None
     assert answer.w is not None
@@ -692,7 +697,7 @@ def assert_solved_exactly(answer: Solution, A: Any, c: Any, A_eq: Any, c_eq: Any
         return sum((F(a) * b for a, b in zip(row.tolist(), w, strict=True)), F(0))
 
     assert solves(answer.exact_w)
-    assert answer.exact_only != solves([F(value) for value in answer.w.tolist()])
+    assert answer.needs_exact_w != solves([F(value) for value in answer.w.tolist()])
     proof_of(answer).verify(A, c, A_eq=A_eq, c_eq=c_eq)
 
 

@@ -53,6 +53,6 @@ def point(found: Attempt) -> Vector:
 
 def multipliers(found: Attempt) -> Vector:
     """The multipliers that a method must have found, with sum 1."""
-    assert found.weights is not None
-    assert (found.weights >= 0.0).all()
-    return np.asarray(found.weights / found.weights.sum())
+    assert found.multipliers is not None
+    assert (found.multipliers >= 0.0).all()
+    return np.asarray(found.multipliers / found.multipliers.sum())

@@ -66,7 +66,7 @@ def test_fejer_identity(order: str) -> None:
         changed(relaxation, a="eta=eta, goal → eta=1.05 * eta, goal"),
         changed(relaxation, a="Update(BELOW_ZERO → Update(0.1"),
         changed(relaxation, a="0.0 < eta <= 2.0 → True", b="eta=eta, goal → eta=2.1, goal"),
-        changed(relaxation, a="c / -_FIXED → c / _FIXED"),
+        changed(relaxation, a="c / -_CONSTANT_WEIGHT → c / _CONSTANT_WEIGHT"),
     ],
 )
 def test_fejer_catches(mutant: Callable[..., Attempt]) -> None:
@@ -107,7 +107,7 @@ def test_halving_finds_every_interior(seed: int, order: str, radius: float) -> N
     A, c, _ = with_ball(seed, radius)
     found = relaxation(A, c, order=order, limits=LONG)
     assert (A @ point(found) <= c).all()
-    assert found.weights is None
+    assert found.multipliers is None
 
 
 def test_reflection_is_finite_with_interior_alone() -> None:

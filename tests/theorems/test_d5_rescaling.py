@@ -64,7 +64,7 @@ def test_the_cone_grows_by_half_at_every_rescaling(seed: int, margin: float) -> 
         changed(rescaled, a="H -= 0.5 → H -= 0.33", b="B -= 0.5 → B -= 0.33"),
         changed(
             rescaled,
-            a="a, weights = H[j].copy() → a, weights = H[n - 1 - counts[::-1].argmin()].copy()",
+            a="a, multipliers = H[j] → a, multipliers = H[n - 1 - counts[::-1].argmin()]",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_model
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.solution import Solution
-from novikoff.systems.solve import answer
+from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows
 from novikoff.systems.system import system_of
 
@@ -122,7 +122,10 @@ def _answers(
         best = optimise(_with_objective(stated, options.objective), limits())
         return best.solution, best, None
     system = system_of(stated)
-    found, several = answer(system, limits(), point=options.point, method=options.method), None
+    found, several = (
+        solve_system(system, limits(), point=options.point, method=options.method),
+        None,
+    )
     if options.all_conflicts and found.kind == "infeasible":
         several = conflicts_of(system, limits())
     return found, None, several

@@ -1,30 +1,38 @@
-"""Conflicts that share no row: at least one row of each must go (C5 for systems)."""
+"""Conflicts of an infeasible system: irreducible infeasible subsets, and several of them (C5)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import OutOfTimeError
-from novikoff.systems.engine import Candidate, Point, decide
+from novikoff.geometry.passes import Mask, OutOfTimeError
+from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.systems.engine import Candidate, Contradiction, Point, point_or_conflict
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.solve import check_budget, infeasible, without_superfluous
-from novikoff.systems.statement import stated_arrays
+from novikoff.systems.statement import check_budget, stated_arrays
 from novikoff.systems.system import System, split, system_of
 
 
 @dataclass(frozen=True)
 class Conflicts:
-    """Conflicts without a common row: at least one row of each must go.
+    """Several conflicts that share no row: at least one row of each must be given up.
 
-    Kept rows may be in several conflicts: then at least one other row of each must go. Where the
-    kept rows contradict each other, the only conflict is one of theirs. ``complete`` says that the
-    system without the rows of all conflicts is feasible, even if the kept rows stay.
+    Kept rows may be in several conflicts: then at least one other row of each conflict must be
+    given up. If the kept rows contradict each other, a conflict among them is the only one.
+
+    Attributes
+    ----------
+    solutions : tuple of Solution
+        One infeasible solution for each conflict, with its certificate.
+    complete : bool
+        Whether the system without the rows of all conflicts is feasible. Kept rows stay in it.
     """
 
     solutions: tuple[Solution, ...]
@@ -54,14 +62,23 @@ def conflicts(
     limit: int | None = None,
     budget: float | None = None,
 ) -> Conflicts:
-    """Find conflicts that share no row: at least so many rows must go (C5 for systems).
+    """Find conflicts that share no row, so that at least one row of each must be given up (C5).
+
+    Each conflict is an irreducible infeasible subset (IIS). The conflicts are found one after the
+    other, each among the rows that are not in an earlier one. So their number is a lower bound on
+    the number of rows that must be given up, but there may be other conflicts.
 
     Parameters
     ----------
     A, c, A_eq, c_eq, lower, upper, strict, names, keep, budget
         As in `solve`.
     limit : int, optional
-        The most conflicts to look for.
+        The largest number of conflicts to look for.
+
+    Returns
+    -------
+    Conflicts
+        The conflicts; iterating over them yields tuples of `NamedRow`.
 
     Examples
     --------
@@ -80,23 +97,25 @@ def conflicts(
 
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
-    """The same for a system that has been checked."""
-    halves = split(system, system.fixed)  # one of two bounds may go alone
+    """`conflicts`, for a system that was checked."""
+    halves = split(system, system.fixed)  # each of two equal bounds may be blamed alone
     found: list[Solution] = []
     left = np.ones(halves.passes.n, dtype=np.bool_)
     kept = np.isin(halves.numbers, sorted(system.stated.kept))
     try:
         while limit is None or len(found) < limit:
             candidate = Candidate()
-            decided = decide(halves, limits, within=left, floats=False, candidate=candidate)
+            decided = point_or_conflict(
+                halves, limits, within=left, floats=False, candidate=candidate
+            )
             if isinstance(decided, Point):
                 return Conflicts(tuple(found), True)
-            few, witnesses = without_superfluous(halves, decided, limits, left)
-            conflict = infeasible(halves, few, witnesses)
+            few, witnesses = irreducible(halves, decided, limits, left)
+            conflict = infeasible_solution(halves, few, witnesses)
             conflict.system, conflict.seconds = system, limits.seconds
             conflict.n_steps = candidate.n_steps
             blamed = few.rows[~kept[few.rows]]
-            if len(blamed) == 0:  # the kept rows contradict each other, whatever else goes
+            if len(blamed) == 0:  # the kept rows contradict each other by themselves
                 return Conflicts((conflict,), False)
             found.append(conflict)
             left[blamed] = False
@@ -105,3 +124,74 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
     except KeyboardInterrupt:
         limits.interrupted = True
     return Conflicts(tuple(found), False)
+
+
+def irreducible(
+    system: System, found: Contradiction, limits: Limits, within: Mask | None = None
+) -> tuple[Contradiction, dict[int, list[Fraction]]]:
+    """Remove the rows of a conflict that are superfluous beside the kept rows.
+
+    Parameters
+    ----------
+    system : System
+        The homogeneous rows.
+    found : Contradiction
+        The conflict. Without kept rows it is irreducible already.
+    limits : Limits
+        If they are reached, the conflict is returned as it is, without witnesses.
+    within : mask, optional
+        The rows among which the conflict was found; by default all rows.
+
+    Returns
+    -------
+    conflict, witnesses
+        For each row that is blamed, its witness is a vector (w, t) that satisfies all kept rows and
+        all other blamed rows.
+    """
+    if not system.stated.kept:
+        return found, {}
+    kept = np.isin(system.numbers, sorted(system.stated.kept))
+    kept = kept if within is None else kept & within
+    blamed = [i for i in found.rows.tolist() if not kept[i]]
+    witnesses: dict[int, list[Fraction]] = {}
+    for i in list(blamed):
+        if i not in blamed:
+            continue
+        others = system.passes.row_set(np.array([k for k in blamed if k != i], dtype=np.int64))
+        try:
+            without = point_or_conflict(system, limits, within=kept | others, floats=False)
+        except OutOfTimeError:  # it is a conflict, but any of its rows may be superfluous
+            return found, {}
+        if isinstance(without, Point):
+            witnesses[i] = without.v
+        else:
+            found = without
+            blamed = [k for k in found.rows.tolist() if not kept[k]]
+    return found, {i: witnesses[i] for i in blamed}
+
+
+def infeasible_solution(
+    system: System, found: Contradiction, witnesses: dict[int, list[Fraction]]
+) -> Solution:
+    """The solution of a system that has a conflict, with its certificate."""
+    kept = system.stated.kept
+    own = dict(zip(found.rows.tolist(), found.multipliers, strict=True))
+    conflict = system.stated_multipliers(own.keys(), own.values())
+    claims: dict[str, Any] = {}
+    if witnesses:
+        points = {
+            system.stated_number(i, own[i]): system.certificate_vector(v)
+            for i, v in witnesses.items()
+        }
+        claims["kept"] = tuple(sorted(kept))
+        claims["witnesses"] = tuple(points[k] for k in conflict.rows if k not in kept)
+    elif found.weak is not None:
+        claims["point"] = system.certificate_vector(found.weak)
+    proof = certificate_of(system, "infeasible", conflict=conflict, irreducible=True, **claims)
+    return Solution("infeasible", system, proof=proof)
+
+
+def certificate_of(system: System, answer: str, **claims: Any) -> SystemCertificate:
+    """A certificate for the system as it was stated."""
+    stated = system.stated
+    return SystemCertificate(answer, stated.n, stated.d, stated.sha256(), **claims)

@@ -1,11 +1,4 @@
-"""How far from a boundary: the largest ball inside, and the least violation where there is none.
-
-One signed number is for every system (D8): r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖, the
-largest r for which c_i − r·‖a_i‖ leaves a solution. In floats, the point of the least squared
-violation Σ max(0, ⟨a_i, w⟩ − c_i)², a convex and piecewise quadratic function: each step solves the
-least squares of the rows that are violated, equalities always, and a search along the line keeps
-the sum falling (the finite Newton method of Mangasarian 2002).
-"""
+"""Distances between a point and the rows, and the signed radius of a system (D8)."""
 
 from __future__ import annotations
 
@@ -24,27 +17,28 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_checker import Radius
 from novikoff.systems import newton
-from novikoff.systems.matrices import dense, lengths_in_units, scaled, time_to_factor
+from novikoff.systems.matrices import lengths_in_units
 from novikoff.systems.system import System, split
 
-_MAX_STEPS = 200  # of the least squares
-_MAX_POWER = 1000  # of two, by which the least squares are multiplied
-# More, by far, than what numbers and products lose where they are below all floats.
-_UNDERFLOW = 2.0**-1000
+# An absolute error that is far above what products lose by underflow.
+_UNDERFLOW_ERROR = 2.0**-1000
 
 
 def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
-    """The signed radius as bounds with their proof, or as an interval alone.
+    """The signed radius of a system as proved bounds, or as an interval without a proof.
 
-    It is r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖; strict rows count as weak ones. Where the
-    system is ``feasible``, equalities hold and have no part in the minimum: r* ≥ 0 is the radius of
-    the largest ball of solutions, within the equalities, and infinite where there are balls of any
-    size. Else they count as two rows, and −r* ≥ 0 is the distance by which every point misses some
-    row; it is 0 where the rows fail only because some are strict. A row of zeros that fails, such
-    as 0 ≤ −1, is missed by an infinite distance, since no point comes nearer to satisfying it.
+    The signed radius is r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖: the largest r for which
+    the right sides c_i − r·‖a_i‖ leave a solution. Strict rows count as weak rows.
 
-    There is no proof for an infinite radius and for bounds that floats do not reach.
-    OutOfTimeError where time is up.
+    If the system is ``feasible``, equalities hold and do not take part in the minimum. Then r* ≥ 0
+    is the Chebyshev radius, the radius of the largest ball of solutions within the equalities; it
+    is infinite if there are balls of any size. If the system is infeasible, an equality counts as
+    two rows, and every point misses some row by a distance of at least −r* ≥ 0. It is 0 if the
+    system is infeasible only because rows are strict. A row of zeros that fails, such as 0 ≤ −1,
+    is missed by an infinite distance, because no point comes closer to satisfying it.
+
+    There is no proof for an infinite radius, and for bounds that are beyond float64. OutOfTimeError
+    is raised when the limits are reached.
     """
     weak = replace(system, strict=np.zeros_like(system.strict))
     if not feasible:
@@ -60,8 +54,9 @@ def nearest_boundary(
 ) -> tuple[list[int], float]:
     """The rows that a solution meets with equality and 0, or the nearest row and its distance.
 
-    Equalities and the rows ``apart`` do not count; no rows and infinity where there are no others.
-    Rows are numbered as they are stated; the distance is exact but for its last digits.
+    Equalities and the stated rows ``apart`` do not count. If there are no other rows, the result is
+    no row and infinity. Rows are numbered as in the statement; the distance is rounded up, and
+    exact except for its last digits.
     """
     v = system.homogeneous(w)
     rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], apart)))
@@ -77,9 +72,9 @@ def nearest_boundary(
 
 
 def largest_violation(system: System, w: Vector) -> float:
-    """The largest ⟨a_i, w⟩ − c_i, or |⟨a_i, w⟩ − c_i| of an equality; 0 where there is none.
+    """The largest ⟨a_i, w⟩ − c_i of a stated row, or |⟨a_i, w⟩ − c_i| of an equality; at least 0.
 
-    Rows are those stated, and the number is exact but for its last digit, which is rounded up.
+    The violation is computed exactly, and rounded up to a float.
     """
     if not np.isfinite(w).all():
         return math.inf
@@ -94,16 +89,17 @@ def largest_violation(system: System, w: Vector) -> float:
 def _least_slack(
     system: System, w: Sequence[Fraction], rows: Indices, units: Sequence[Fraction], limits: Limits
 ) -> tuple[int, Fraction]:
-    """The row of the least slack (c_i − ⟨a_i, w⟩)/unit_i, exactly; for an equality −|slack|.
+    """The row with the least slack (c_i − ⟨a_i, w⟩)/unit_i, and this slack, exactly.
 
-    Floats with a bound on their error leave the rows that may be the one.
+    The slack of an equality is −|slack|. Floats with a bound on their error exclude most rows; the
+    others are computed exactly.
     """
     X: Any = system.passes.X[rows]
     at = exact.numbers(system.homogeneous(w)).near
-    with np.errstate(all="ignore"):  # where one is NaN, all are looked at exactly
+    with np.errstate(all="ignore"):  # if a number is NaN, all rows are computed exactly
         own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
-        own[~((own > _UNDERFLOW) & (own < math.inf))] = math.nan
-        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW) + _UNDERFLOW
+        own[~((own > _UNDERFLOW_ERROR) & (own < math.inf))] = math.nan
+        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW_ERROR) + _UNDERFLOW_ERROR
         slop = sizes * (system.p + 9) * 2.0**-51
         slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
         close = rows[~(slack - slop > (slack + slop).min())]
@@ -117,7 +113,7 @@ def _least_slack(
 
 
 def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
-    """The largest r for which rows that are each r‖a_i‖ tighter leave a solution."""
+    """The largest r for which rows that are each r·‖a_i‖ tighter leave a solution."""
     lengths = _lengths(system)
     if not feasible and any(
         c < 0 for c, length in zip(system.right(), lengths, strict=True) if length == 0
@@ -129,15 +125,15 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
     try:
         for found in newton.bounds(system, lengths, limits):
             last = found
-            if found.is_near:  # lengths are not more exact
+            if found.is_near:  # the lengths of the rows are not more exact than this
                 break
     except (OutOfTimeError, OverflowError):
         if last.near is None:
             raise
-    if last.r is None:  # there are balls of any size, but for a strict row that fails everywhere
+    if last.r is None:  # there are balls of any size, unless a strict row fails everywhere
         return Interval(math.inf, math.inf) if feasible else Interval(0.0, 0.0)
     least = last.r if last.point is not None or last.below is None else last.below
-    slip = Fraction(system.p + 16, 1 << 53)  # of lengths that are rounded
+    slip = Fraction(system.p + 16, 1 << 53)  # the relative error of the rounded lengths
     lo, hi = least - abs(least) * slip, last.r + abs(last.r) * slip
     if not feasible:
         lo, hi = min(lo, Fraction(0)), min(hi, Fraction(0))
@@ -152,54 +148,7 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
 
 
 def _lengths(system: System) -> list[Fraction]:
-    """‖a_i‖ of every row but e, nearly: within (p + 8)·2⁻⁵³ of itself."""
+    """‖a_i‖ of every row except e, with a relative error of at most (p + 8)·2⁻⁵³."""
     lengths, powers = lengths_in_units(system.passes.X[: system.e, :-1])
     pairs = zip(lengths.tolist(), powers.tolist(), strict=True)
     return [Fraction(length) * Fraction(2) ** power for length, power in pairs]
-
-
-def least_squares(system: System, limits: Limits) -> Vector:
-    """A w of the least Σ violation² over the rows as they are stated; the best found in time.
-
-    Floats find it, in units of A and c in which no square overflows. It is the origin where the
-    rows are beyond floats.
-    """
-    free, w = system.free[:-1], np.zeros(system.p)
-    with np.errstate(all="ignore"):
-        A, c = _rows(system)
-    peaks = [abs(part).max() if part.shape[0] else 0.0 for part in (A, c)]
-    if not np.isfinite(peaks).all():
-        return w
-    powers = np.maximum(np.frexp(peaks)[1], -_MAX_POWER)
-    A, c = A * 2.0 ** -float(powers[0]), np.ldexp(c, -powers[1])
-
-    def residual(w: Vector) -> Vector:
-        r = A @ w - c
-        return np.where(free, r, np.maximum(r, 0.0))
-
-    with np.errstate(all="ignore"):  # a step that overflows is not taken
-        r = residual(w)
-        value = float(r @ r)
-        for _ in range(_MAX_STEPS):
-            active = np.flatnonzero((r != 0.0) | free)
-            if not time_to_factor(len(active), system.p, limits):
-                break
-            step = np.linalg.lstsq(dense(A[active]), -r[active], rcond=None)[0]
-            length, after = 1.0, residual(w + step)
-            while not float(after @ after) < value * (1.0 - 1e-14) and length > 1e-12:
-                length /= 2.0
-                after = residual(w + length * step)
-            if length <= 1e-12:
-                break
-            w = w + length * step
-            r, value = after, float(after @ after)
-        return np.asarray(np.ldexp(w, powers[1] - powers[0]))
-
-
-def _rows(system: System) -> tuple[Any, Vector]:
-    """A and c of the rows as they are stated, in floats."""
-    factors = np.full(system.e, -1.0)
-    if system.factors is not None:
-        factors = -np.array([exact.nearest_float(1 / factor) for factor in system.factors[:-1]])
-    A = scaled(system.passes.X[:-1], factors)
-    return A[:, :-1], -dense(A[:, [-1]]).ravel() * exact.nearest_float(system.unit)

@@ -1,10 +1,28 @@
-"""One projection decides a system (D3): the engine of the verdict, aimed at the row t > 0.
+"""The projection that decides a system of inequalities (D3).
 
-Project −e on the cone of the rows [−a_i, c_i] (Lawson and Hanson 1974, ch. 23). Either it lies in
-the cone, −e = Σ λ_i [−a_i, c_i]: then Σ λ_i a_i = 0 and ⟨c, λ⟩ = −1, and the rows in use, being
-independent, are an irreducible conflict (Gleeson and Ryan 1990). Or minus the residual is a (w, t)
-with t > 0, and w/t is the solution nearest to the origin. Strict rows are targets beside e, and
-those that the residual leaves at zero are targets anew (Motzkin's transposition theorem).
+The vector −e is projected on the cone of the homogeneous rows [−a_i, c_i]. There are two cases.
+
+- −e lies in the cone: −e = Σ λ_i [−a_i, c_i]. Then Σ λ_i a_i = 0 and ⟨c, λ⟩ = −1, which is a Farkas
+  certificate. The rows in use are linearly independent, so that they are an irreducible infeasible
+  subset (IIS).
+- Otherwise minus the residual is a vector (w, t) with t > 0, and w/t is the solution nearest to the
+  origin.
+
+Strict rows are projected beside e. The strict rows that the residual leaves at zero are projected
+again, until none is left (Motzkin's transposition theorem).
+
+The work is done in floats first; the same projection in rational numbers starts from the rows that
+the floats used, and decides.
+
+References
+----------
+Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*, chapter 23.
+Prentice-Hall.
+
+Gleeson, J. and Ryan, J. (1990). Identifying minimally infeasible subsystems of inequalities. *ORSA
+Journal on Computing* 2(1), 61-63.
+
+Motzkin, T. S. (1936). *Beiträge zur Theorie der linearen Ungleichungen*. Dissertation, Basel.
 """
 
 from __future__ import annotations
@@ -27,44 +45,48 @@ from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.system_checker import Multipliers
-from novikoff.systems.system import System
+from novikoff.systems.system import System, sorted_multipliers
 
-# The unit of t in which the engine looks again.
+# The second projection in floats uses this unit of t.
 _LARGER_UNIT = 2.0**20
-# Weights below this share of the largest are taken for rounding.
+# Multipliers below this share of the largest are regarded as rounding errors.
 _FIRM_SHARE = 1e-14
-# Powers of two by which rows that a float point fails are asked for more slack.
+# The slack that a nudge asks for, as powers of two times the rounding error.
 _NUDGES = (4.0, 14.0, 24.0)
 
 
 class Point(NamedTuple):
-    """A solution (w, t) of the engine; ``floats`` says that w is one of floats as it is."""
+    """A solution (w, t) of the homogeneous rows; ``floats`` says that w consists of floats."""
 
     v: list[Fraction]
     floats: bool = False
 
 
 class Contradiction(NamedTuple):
-    """Rows that contradict each other, no fewer of them do, and their λ."""
+    """An irreducible infeasible subset (IIS) of the homogeneous rows, and its multipliers λ.
+
+    If only strict rows contradict each other, ``weak`` is a vector (w, t) that satisfies all of
+    them weakly.
+    """
 
     rows: Indices
     multipliers: list[Fraction]
-    weak: list[Fraction] | None = None  # where only strict rows contradict: solves all weakly
+    weak: list[Fraction] | None = None
 
 
 @dataclass
 class Candidate:
-    """The best that floats found, before anything is proved: a point, and rows with weights."""
+    """The best point and the best multipliers that floats have found so far, unproved."""
 
     w: Vector | None = None
     rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    weights: Vector = field(default_factory=lambda: np.empty(0))
+    multipliers: Vector = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
-    trace: Mapping[str, Any] | None = None  # of a method
+    trace: Mapping[str, Any] | None = None  # what a method by name recorded
 
 
-@np.errstate(all="ignore")  # what overflows proves nothing, and stops nothing
-def decide(
+@np.errstate(all="ignore")  # floats that overflow prove nothing; exact arithmetic decides
+def point_or_conflict(
     system: System,
     limits: Limits,
     *,
@@ -74,16 +96,30 @@ def decide(
     floats: bool = True,
     candidate: Candidate | None = None,
 ) -> Point | Contradiction:
-    """Find a point or a conflict among the rows ``within``; OutOfTimeError where time is up.
+    """Find a point that satisfies the rows ``within``, or a conflict among them.
 
-    With ``nearest`` the point is the one nearest to the origin, exactly; else floats that
-    satisfy every row will do, if ``floats``. ``candidate`` is kept on the way.
+    Parameters
+    ----------
+    system : System
+        The homogeneous rows.
+    limits : Limits
+        OutOfTimeError is raised when they are reached.
+    within : mask, optional
+        The rows that must hold; by default all rows.
+    start : array of int, optional
+        The rows from which the projection starts.
+    nearest : bool
+        Whether the point must be the solution nearest to the origin, exactly.
+    floats : bool
+        Whether floats that satisfy every row are good enough.
+    candidate : Candidate, optional
+        Receives the best point and multipliers on the way.
     """
     candidate = candidate or Candidate()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     view = balanced_view(passes, limits)
-    if nearest:  # all variables in one unit, and t in its own
+    if nearest:  # all variables must have the same unit; t may have another
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
     decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
@@ -115,7 +151,7 @@ def decide(
             found = decision.conflict(left, targets, done)
             return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
         left = passes.rows_at_zero(left, done.seen)
-        if weak:  # e took no part, and t > 0
+        if weak:  # e was not among the projected rows, and t > 0 holds
             left = left & ~e
         targets = targets & left
         stages.append((of_size_one(done.w, decision.view.columns), every & ~system.free & ~left))
@@ -124,7 +160,7 @@ def decide(
 
 @dataclass
 class _Decision:
-    """The steps of one decision, and what they share."""
+    """The steps of one decision, and the data that they share."""
 
     system: System
     limits: Limits
@@ -133,7 +169,7 @@ class _Decision:
     candidate: Candidate
 
     def strict_point(self) -> Point | None:
-        """Find (w, t) with all products positive, as the verdict does; None where that fails."""
+        """Find (w, t) with only positive products, by the search for a separating hyperplane."""
 
         def positive(answer: Iterate) -> bool:
             return min(answer.seen.low.values()) > 0.0
@@ -151,7 +187,7 @@ class _Decision:
         return project(passes, among, total, columns, guess, self.limits, self.free)
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
-        """The rows that floats would use, and what they say: a point, unless the residual is 0."""
+        """Project in floats: return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
         seen = self.view.seen_sum(total)
         size = float(np.abs(seen).max(initial=0.0))
@@ -163,16 +199,17 @@ class _Decision:
         objective = Objective(self.view, b, 0.0, within=among, free=self.free)
         answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
-        candidate.rows, candidate.weights, candidate.w = answer.rows, answer.multipliers, None
+        candidate.rows, candidate.multipliers, candidate.w = answer.rows, answer.multipliers, None
         t = float(answer.w[-1])
         if t > 0.0 and np.isfinite(answer.w).all() and answer.ending is not Ending.FITTED:
             candidate.w = answer.w[:-1] / t * float(self.system.unit)
         return answer.rows
 
     def guess_again(self, among: Mask, guess: Indices) -> Indices:
-        """Look in a larger unit of t whether the residual is zero after all.
+        """Project in floats again, with a larger unit of t, to see whether the residual is zero.
 
-        It has about the length 1/√(1 + ‖w‖²), so that a point far away may be nothing but rounding.
+        The length of the residual is about 1/√(1 + ‖w‖²), so that a point far away may be a
+        rounding error of a residual that is zero.
         """
         passes, columns = self.system.passes, self.view.columns.copy()
         columns[-1] *= _LARGER_UNIT
@@ -185,15 +222,21 @@ class _Decision:
         if other.candidate.w is not None:
             return guess
         self.view, self.candidate.w = larger, None
-        self.candidate.rows, self.candidate.weights = other.candidate.rows, other.candidate.weights
+        self.candidate.rows, self.candidate.multipliers = (
+            other.candidate.rows,
+            other.candidate.multipliers,
+        )
         return rows
 
     def fitted(self) -> Projection | None:
-        """−e as a sum of the rows alone that floats give more than rounding, if it is one."""
+        """Write −e as an exact sum of the rows that have more than rounding errors as multipliers.
+
+        None if −e is not such a sum.
+        """
         passes, rows = self.system.passes, self.candidate.rows
         if len(rows) == 0:
             return None
-        sizes = np.abs(self.candidate.weights)
+        sizes = np.abs(self.candidate.multipliers)
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
         firm = rows[sizes > _FIRM_SHARE * sizes.max()]
@@ -204,9 +247,10 @@ class _Decision:
         return done if done.w is None else None
 
     def conflict(self, left: Mask, targets: Mask, done: Projection) -> Contradiction:
-        """An irreducible conflict, given that −Σ a_i over the targets is in the cone: for one.
+        """An irreducible conflict, given that −Σ a_i over the targets lies in the cone.
 
-        That is e wherever it is one: the others then need not be strict.
+        The conflict is found for one target. If e is a target, it is e: then the other rows need
+        not be strict.
         """
         passes, e = self.system.passes, self.system.e
         target = e if targets[e] else int(np.flatnonzero(targets)[0])
@@ -223,7 +267,7 @@ class _Decision:
         return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
     def joined(self, stages: list[tuple[list[Fraction], RowSet]], left: Mask) -> list[Fraction]:
-        """One (w, t) that does what the residuals do one after the other."""
+        """One vector (w, t) that has the signs of all residuals, one after the other."""
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
@@ -231,17 +275,18 @@ class _Decision:
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
-    """Floats that satisfy every row, from some that miss a few by rounding; None if not found.
+    """Move a point that misses rows by rounding, so that it satisfies every row; None if not found.
 
-    Twelve digits of it are tried first, for they are read more easily. The rows that the point
-    meets are asked for a little slack each: one least-squares step.
+    The point rounded to twelve digits is tried first, because it is easier to read, then the point
+    itself. Then one least-squares step asks for a little slack on each of the ``rows``, which the
+    point meets with equality.
     """
     if w is None or not np.isfinite(w).all():
         return None
     for near in (np.array([float(f"{value:.12g}") for value in w.tolist()]), w):
         if system.holds(system.homogeneous(near.tolist()), limits):
             return near
-    if len(rows) == 0 or system.free.any():  # equalities leave floats no room
+    if len(rows) == 0 or system.free.any():  # equalities have no slack
         return None
     A = system.passes.at(rows)
     left, right = A[:, :-1], A[:, -1] * float(system.unit)
@@ -261,8 +306,8 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
 def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, ...], Multipliers]:
     """A point (w, t) in the relative interior of a feasible system, and its implicit equalities.
 
-    These are the rows, as they are stated, at which every solution is zero, with λ > 0 on them,
-    and the equalities with theirs, of any sign: Σ λ_i a_i = 0.
+    The implicit equalities are the stated rows that every solution meets with equality. The
+    multipliers are λ > 0 on these rows and λ of any sign on the equalities, with Σ λ_i a_i = 0.
     """
     passes = system.passes
     free = np.flatnonzero(system.free)
@@ -275,13 +320,12 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
     if parts.dependence is not None:
         more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
     at_zero = passes.members_of(parts.left, np.arange(passes.n)).tolist()
-    weights = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
-    weights |= {i: more[i] for i in free.tolist() if more.get(i)}
-    found = system.stated_multipliers(weights.keys(), weights.values())
+    multipliers = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
+    multipliers |= {i: more[i] for i in free.tolist() if more.get(i)}
+    found = system.stated_multipliers(multipliers.keys(), multipliers.values())
     claim = dict(zip(found.rows, found.multipliers, strict=True))
-    for number in system.numbers[system.fixed].tolist():
-        for side in (number, number + system.p):  # both bounds hold with equality
-            claim[side] = claim.get(side, Fraction(0)) + 1
-    order = sorted(claim)
-    claimed = Multipliers(tuple(order), tuple(claim[number] for number in order))
-    return system.claimed(parts.w), claimed
+    for i in np.flatnonzero(system.fixed).tolist():
+        for sign in (Fraction(1), Fraction(-1)):  # both bounds hold with equality
+            number = system.stated_number(i, sign)
+            claim[number] = claim.get(number, Fraction(0)) + 1
+    return system.certificate_vector(parts.w), sorted_multipliers(claim)

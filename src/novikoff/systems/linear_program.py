@@ -1,9 +1,9 @@
-"""A small linear program, exactly (D6): Newton on the value of the objective.
+"""Linear programs, solved exactly (D6).
 
-Where f·w ≤ z leaves no solution, the conflict's λ, scaled to 1 on the objective, is a solution of
-the dual program: every solution has f·w ≥ −⟨c, λ⟩ > z, and that is the next z. Each is the value
-of a vertex, so that finitely many steps end with a point that reaches it. HiGHS is faster by
-orders of magnitude; here the answer is exact, and proved.
+The value of the objective is found by Newton's method. If the row f·w ≤ z leaves no solution, the
+multipliers λ of the conflict, scaled to 1 on the objective, are a solution of the dual program:
+they prove f·w ≥ −⟨c, λ⟩ > z for every solution w, and −⟨c, λ⟩ is the next z. Each of these values
+belongs to a vertex, so that finitely many steps end with a point that reaches it.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_labels
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
-from novikoff.systems.solve import answer, check_budget
-from novikoff.systems.statement import stated_arrays, vector_of
+from novikoff.systems.solve import solve_system
+from novikoff.systems.statement import check_budget, check_vector, stated_arrays
 from novikoff.systems.system import System, nearest_floats, system_of
 
 
 @dataclass(eq=False)
 class Optimum:
-    """What is known of a linear program.
+    """The answer to a linear program.
 
     Attributes
     ----------
     kind : str
         "optimal", "infeasible", "unbounded" or "undecided".
     value : Interval
-        Holds the least (or greatest) value of the objective; ±∞ if unbounded or infeasible.
+        Contains the least (or greatest) value of the objective; ±∞ if unbounded or infeasible.
     exact_value : Fraction or None
-        The same exactly, if optimal.
+        The exact value, if optimal.
     w, exact_w : array and tuple of Fraction, or None
-        A point of this value; the best found otherwise.
+        A point that reaches the value, in floats and exactly; if undecided, the best point found.
     dual : tuple of NamedRow
-        Rows with multipliers λ: Σ λ_i a_i = −f, rows that ask for at least their right side turned
-        round. They prove f·w ≥ −⟨c, λ⟩ for every solution w. If optimal, that is the value; else
-        one end of ``value``. For a program that maximises, f is minus the objective. A constant of
-        the objective is not part of f.
+        The dual variables: rows with their multipliers λ, for which Σ λ_i a_i = −f, where rows with
+        ≥ change their signs. They prove f·w ≥ −⟨c, λ⟩ for every solution w. If optimal, −⟨c, λ⟩ is
+        the value; otherwise it is one end of ``value``. For a program that maximises, f is minus
+        the objective. A constant in the objective is not part of f.
     ray : tuple of Fraction or None
-        If unbounded: a direction along which solutions stay solutions, and the value falls for
-        ever, or grows where the greatest value is wanted.
+        If unbounded: a direction in which solutions stay solutions and the objective improves
+        without end.
     solution : Solution
-        The answer to the system without its objective: with the conflict if infeasible.
+        The answer to the system without its objective; it has the conflict if infeasible.
     """
 
     kind: Literal["optimal", "infeasible", "unbounded", "undecided"]
@@ -75,7 +75,7 @@ class Optimum:
         if self.kind == "undecided":
             return f"Undecided: the value is in [{self.value.lo:.17g}, {self.value.hi:.17g}]."
         value = self.exact_value or Fraction(0)
-        shown = f"{Decimal(value.numerator) / value.denominator:.10g}"  # floats may not reach it
+        shown = f"{Decimal(value.numerator) / value.denominator:.10g}"
         how = "exactly" if Fraction(shown) == value else "rounded to 10 digits here"
         return f"Optimal: the value is {shown}, {how} (proved)."
 
@@ -96,21 +96,27 @@ def linear_program(
     names: Sequence[str] | None = None,
     budget: float | None = None,
 ) -> Optimum:
-    """Minimise ⟨objective, w⟩ over A w ≤ c, exactly (D6).
+    """Minimise or maximise ⟨objective, w⟩ subject to A w ≤ c, exactly (D6).
 
-    Small programs and exact answers are its point; for large ones use HiGHS, which
-    ``scipy.optimize.linprog`` has. Exact values grow with the number of variables. Where
-    they are beyond all reach and the best points are many, the answer is an interval some 2⁻⁹⁶
-    wide for its size, with a point and a dual point that prove it.
+    This function is for small programs and exact answers, with dual variables that prove them. For
+    large programs use HiGHS, which ``scipy.optimize.linprog`` calls and which is orders of
+    magnitude faster. The digits of exact values grow with the number of variables. If they grow
+    beyond what can be computed, and there are many optimal points, the answer is an interval with a
+    relative width of about 2⁻⁹⁶, and a point and dual variables that prove it.
 
     Parameters
     ----------
     objective : array of shape (p,)
-        What to minimise, or maximise.
+        The coefficients of the objective.
     A, c, A_eq, c_eq, lower, upper, names, budget
         As in `solve`.
     maximise : bool
-        Whether the greatest value is wanted.
+        Whether to maximise instead of minimise.
+
+    Returns
+    -------
+    Optimum
+        The kind of the answer, the value, a point and the dual variables.
 
     Examples
     --------
@@ -124,13 +130,13 @@ def linear_program(
     seconds = check_budget(budget)
     stated = stated_arrays(A, c, A_eq, c_eq, lower, upper, names=names)
     check_labels(A, None, A_eq, None, objective=objective)
-    f = vector_of(objective, stated.d, "objective", "variable", finite=True)
+    f = check_vector(objective, stated.d, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
     return _optimise(stated, terms, maximise, Fraction(0), Limits(seconds=seconds))
 
 
 def optimise(model: LinearSystem, limits: Limits) -> Optimum:
-    """The same for a model with an objective."""
+    """Solve the linear program of a model that has an objective."""
     if model.objective is None:
         raise ValueError("The model has no objective.")
     strict = [row.name for row in model.constraints if row.relation in ("<", ">")]
@@ -148,18 +154,18 @@ def _optimise(
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
-    solution = answer(system_of(stated), limits)
+    solution = solve_system(system_of(stated), limits)
     result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
     if solution.kind == "infeasible":
         worst = math.inf if sign > 0 else -math.inf
         return replace(result, kind="infeasible", value=Interval(worst, worst))
     if solution.kind == "undecided" or solution.exact_w is None:
         return result
-    number, system = _with_objective(stated, f)
+    number, system = _with_objective_row(stated, f)
     row = int(np.flatnonzero(system.numbers == number)[0])
     b = [system.factor(row) if i == row else Fraction(0) for i in range(system.e)]
     best = solution.exact_w
-    proved: newton.Bound | None = None  # of r = −f·w
+    proved: newton.Bound | None = None  # a bound on r = −f·w
     try:
         with np.errstate(all="ignore"):
             for found in newton.bounds(system, b, limits):
@@ -186,10 +192,10 @@ def _optimise(
         result.exact_value = sign * value + constant
     if proved is not None:
         claim = system.stated_multipliers(proved.rows.tolist(), proved.multipliers)
-        weights = dict(zip(claim.rows, claim.multipliers, strict=True))
-        own = weights.pop(number)
+        dual = dict(zip(claim.rows, claim.multipliers, strict=True))
+        own = dual.pop(number)
         result.dual = tuple(
-            named_row(stated, k - (k > number), weight / own) for k, weight in weights.items()
+            named_row(stated, k - (k > number), value / own) for k, value in dual.items()
         )
     return result
 
@@ -198,8 +204,10 @@ def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:
     return sum((value * w[j] for j, value in f.items()), Fraction(0))
 
 
-def _with_objective(stated: LinearSystem | Arrays, f: dict[int, Fraction]) -> tuple[int, System]:
-    """The system with the row f·w ≤ 0, and the number of that row."""
+def _with_objective_row(
+    stated: LinearSystem | Arrays, f: dict[int, Fraction]
+) -> tuple[int, System]:
+    """The system with the additional row f·w ≤ 0, and the number of that row."""
     if isinstance(stated, LinearSystem):
         row = Constraint("objective", f, "<=", Fraction(0))
         return stated.m, system_of(replace(stated, constraints=(*stated.constraints, row)))

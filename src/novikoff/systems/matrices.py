@@ -1,4 +1,4 @@
-"""Dense and CSR matrices of float64 alike: side by side, scaled, measured."""
+"""Operations on dense and CSR matrices of float64 that look the same for both."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
-# Operations of LAPACK in a second, on one core that others use too.
-_PER_SECOND = 1e9
-# Rows are not multiplied by more than two to minus this power, which is a float.
+# Assumed floating-point operations of LAPACK per second, on one busy core.
+_OPERATIONS_PER_SECOND = 1e9
+# Rows are multiplied by at most 2 to minus this power, so that the factor is a float.
 _LEAST_POWER = -1000
 
 
 def dense(A: Any) -> Vector:
-    """The matrix as an array, itself if it is one."""
+    """Convert a matrix to an array; an array is returned as it is."""
     return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
 
 
-def beside(*parts: Any) -> Any:
-    """The columns of one matrix after those of the other; dense if all are."""
+def side_by_side(*parts: Any) -> Any:
+    """Join matrices by columns; the result is dense if all of them are dense."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts, axis=1)
     from scipy.sparse import csr_array, hstack
@@ -32,7 +32,7 @@ def beside(*parts: Any) -> Any:
 
 
 def scaled(A: Any, factors: Sequence[float] | Vector) -> Any:
-    """The rows, each times its factor."""
+    """Multiply each row by its factor."""
     factors = np.asarray(factors, dtype=np.float64)
     if isinstance(A, np.ndarray):
         return A * factors[:, None]
@@ -42,7 +42,7 @@ def scaled(A: Any, factors: Sequence[float] | Vector) -> Any:
 
 
 def row_lengths(A: Any) -> Vector:
-    """‖a_i‖ of every row, of whatever size its numbers are.
+    """‖a_i‖ of every row, without overflow or underflow on the way.
 
     Examples
     --------
@@ -54,9 +54,15 @@ def row_lengths(A: Any) -> Vector:
 
 
 def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
-    """‖a_i‖ of every row as a float times two to a power, which may be below or beyond all floats.
+    """‖a_i‖ of every row as a float times a power of two, which may be outside the range of floats.
 
-    The float is within (d + 8)·2⁻⁵³ of itself, for rows of d numbers that may each be off by 2⁻⁵³.
+    The relative error of the float is at most (d + 8)·2⁻⁵³ for rows of d numbers, even if each
+    number has a relative error of 2⁻⁵³.
+
+    Returns
+    -------
+    lengths, powers : array of float, array of int
+        ‖a_i‖ is ``lengths[i]``·2^``powers[i]``.
 
     Examples
     --------
@@ -72,7 +78,7 @@ def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
 
 
 def time_to_factor(n: int, p: int, limits: Limits) -> bool:
-    """Whether there is time for factors of a dense n × p matrix, which nothing interrupts."""
+    """Whether there is time to factor a dense n × p matrix, which cannot be interrupted."""
     left = limits.left()
-    seconds = 6.0 * n * p * min(n, p) / _PER_SECOND
+    seconds = 6.0 * n * p * min(n, p) / _OPERATIONS_PER_SECOND
     return limits.reached() is None and (left is None or seconds <= left)

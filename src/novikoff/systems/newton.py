@@ -1,10 +1,12 @@
-"""The largest r for which right sides c − r·b leave a solution: Newton on conflicts (D6, D8).
+"""The largest r for which the right sides c − r·b leave a solution: Newton's method (D6, D8).
 
-Where c − r·b leaves no solution, the conflict's λ proves r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each such bound is the
-value of a vertex, and they fall strictly: finitely many steps end at r*. Where they are many, r is
-tried further and further below the bound; once there is a point, halfway from it. A bound with many
-digits is tried a little below itself: there a conflict proves a lower bound, and a point is nearly
-there. The rows of λ, met with equality, lead from it to one that reaches the bound.
+If c − r·b leaves no solution, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each of
+these bounds is the value of a vertex, and the bounds fall strictly, so that finitely many steps end
+at r*. If there are many steps, values of r further and further below the bound are tried; once
+there is a point, the value halfway between its r and the bound is tried. A bound with many digits
+is rounded down before it is tried. The conflict at the rounded value proves a lower bound, or
+the point at the rounded value is close to the optimum: then the point that meets the rows of λ
+with equality is computed from it, and reaches the bound.
 """
 
 from __future__ import annotations
@@ -20,19 +22,28 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
 from novikoff.geometry.rational import solve_seconds, solved
 from novikoff.proofs import exact
-from novikoff.systems.engine import Point, decide
+from novikoff.systems.engine import Point, point_or_conflict
 from novikoff.systems.system import System
 
-# Significant bits of the r that are tried first.
-_BITS = 96
-# Steps before r is tried far below its bound.
+# The number of significant bits of the values of r that are tried.
+_TRIAL_BITS = 96
+# After this many steps, values of r far below the bound are tried.
 _PATIENCE = 8
 
 
 class Bound(NamedTuple):
-    """An upper bound r, None for infinity, proved by λ on rows; a point that reaches it.
+    """An upper bound on r, the multipliers that prove it, and the points that were found.
 
-    ``near`` is a point for ``below``, which is less than r: by rounding only, if ``is_near``.
+    Attributes
+    ----------
+    r : Fraction or None
+        The bound; None for infinity.
+    rows, multipliers
+        The homogeneous rows and λ that prove it.
+    point : tuple of Fraction or None
+        A point that reaches the bound.
+    near, below : tuple of Fraction or None, Fraction or None
+        A point that reaches ``below``, which is less than r.
     """
 
     r: Fraction | None
@@ -44,15 +55,16 @@ class Bound(NamedTuple):
 
     @property
     def is_near(self) -> bool:
-        """Whether only the digits that r has too many lie between the point and the bound."""
-        return self.r is not None and self.below == _shortened(self.r)
+        """Whether ``below`` is r rounded down to few digits."""
+        return self.r is not None and self.below == _with_few_bits(self.r)
 
 
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
-    """Upper bounds, each below the one before and proved, and points; the last has its point.
+    """Yield upper bounds on r, each proved and below the one before; the last one has its point.
 
-    Some r has to leave a solution: b > 0 on the rows but for some that have a common point.
-    OverflowError where numbers grow beyond all floats; then the last bound may have a near point.
+    Some r must leave a solution: this holds if b > 0 on all rows except rows that have a common
+    point. OverflowError is raised if the numbers grow beyond float64; then the last bound may have
+    a point near it.
     """
     c = system.right()
     both = exact.numbers([*c, *b])
@@ -66,21 +78,25 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
             yield found._replace(point=moved)
             return
         aim = _next_aim(found, first, is_patient=steps <= _PATIENCE)
-        top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()  # without r, b alone
+        top, bottom = (
+            (1, 0) if aim is None else aim.as_integer_ratio()
+        )  # the first step asks about −b alone
         trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
-        decided = decide(trial, limits, floats=False, start=found.rows if len(found.rows) else None)
+        decided = point_or_conflict(
+            trial, limits, floats=False, start=found.rows if len(found.rows) else None
+        )
         if isinstance(decided, Point):
             w = trial.point(decided.v)
             if aim == found.r:
                 yield found._replace(point=w)
                 return
             found = found._replace(near=w, below=aim)
-            steps = _PATIENCE  # the next step is one of Newton's
+            steps = _PATIENCE  # the next step is a Newton step
         else:
-            rows, weights = decided.rows.tolist(), decided.multipliers
-            total = sum((mu * b[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
-            right = sum((mu * c[i] for i, mu in zip(rows, weights, strict=True)), Fraction(0))
-            proof = found._replace(rows=decided.rows, multipliers=weights)
+            rows, multipliers = decided.rows.tolist(), decided.multipliers
+            total = sum((mu * b[i] for i, mu in zip(rows, multipliers, strict=True)), Fraction(0))
+            right = sum((mu * c[i] for i, mu in zip(rows, multipliers, strict=True)), Fraction(0))
+            proof = found._replace(rows=decided.rows, multipliers=multipliers)
             if total <= 0:
                 raise AssertionError("The rows contradict each other, whatever r is.")
             found = proof._replace(r=right / total)
@@ -90,24 +106,24 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
 
 
 def _next_aim(found: Bound, first: Fraction | None, *, is_patient: bool) -> Fraction | None:
-    """The r to try next: the bound, in few digits; far below it where Newton's steps are many.
+    """The next r to try: the bound in few digits, or a value far below it after many steps.
 
     None is for the first step, which asks whether there is a bound at all.
     """
     if found.r is None or first is None or found.is_near:
         return found.r
     if is_patient:
-        return _shortened(found.r)
+        return _with_few_bits(found.r)
     far = 2 * found.r - first if found.below is None else (found.r + found.below) / 2
-    return _shortened(far)
+    return _with_few_bits(far)
 
 
-def _shortened(r: Fraction) -> Fraction:
-    """The value r rounded down to a few digits, if it has more."""
+def _with_few_bits(r: Fraction) -> Fraction:
+    """Round r down to a few significant bits, if it has many."""
     size = max(r.numerator.bit_length(), r.denominator.bit_length())
-    if size <= 2 * _BITS:
+    if size <= 2 * _TRIAL_BITS:
         return r
-    shift = _BITS - (r.numerator.bit_length() - r.denominator.bit_length())
+    shift = _TRIAL_BITS - (r.numerator.bit_length() - r.denominator.bit_length())
     unit = Fraction(2) ** shift
     return (r * unit).__floor__() / unit
 
@@ -115,8 +131,8 @@ def _shortened(r: Fraction) -> Fraction:
 def _moved(
     system: System, b: Sequence[Fraction], found: Bound, limits: Limits
 ) -> tuple[Fraction, ...] | None:
-    """The point nearest to the near one that meets the rows of λ with equality, if it solves."""
-    rows, r = found.rows[:-1], found.r or Fraction(0)  # the last depends on the others
+    """The point nearest to ``near`` that meets the rows of λ with equality, if it is a solution."""
+    rows, r = found.rows[:-1], found.r or Fraction(0)  # the last row depends on the others
     check_time(limits, solve_seconds(len(rows)))
     w = found.near or ()
     whole, e = system.passes.whole(rows)

@@ -1,4 +1,4 @@
-"""The answer to a system: a point, or the rows that contradict each other, and what proves it."""
+"""The answer to a system of inequalities, with its proof."""
 
 from __future__ import annotations
 
@@ -17,23 +17,35 @@ from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_checker import Multipliers, Radius
 from novikoff.proofs.system_statement import Statement
-from novikoff.systems.distances import largest_violation, least_squares, signed_radius
+from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
+from novikoff.systems.least_squares import least_squares
 from novikoff.systems.system import System
 
-# How many rows and variables a sentence names.
-_NAMED = 6
-# Six digits of a number that is a lower bound.
+# A sentence names at most this many rows or variables.
+_MAX_NAMED = 6
+# Lower bounds are rounded down to six digits.
 _ROUNDED_DOWN = Context(prec=6, rounding=ROUND_DOWN)
 
 
 @dataclass(frozen=True)
 class NamedRow:
-    """A row that an answer speaks of.
+    """A row of the system in an answer, with its name and its multiplier.
 
-    ``kind`` is "row", "eq", "upper" or "lower", ``index`` counts the rows of A, of A_eq, or the
-    variables; in a model rows and equalities are counted together. The row times its
-    ``multiplier``, turned so that it asks for at most its right side, is its share of the sum.
+    Attributes
+    ----------
+    kind : "row", "eq", "upper" or "lower"
+        A row of A, an equality, or the upper or lower bound of a variable.
+    index : int
+        The number of the row in A, of the equality in A_eq, or of the variable. In a model, rows
+        and equalities are counted together.
+    name : str
+        The name of the row.
+    multiplier : Fraction
+        λ, the dual variable of the row. It belongs to the row written with ≤: a row with ≥ changes
+        its signs.
+    kept : bool
+        Whether the row may not be blamed.
     """
 
     kind: Literal["row", "eq", "upper", "lower"]
@@ -44,7 +56,7 @@ class NamedRow:
 
 
 def named_row(stated: Statement, number: int, multiplier: Fraction = Fraction(0)) -> NamedRow:
-    """A row by its number in the statement."""
+    """The row with this number in the statement."""
     row = stated.row(number)
     if row is None:
         raise IndexError(f"There is no row {number}.")
@@ -56,56 +68,66 @@ def named_row(stated: Statement, number: int, multiplier: Fraction = Fraction(0)
     return NamedRow(kind, index, row.name, multiplier, number in stated.kept)
 
 
+def named_rows(stated: Statement, claim: Multipliers) -> tuple[NamedRow, ...]:
+    """The rows that carry the multipliers of a certificate."""
+    pairs = zip(claim.rows, claim.multipliers, strict=True)
+    return tuple(named_row(stated, number, multiplier) for number, multiplier in pairs)
+
+
 @dataclass(eq=False)
 class Solution:
-    """What is known of a system A w ≤ c, and what proves it (D3, D8).
+    """The answer to a system A w ≤ c: a point or a conflict, and the proof (D3, D8).
+
+    Attributes that take longer than the answer itself are computed when they are first asked for:
+    ``interior``, ``implicit_equalities``, ``radius``, ``least_squares`` and ``violation``.
 
     Attributes
     ----------
     kind : str
         "feasible", "infeasible" or "undecided".
     w : array of shape (p,) or None
-        A solution in floats. Where ``exact_only`` is true, no floats were found that satisfy
-        every row, and ``w`` is ``exact_w`` rounded to floats. That happens on equalities, and
-        where the set of solutions is thinner than the distance between two floats. If the system
-        is undecided, ``w`` is the best point found; if it is infeasible, None.
+        A solution in floats. If ``needs_exact_w`` is true, no floats were found that satisfy every
+        row, and ``w`` is ``exact_w`` rounded to floats. That happens on equalities, and if the set
+        of solutions is thinner than the distance between two floats. If the system is undecided,
+        ``w`` is the best point found; if it is infeasible, None.
     exact_w : tuple of Fraction or None
         A solution, exactly.
-    exact_only : bool
-        Whether only ``exact_w`` satisfies every row.
+    needs_exact_w : bool
+        Whether ``exact_w`` satisfies every row but ``w`` does not.
     point_found : bool
-        False where the point that was asked for, inside or at the centre, was not found in time or
-        is beyond floats: ``w`` is another solution.
+        False if the point that was asked for, in the interior or at the centre, was not found in
+        time or is beyond float64. Then ``w`` is another solution.
     conflict : tuple of NamedRow
-        Rows that contradict each other, and no fewer of them do: kind, index, name, multiplier.
-        With kept rows, each of the others is needed beside all that are kept. Empty unless
-        infeasible.
+        An irreducible infeasible subset (IIS): rows that contradict each other, while no proper
+        subset of them does. Their multipliers are a Farkas certificate. With kept rows, each of the
+        other rows is needed beside all kept rows. Empty unless infeasible.
     interior : str
         "full" if some point satisfies every row strictly, "relative" if some rows hold with
-        equality in every solution, "unknown" where that was not found in time.
+        equality in every solution, "unknown" if this was not found in time.
     implicit_equalities : tuple of NamedRow or None
-        The rows, equalities apart, that hold with equality in every solution; None if unknown.
+        The rows, equalities excepted, that hold with equality in every solution; None if unknown.
     radius : Interval
-        Holds one signed number r; < counts as ≤. Where feasible, r ≥ 0 is the radius of the largest
-        ball of solutions, infinite where there are balls of any size. Equalities, and variables
-        whose bounds are equal, hold and have no part in it: the ball lies within them. Where
-        infeasible, −r ≥ 0 is the largest distance to a row, two for an equality, that no point
-        avoids. That is 0 where the system fails only because rows are strict, and infinite where a
-        row of zeros fails, such as 0 ≤ −1. Where undecided, nothing is known of r.
+        Contains the signed radius r; < counts as ≤. If feasible, r ≥ 0 is the Chebyshev radius, the
+        radius of the largest ball of solutions; it is infinite if there are balls of any size.
+        Equalities, and variables whose bounds are equal, hold and do not limit r: the ball lies
+        within them. If infeasible, every point misses some row
+        by a distance of at least −r ≥ 0, and −r is the largest number of which this is true; an
+        equality counts as two rows. It is 0 if the system is infeasible only because rows are
+        strict, and infinite if a row of zeros fails, such as 0 ≤ −1. If undecided, r is unknown.
     least_squares : array of shape (p,) or None
-        Where infeasible, a point of the least Σ violation², found in floats and not proved; with a
-        budget, the best found in time.
+        If infeasible, a point with the least Σ violation², found in floats and not proved. With a
+        budget, the best point found in time.
     violation : float
-        The largest violation of ``w``, or of ``least_squares`` where infeasible: ⟨a_i, w⟩ − c_i
-        exactly, rounded up to a float. Infinite where that point is beyond floats.
+        The largest violation ⟨a_i, w⟩ − c_i of ``w``, or of ``least_squares`` if infeasible. It is
+        computed exactly and rounded up to a float; infinite if the point is beyond float64.
     n_steps : int
-        Steps of the method; of the engine, rows that it had in hand and projections.
+        The steps of the method; with "auto", the rows that the search used and the projections.
     trace : mapping or None
         What the method recorded, with ``trace=True``.
     certificate : SystemCertificate or None
-        The proof, with the implicit equalities and the radius once they have been asked for.
+        The proof, including the implicit equalities and the radius once they have been asked for.
     ended : str
-        If undecided, why: such as "the time was up" or "the method ended after 12 steps".
+        If undecided, the reason, such as "the time was up" or "the method ended after 12 steps".
     no_point_within : float
         If undecided: every solution is at least this far from the origin. Proved.
     """
@@ -114,32 +136,39 @@ class Solution:
     system: System = field(repr=False)
     w: Vector | None = None
     exact_w: tuple[Fraction, ...] | None = None
-    exact_only: bool = False
+    needs_exact_w: bool = False
     point_found: bool = True
-    conflict: tuple[NamedRow, ...] = ()
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None
     ended: str = ""
     no_point_within: float = 0.0
     proof: SystemCertificate | None = field(default=None, repr=False)
-    seconds: float | None = field(default=None, repr=False)  # for what is found when asked for
+    seconds: float | None = field(
+        default=None, repr=False
+    )  # time for each attribute computed later
 
     @property
     def certificate(self) -> SystemCertificate | None:
-        """The proof, with all that has been asked for."""
-        proof, known = self.proof, vars(self)  # cached properties stand among the others
+        """The proof, including everything that has been asked for."""
+        proof, known = self.proof, vars(self)  # contains the cached properties computed so far
         if proof is None:
             return None
-        if known.get("inside") is not None:
-            point, implicit = known["inside"]
+        if known.get("interior_proof") is not None:
+            point, implicit = known["interior_proof"]
             proof = replace(proof, point=point, implicit=implicit)
-        if isinstance(known.get("room"), Radius):
-            proof = replace(proof, radius=known["room"])
+        if isinstance(known.get("radius_proof"), Radius):
+            proof = replace(proof, radius=known["radius_proof"])
         return proof
 
+    @property
+    def conflict(self) -> tuple[NamedRow, ...]:
+        """An irreducible infeasible subset (IIS) of the rows; empty unless infeasible."""
+        claim = None if self.proof is None else self.proof.conflict
+        return () if claim is None else named_rows(self.system.stated, claim)
+
     @cached_property
-    def inside(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:
-        """A point of the relative interior, and λ on the rows that every solution meets."""
+    def interior_proof(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:
+        """A point of the relative interior, and λ on the implicit equalities."""
         if self.kind != "feasible":
             return None
         try:
@@ -149,25 +178,23 @@ class Solution:
 
     @property
     def interior(self) -> Literal["full", "relative", "unknown"]:
-        """Whether some point satisfies every row strictly."""
-        if self.inside is None:
+        """Whether some point satisfies every row strictly: "full", "relative" or "unknown"."""
+        if self.interior_proof is None:
             return "unknown"
-        whole = len(self.inside[1].rows) == 0 and not self.system.free.any()
+        whole = len(self.interior_proof[1].rows) == 0 and not self.system.free.any()
         return "full" if whole else "relative"
 
     @property
     def implicit_equalities(self) -> tuple[NamedRow, ...] | None:
-        """The rows, equalities apart, that hold with equality in every solution."""
-        if self.inside is None:
+        """The rows, equalities excepted, that hold with equality in every solution."""
+        if self.interior_proof is None:
             return None
-        claim = self.inside[1]
-        pairs = zip(claim.rows, claim.multipliers, strict=True)
-        named = (named_row(self.system.stated, *pair) for pair in pairs)
+        named = named_rows(self.system.stated, self.interior_proof[1])
         return tuple(row for row in named if row.kind != "eq")
 
     @cached_property
-    def room(self) -> Radius | Interval:
-        """The radius with its proof; without one where it is infinite, unknown or beyond floats."""
+    def radius_proof(self) -> Radius | Interval:
+        """The radius with its proof, or an interval without proof if it is infinite or unknown."""
         if self.kind == "undecided":
             return Interval(-math.inf, math.inf)
         try:
@@ -178,8 +205,8 @@ class Solution:
 
     @property
     def radius(self) -> Interval:
-        """The radius of the largest ball inside, or minus the violation that no point avoids."""
-        found = self.room
+        """The signed radius: that of the largest ball of solutions if feasible."""
+        found = self.radius_proof
         lo, hi = (found.least, found.most) if isinstance(found, Radius) else (found.lo, found.hi)
         if self.kind == "feasible":
             return Interval(max(lo, 0.0), hi)
@@ -189,16 +216,16 @@ class Solution:
 
     @cached_property
     def least_squares(self) -> Vector | None:
-        """Where infeasible, a point of the least Σ violation²."""
+        """If infeasible, a point with the least Σ violation²."""
         if self.kind != "infeasible":
             return None
         return least_squares(self.system, Limits(seconds=self.seconds))
 
     @cached_property
     def violation(self) -> float:
-        """The largest violation of ``w``, or of ``least_squares``."""
+        """The largest violation of ``w``, or of ``least_squares`` if infeasible."""
         w = self.least_squares if self.kind == "infeasible" else self.w
-        if w is None or (self.kind == "feasible" and not self.exact_only):
+        if w is None or (self.kind == "feasible" and not self.needs_exact_w):
             return 0.0 if w is not None else math.inf
         return largest_violation(self.system, w)
 
@@ -222,20 +249,20 @@ class Solution:
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(
             f"{name} = {value:.6g}"
-            for name, value in zip(self.system.stated.variables[:_NAMED], values, strict=False)
+            for name, value in zip(self.system.stated.variables[:_MAX_NAMED], values, strict=False)
         )
-        more = len(values) - _NAMED
+        more = len(values) - _MAX_NAMED
         point += f" and {more:,} more values" if more > 0 else ""
-        how = "its exact values satisfy" if self.exact_only else "it satisfies"
+        how = "its exact values satisfy" if self.needs_exact_w else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
         other = "" if self.point_found else " The point that was asked for was not found."
         return f"Feasible: {point}; {how} {every} (proved).{other}"
 
 
 def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
-    names = [row.name for row in conflict[:_NAMED]]
-    if len(conflict) > _NAMED:
-        names.append(f"{len(conflict) - _NAMED} more")
+    names = [row.name for row in conflict[:_MAX_NAMED]]
+    if len(conflict) > _MAX_NAMED:
+        names.append(f"{len(conflict) - _MAX_NAMED} more")
     if len(conflict) == 1:
         return f"Infeasible: no point satisfies {names[0]} (proved)."
     listed = f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,9 +1,10 @@
-"""Arrays at the door: checked once, with the names that rows and variables have."""
+"""Checks of the arrays that a user states a system with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from novikoff.proofs.system_statement import Arrays, LinearSystem, check_labels,
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
-    """The same system, with rows that may not be blamed, by name."""
+    """The same system with rows that may not be blamed for a conflict, chosen by name."""
     known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
     unknown = sorted(wanted - {*known})
     if unknown:
@@ -36,31 +37,33 @@ def stated_arrays(
     names: Sequence[str] | None = None,
     keep: Any = None,
 ) -> Arrays:
-    """The system that arrays state; ValueError says what is wrong with them, and where."""
+    """Check the arrays that state a system; ValueError says what is wrong with them, and where."""
     check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
-    if A is None and A_eq is not None:  # no rows but equalities
-        A, c = np.zeros((0, _matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
+    if A is None and A_eq is not None:  # equalities alone
+        A, c = np.zeros((0, _checked_matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
-    matrix = np.zeros(shape) if len(shape) == 2 and shape[0] == 0 < shape[1] else _matrix(A, "A")
+    matrix = (
+        np.zeros(shape) if len(shape) == 2 and shape[0] == 0 < shape[1] else _checked_matrix(A, "A")
+    )
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
         raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
-    right = np.zeros(n) if greater else vector_of(c, n, "c", "row of A")
+    right = np.zeros(n) if greater else check_vector(c, n, "c", "row of A")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
     equal, right_eq = matrix[:0], np.zeros(0)
     if A_eq is not None:
-        equal = _matrix(A_eq, "A_eq")
+        equal = _checked_matrix(A_eq, "A_eq")
         if equal.shape[1] != p:
             raise ValueError(f"A_eq has {equal.shape[1]} columns, but A has {p}.")
-        right_eq = vector_of(c_eq, equal.shape[0], "c_eq", "row of A_eq")
+        right_eq = check_vector(c_eq, equal.shape[0], "c_eq", "row of A_eq")
         if isinstance(equal, np.ndarray) != isinstance(matrix, np.ndarray):
             from scipy.sparse import csr_array
 
             matrix, equal = csr_array(matrix), csr_array(equal)
-    low = np.full(p, -np.inf) if lower is None else vector_of(lower, p, "lower", "variable")
-    high = np.full(p, np.inf) if upper is None else vector_of(upper, p, "upper", "variable")
+    low = np.full(p, -np.inf) if lower is None else check_vector(lower, p, "lower", "variable")
+    high = np.full(p, np.inf) if upper is None else check_vector(upper, p, "upper", "variable")
     named = hasattr(A, "columns")
     variables = [str(name) if named else f"w[{name}]" for name in columns_of(A, p).names]
     if names is None and hasattr(A, "iloc"):
@@ -69,14 +72,14 @@ def stated_arrays(
         names = [*map(str, names)]
         if len(names) != n:
             raise ValueError(f"names has {len(names)} entries, but A has {n} rows.")
-    mask = _mask(strict, n)
+    mask = _strict_mask(strict, n)
     stated = Arrays(matrix, right, equal, right_eq, low, high, mask, greater, variables, names)
-    kept = _kept(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
+    kept = _kept_rows(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
     return replace(stated, kept=frozenset(i for i in kept if right[i] < np.inf))
 
 
-def _matrix(A: Any, name: str) -> Any:
-    """A float64 array or CSR matrix of finite numbers."""
+def _checked_matrix(A: Any, name: str) -> Any:
+    """A float64 array or CSR matrix of finite numbers; ValueError says what is wrong."""
     try:
         matrix: Any = check_matrix(A)
     except ValueError as error:
@@ -92,18 +95,21 @@ def _matrix(A: Any, name: str) -> Any:
     return matrix
 
 
-def vector_of(values: Any, n: int, name: str, per: str, *, finite: bool = False) -> Vector:
-    """One number for each row or variable; infinity is for the caller to judge, or refused."""
+def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = False) -> Vector:
+    """A vector with one number for each row or variable; ValueError says what is wrong.
+
+    Infinite numbers are allowed unless ``finite`` is true; NaN is not.
+    """
     one, column = np.ndim(values) == 0, cast(Any, values)
     if hasattr(values, "dtype"):
         column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
-    else:  # number by number: together they might be rounded to floats
+    else:  # one by one: NumPy would round the numbers of a list to floats
         column = [[value] for value in ([values] if one else values)]
     try:
         given: Any = check_matrix(column) if len(column) > 0 else np.zeros((0, 1))
     except (TypeError, ValueError) as error:
         said = str(error).replace("X ", f"{name} ").replace(", column 0", "")
-        raise ValueError(said if "row" in said else f"{name} is not of numbers only.") from None
+        raise ValueError(said if "row" in said else f"{name} must contain only numbers.") from None
     vector = given.astype(np.float64)[:, 0]
     if one:
         vector = np.full(n, vector[0])
@@ -114,7 +120,8 @@ def vector_of(values: Any, n: int, name: str, per: str, *, finite: bool = False)
     return vector
 
 
-def _mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
+def _strict_mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
+    """One truth value for each of n rows."""
     if isinstance(strict, bool | np.bool_):
         return np.full(n, bool(strict))
     mask = np.asarray(strict)
@@ -123,8 +130,8 @@ def _mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
     return mask.copy()
 
 
-def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
-    """Rows of A by number or name, or a mask of them."""
+def _kept_rows(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
+    """The numbers of the rows of A that ``keep`` names by number, by name or by a mask."""
     given = np.asarray(keep)
     if given.dtype == np.bool_ and given.shape == (n,):
         return frozenset(np.flatnonzero(given).tolist())
@@ -136,3 +143,10 @@ def _kept(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
             raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
         found.update(own)
     return frozenset(found)
+
+
+def check_budget(budget: float | None) -> float | None:
+    """Return the budget; ValueError if it is not a positive number of seconds."""
+    if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
+        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+    return budget

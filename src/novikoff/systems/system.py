@@ -1,9 +1,10 @@
-"""A system as the engine sees it: rows of which a point makes none negative, and the row t > 0.
+"""The homogeneous form of a system, on which the projection works.
 
-A row a·w ≤ c is [−a, c], and (w, t) with t > 0 stands for the point w/t: it satisfies the row
-exactly if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t > 0. Rows of a
-`LinearSystem` are multiplied by positive factors that make their numbers whole; arrays are taken
-as they are. A number that one float64 does not hold is a sum of several, in columns of their own.
+A row a·w ≤ c becomes the vector [−a, c]. A vector (w, t) with t > 0 stands for the point w/t, which
+satisfies the row if and only if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t >
+0. The rows of a `LinearSystem` are multiplied by positive factors that make their numbers whole;
+the rows of arrays are not changed. A number that does not fit into one float64 is a sum of several
+floats, which stand in columns of their own.
 """
 
 from __future__ import annotations
@@ -32,20 +33,22 @@ from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_checker import Multipliers
 from novikoff.proofs.system_statement import Arrays, LinearSystem, Statement
-from novikoff.systems.matrices import beside
+from novikoff.systems.matrices import side_by_side
 
-# Systems with at most this many numbers are dense: the engine is quicker with them.
+# Systems with at most this many numbers are stored as dense matrices, which is faster.
 _MAX_DENSE = 1 << 20
-# Rows that become whole numbers between two looks at the clock.
-_ROWS_AT_ONCE = 500
-# Bits of a whole number that float64 reaches without a unit of its own, and with one.
+# The clock is checked after this many rows.
+_ROWS_PER_CHECK = 500
+# The largest number of bits of a whole number that float64 holds without a power of two as its
+# unit, and with a power of two.
 _MAX_BITS, _MORE_BITS = 900, 1800
 
 
-class Folded(LocalPasses):
-    """Rows whose numbers are sums of floats: column k of ``parts`` belongs to column fold[k].
+class FoldedPasses(LocalPasses):
+    """Passes over rows whose numbers are sums of floats.
 
-    What floats alone are asked is answered by the first part of each number.
+    Column k of ``parts`` is a summand of column fold[k]. Computations in floats use the first
+    summand of each number alone; exact computations use all of them.
     """
 
     def __init__(self, near: Problem, parts: Problem, fold: Indices) -> None:
@@ -53,17 +56,17 @@ class Folded(LocalPasses):
         self.parts, self.fold = LocalPasses(parts), fold
 
     def whole(self, rows: Indices) -> tuple[Integers, int]:
-        """Rows by number as integers N and an exponent e, N·2^e exactly."""
+        """These rows as integers N and an exponent e: the rows are N·2^e exactly."""
         parts, e = self.parts.whole(rows)
         return self._folded(parts.T).T, e
 
     def exact_sum(self, within: RowSet, limits: Limits) -> list[Fraction]:
-        """Σ a_i over some rows."""
+        """Σ a_i over a set of rows, exactly."""
         sums = np.array(self.parts.exact_sum(within, limits), dtype=object)
         return [Fraction(value) for value in self._folded(sums)]
 
     def exact_signs(self, w: Numbers, within: RowSet | None, limits: Limits) -> ExactSigns:
-        """The signs of ⟨a_i, w⟩ of some rows, and the row that is most on the wrong side."""
+        """The exact signs of ⟨a_i, w⟩ on a set of rows, and the row with the least product."""
         return self.parts.exact_signs(w.at(self.fold), within, limits)
 
     def _folded(self, parts: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -75,23 +78,47 @@ class Folded(LocalPasses):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Rows [−a, c] and last the row e, what each is, and which row of the statement it is.
+    """The homogeneous rows [−a, c] of a system, the row e last, and where each row was stated.
 
-    ``numbers`` are those of the rows as they are stated: rows, then equalities (of arrays), then
-    upper bounds and lower bounds by variable. A variable whose bounds are equal has one free row,
-    its upper bound; a negative multiplier of it is one of the lower bound.
+    The rows of the statement are numbered: its rows first, then its equalities (for arrays), then
+    the upper bounds and the lower bounds of the variables. `stated_number` and `stated_multipliers`
+    translate from homogeneous rows to these numbers; nothing else does. A variable whose bounds are
+    equal has one homogeneous row for both, an equality that carries the number of the upper bound.
+
+    Attributes
+    ----------
+    stated : Statement
+        The system as it was stated.
+    passes : LocalPasses
+        The homogeneous rows, the row e last.
+    free : mask of shape (n,)
+        Equalities, whose multipliers may have any sign.
+    strict : mask of shape (n,)
+        Rows with < instead of ≤.
+    numbers : array of int of shape (n,)
+        The number of each row in the statement; −1 for e.
+    factors : sequence of Fraction, or None
+        Each row is its factor times the stated row; None if all factors are 1.
+    left : matrix of shape (n, ≥ p)
+        −a, in several columns if one float does not hold a number.
+    fold : array of int
+        Column k of ``left`` is a summand of column fold[k].
+    columns : sequence of arrays of shape (n,)
+        Summands of c/unit.
+    unit : Fraction
+        The unit of the last column.
     """
 
     stated: Statement
     passes: LocalPasses
-    free: Mask  # equalities: multipliers of any sign
+    free: Mask
     strict: Mask
-    numbers: Indices  # −1 for e
-    factors: Sequence[Fraction] | None  # each row is this times the row stated; None: 1
-    left: Matrix  # −a, in several columns where one float does not hold it
+    numbers: Indices
+    factors: Sequence[Fraction] | None
+    left: Matrix
     fold: Indices
-    columns: Sequence[Vector]  # c/unit, a sum of several
-    unit: Fraction = Fraction(1)  # of the last column: it holds c/unit
+    columns: Sequence[Vector]
+    unit: Fraction = Fraction(1)
 
     @property
     def p(self) -> int:
@@ -100,55 +127,57 @@ class System:
 
     @property
     def e(self) -> int:
-        """The number of the row t > 0, the last."""
+        """The index of the row t > 0, which is the last row."""
         return self.passes.n - 1
 
     @property
     def mask_of_e(self) -> Mask:
-        """A mask of all rows in which e is marked."""
+        """A mask of all rows in which only e is marked."""
         return self.passes.row_set(np.array([self.e]))
 
     def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
-        """The (w, t) of the engine that stands for a point."""
+        """The vector (w, t) that stands for a point w."""
         return [*(Fraction(value) for value in w), self.unit]
 
-    def claimed(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """(w, t) of the engine as that of a certificate, where c is what is stated."""
+    def certificate_vector(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """Convert (w, t) to the units of the statement, in which certificates are written."""
         return (*(value * self.unit for value in v[:-1]), v[-1])
 
     def point(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """The point that (w, t) of the engine stands for; t > 0."""
-        return self.point_of_claim(self.claimed(v))
+        """The point that (w, t) stands for; t must be positive."""
+        return dehomogenised(self.certificate_vector(v))
 
     @property
     def fixed(self) -> Mask:
-        """The free rows that stand for both bounds of a variable."""
+        """The rows that stand for both bounds of a variable."""
         return self.free & (self.numbers >= self.stated.m)
-
-    @staticmethod
-    def point_of_claim(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """The point that (w, t) of a certificate stands for."""
-        return tuple(value / v[-1] for value in v[:-1])
 
     def stated_multipliers(
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
     ) -> Multipliers:
-        """The λ of rows as they are stated: with factors, and of the right bound of a variable."""
-        pairs: dict[int, Fraction] = {}
+        """Translate multipliers of homogeneous rows into multipliers of the stated rows."""
+        found: dict[int, Fraction] = {}
         for i, mu in zip(rows, multipliers, strict=True):
-            number, weight = int(self.numbers[i]), mu * self.factor(i)
-            if weight < 0 and number >= self.stated.m:  # of a fixed variable: its lower bound
-                number, weight = number + self.p, -weight
-            pairs[number] = weight
-        order = sorted(pairs)
-        return Multipliers(tuple(order), tuple(pairs[number] for number in order))
+            own, is_bound = mu * self.factor(i), self.numbers[i] >= self.stated.m
+            found[self.stated_number(i, mu)] = abs(own) if is_bound else own
+        return sorted_multipliers(found)
+
+    def stated_number(self, i: int, multiplier: Fraction) -> int:
+        """The number in the statement that a multiplier of a row belongs to.
+
+        The row of a variable whose bounds are equal stands for both bounds: a positive multiplier
+        belongs to the upper bound, a negative multiplier to the lower bound.
+        """
+        number = int(self.numbers[i])
+        is_lower = number >= self.stated.m and multiplier * self.factor(i) < 0
+        return number + self.p if is_lower else number
 
     def factor(self, i: int) -> Fraction:
-        """What the row as it is stated was multiplied by."""
+        """The factor by which the stated row was multiplied."""
         return Fraction(1) if self.factors is None else self.factors[i]
 
     def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
-        """The signs of the products of all rows with (w, t)."""
+        """The exact signs of the products of all rows with (w, t)."""
         return in_row_order(self.passes.exact_signs(exact.numbers(v), None, limits).signs)
 
     def holds(self, v: Sequence[Fraction], limits: Limits) -> bool:
@@ -158,7 +187,7 @@ class System:
         return bool((signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.free].any())
 
     def right(self) -> list[Fraction]:
-        """The right side c of every row but e."""
+        """The right side c of every row except e."""
         found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
         for column in self.columns[1:]:
             for i in np.flatnonzero(column[:-1]).tolist():
@@ -168,11 +197,11 @@ class System:
     def slack(
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
-        """The slack c − ⟨a, w⟩ of every row but e, or of some."""
+        """The slack c − ⟨a, w⟩ of every row except e, or of the rows ``among``."""
         at = exact.numbers(self.homogeneous(w))
         found: list[Fraction] = []
         among = np.arange(self.e) if among is None else among
-        for rows in np.array_split(among, 1 + len(among) // _ROWS_AT_ONCE):
+        for rows in np.array_split(among, 1 + len(among) // _ROWS_PER_CHECK):
             if limits.reached() is not None:
                 raise OutOfTimeError
             whole, e = self.passes.whole(rows)
@@ -181,21 +210,21 @@ class System:
         return found
 
     def with_right(self, right: Sequence[Fraction]) -> System:
-        """The same rows with other right-hand sides, one for each row but e."""
+        """The same rows with other right sides, one for each row except e."""
         found = exact.numbers(right)
         return self.with_whole(found.whole, found.unit)
 
     def with_whole(self, right: Integers, unit: Fraction) -> System:
-        """The same rows with whole numbers times a unit as right-hand sides."""
+        """The same rows with right sides that are whole numbers times a unit."""
         common = math.gcd(*right) or 1
-        columns, shift = _parts([*(right // common), 0])
+        columns, shift = _summands([*(right // common), 0])
         columns[0][-1] = 1.0
         passes = _passes(self.left, self.fold, columns)
         return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
 def system_of(stated: LinearSystem | Arrays) -> System:
-    """The rows of a model or of arrays that were checked."""
+    """The homogeneous form of a model, or of arrays that were checked."""
     if not stated.variables:
         raise ValueError("The system has no variables.")
     return _of_model(stated) if isinstance(stated, LinearSystem) else _of_arrays(stated)
@@ -217,7 +246,7 @@ def _of_arrays(given: Arrays) -> System:
 
     turned: Any = -1.0 * given.A if given.greater else given.A
     above = -stacked(turned, given.A_eq)[rows]
-    # Bounds and e are rows of one number each: many of them would make a large dense matrix.
+    # Bounds and e are rows with one number each: dense, many of them would take much memory.
     columns = np.concatenate([upper, lower, [0]])
     values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
     few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
@@ -262,8 +291,8 @@ def _of_model(model: LinearSystem) -> System:
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
-    left, fold = _matrix([*counts, 0], columns, values, model.d)
-    parts, _ = _parts([*right, 0])
+    left, fold = _float_matrix([*counts, 0], columns, values, model.d)
+    parts, _ = _summands([*right, 0])
     parts[0][-1] = 1.0
     relations = [*(row.relation for _, row in rows), ""]
     return System(
@@ -279,11 +308,19 @@ def _of_model(model: LinearSystem) -> System:
     )
 
 
-def _matrix(
+def _float_matrix(
     counts: list[int], columns: list[int], values: list[int], p: int
 ) -> tuple[Any, Indices]:
-    """Whole numbers by rows as floats, those that need several in more columns."""
-    first, *more = _parts(values)[0]
+    """Whole numbers, given row by row, as a matrix of floats.
+
+    A number that needs several floats has its further summands in additional columns.
+
+    Returns
+    -------
+    matrix, fold
+        Column k of the matrix is a summand of column fold[k].
+    """
+    first, *more = _summands(values)[0]
     at = np.repeat(np.arange(len(counts)), counts)
     across = np.array(columns, dtype=np.int64)
     fold = np.arange(p)
@@ -304,8 +341,14 @@ def _matrix(
     return sp.csr_array(sp.coo_array((data, (i, j)), shape=shape)), fold
 
 
-def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
-    """Floats whose sums, times two to a power, are the whole numbers, and that power."""
+def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
+    """Split whole numbers into summands that are floats times a common power of two.
+
+    Returns
+    -------
+    summands, power : list of arrays, int
+        The whole numbers are the sums of the arrays, times 2^power.
+    """
     rest = list(values)
     bits = max(map(int.bit_length, rest), default=0)
     if bits <= 53:
@@ -323,23 +366,34 @@ def _parts(values: Iterable[int]) -> tuple[list[Vector], int]:
 
 
 def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
-    """Rows [left, right], the last column a sum of several."""
+    """Passes over the rows [left, right], where the last column is a sum of several."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(left.shape[0], dtype=np.int8)
-    near = pose(beside(left[:, :p], right[0][:, None]), ones, False)
+    near = pose(side_by_side(left[:, :p], right[0][:, None]), ones, False)
     if len(right) == 1 and left.shape[1] == p:
         return LocalPasses(near)
-    parts = pose(beside(left, np.array(right).T), ones, False)
-    return Folded(near, parts, np.append(fold, np.full(len(right), p)))
+    parts = pose(side_by_side(left, np.array(right).T), ones, False)
+    return FoldedPasses(near, parts, np.append(fold, np.full(len(right), p)))
+
+
+def sorted_multipliers(found: dict[int, Fraction]) -> Multipliers:
+    """Multipliers by the numbers of their stated rows, in the order of the rows."""
+    order = sorted(found)
+    return Multipliers(tuple(order), tuple(found[number] for number in order))
+
+
+def dehomogenised(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """The point w/t that a vector (w, t) stands for."""
+    return tuple(value / v[-1] for value in v[:-1])
 
 
 def nearest_floats(w: Sequence[Fraction]) -> Vector:
-    """Round an exact point to floats; a number beyond float64 becomes infinite."""
+    """Round an exact point to the nearest floats; a number beyond float64 becomes infinite."""
     return np.array([exact.nearest_float(value) for value in w])
 
 
 def split(system: System, equalities: Mask) -> System:
-    """The same with two rows for each of some equalities, one for either side."""
+    """The same system in which some equalities become two rows each, one for either side."""
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system

@@ -1,4 +1,4 @@
-"""What a method proposes, and the cone in which most of them look for it."""
+"""The result of a method, and the homogeneous rows on which most methods work."""
 
 from __future__ import annotations
 
@@ -10,37 +10,47 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import beside, row_lengths, scaled
+from novikoff.systems.matrices import row_lengths, scaled, side_by_side
 
-# What the theorem speaks of, by name: one entry for each step, or for each rescaling.
+# The quantities of a theorem by name, with one entry for each step or each rescaling.
 MethodTrace: TypeAlias = "dict[str, Vector | Indices]"
 
-MAX_STEPS, UNLIMITED = 100_000, 2**62  # where the caller sets no limit
-TINY = 1e-14  # a convex combination of unit rows that is shorter is zero but for rounding
+# The largest number of steps if the caller sets no limit, and a number that is no limit.
+MAX_STEPS, UNLIMITED = 100_000, 2**62
+# A convex combination of unit rows that is shorter than this is zero except for rounding.
+TINY = 1e-14
 
 
 class Attempt(NamedTuple):
-    """A candidate point and candidate multipliers, in floats and unverified.
+    """The point and the multipliers that a method proposes, in floats and unverified.
 
-    ``w`` may satisfy A w ≤ c; ``weights`` may be a Farkas vector: λ ≥ 0, one for each row, with
-    Σ λ_i a_i = 0 and ⟨c, λ⟩ < 0. For A w > 0 (``c=None``) they may be a solution, and a λ ≠ 0
-    with Σ λ_i a_i = 0 (Gordan).
+    Attributes
+    ----------
+    w : array of shape (p,) or None
+        A point that may satisfy A w ≤ c; for A w > 0 (``c=None``), that may satisfy A w > 0.
+    multipliers : array of shape (n,) or None
+        λ that may be a Farkas certificate: λ ≥ 0 with Σ λ_i a_i = 0 and ⟨c, λ⟩ < 0. For A w > 0, a
+        λ ≠ 0 with Σ λ_i a_i = 0 (Gordan's theorem).
+    n_steps : int
+        The number of steps.
+    trace : dict of arrays, or None
+        The quantities of the method's theorem, with one entry for each step.
     """
 
     w: Vector | None
-    weights: Vector | None
+    multipliers: Vector | None
     n_steps: int
     trace: MethodTrace | None = None
 
 
 class TraceBuilder:
-    """Gathers a trace, entry by entry."""
+    """Collects a trace, entry by entry."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {}
 
     def note(self, **values: Any) -> None:
-        """Add one entry to every column."""
+        """Add one entry to each of these columns."""
         for name, value in values.items():
             self._columns.setdefault(name, []).append(value)
 
@@ -50,7 +60,10 @@ class TraceBuilder:
 
 
 def steps(limits: Limits | None) -> Iterator[int]:
-    """0, 1, 2, … until a limit on updates, epochs (the same here) or seconds is reached."""
+    """Yield 0, 1, 2, … until a limit on updates, epochs or seconds is reached.
+
+    A step counts as an update and as an epoch.
+    """
     limits = limits or Limits()
     for k in range(most_steps(limits)):
         if limits.reached(k):
@@ -66,34 +79,47 @@ def most_steps(limits: Limits) -> int:
 
 
 class Cone(NamedTuple):
-    """Unit rows h_i; wanted is u with ⟨h_i, u⟩ > 0 for all i.
+    """Unit rows h_i; a method looks for a u with ⟨h_i, u⟩ > 0 for all i.
 
-    For A w ≤ c they are [−a_i, (c_i − ⟨a_i, w₀⟩)/s] and, last, e = (0, …, 0, 1): where u = (v, t)
-    solves them, w₀ + s·v/t lies in the interior. s is a unit of w, so that all entries have a like
-    size. For A w > 0 they are the a_i.
+    For A w ≤ c the rows are [−a_i, (c_i − ⟨a_i, w₀⟩)/s] and, last, e = (0, …, 0, 1), each scaled to
+    length one. If u = (v, t) solves them, w₀ + s·v/t lies in the interior. For A w > 0 the rows are
+    the a_i, scaled to length one.
+
+    Attributes
+    ----------
+    H : matrix
+        The unit rows.
+    lengths : array
+        The lengths of the rows before they were scaled.
+    unit : float or None
+        s, a unit of w that gives all entries a similar size; None for A w > 0.
+    w0 : array or None
+        The start.
+    notes : TraceBuilder or None
+        Collects the trace, if one was asked for.
     """
 
     H: Matrix
-    lengths: Vector  # of the rows before they were scaled
-    unit: float | None  # s; None for A w > 0
+    lengths: Vector
+    unit: float | None
     w0: Vector | None
     notes: TraceBuilder | None
 
     def note(self, **values: Any) -> None:
-        """Add one entry to the trace, where there is one."""
+        """Add one entry to the trace, if there is one."""
         if self.notes is not None:
             self.notes.note(**values)
 
     def attempt(self, u: Vector | None, x: Vector | None, n_steps: int) -> Attempt:
-        """What u, and multipliers x of the h_i, stand for in the rows as they were given."""
-        w, weights = u, None if x is None else x / self.lengths
+        """Translate u, and multipliers x of the h_i, into a proposal for the original rows."""
+        w, multipliers = u, None if x is None else x / self.lengths
         if self.unit is not None:
             w = None if u is None or not u[-1] > 0.0 else u[:-1] * (self.unit / u[-1])
-            weights = None if weights is None else weights[:-1]
+            multipliers = None if multipliers is None else multipliers[:-1]
             if w is not None and self.w0 is not None:
                 w = w + self.w0
         trace = None if self.notes is None else self.notes.trace()
-        return Attempt(w, weights, n_steps, trace)
+        return Attempt(w, multipliers, n_steps, trace)
 
 
 def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) -> Cone:
@@ -102,7 +128,7 @@ def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) ->
     if c is None:
         if w0 is not None:
             raise ValueError(
-                "This method has no use for w0 where A w > 0 is asked: leave it out, or take "
+                "This method cannot start from w0 if A w > 0 is asked: leave w0 out, or choose "
                 "auto, relaxation or spingarn."
             )
         lengths = lengths_of(A)
@@ -110,14 +136,14 @@ def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) ->
     right = c if w0 is None else c - A @ w0
     distances = np.abs(right) / lengths_of(A)
     unit = math.ldexp(1.0, math.frexp(float(distances.max(initial=0.0)))[1])
-    H = beside(A, right[:, None] / -unit)  # with its sign turned around
+    H = side_by_side(A, right[:, None] / -unit)  # [a, −c/s]; the sign is changed below
     lengths = lengths_of(H)
     rows = stacked(scaled(H, -1.0 / lengths), np.eye(1, H.shape[1], A.shape[1]))
     return Cone(rows, np.append(lengths, 1.0), unit, w0, notes)
 
 
 def lengths_of(A: Matrix) -> Vector:
-    """‖a_i‖ of every row, 1 for a row of zeros."""
+    """‖a_i‖ of every row; 1 for a row of zeros."""
     lengths = row_lengths(A)
     lengths[lengths == 0.0] = 1.0
     return lengths

@@ -1,7 +1,4 @@
-"""The perceptron and von Neumann's algorithm on the homogeneous form of a system (D2, D4).
-
-Ex 1.22 of the source notes; von Neumann 1948 (Dantzig 1992).
-"""
+"""The perceptron and von Neumann's algorithm on the homogeneous form of a system."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from novikoff.systems.matrices import dense
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, most_steps, steps
 
 
-def perceptron(
+def perceptron_method(
     A: Matrix,
     c: Vector | None = None,
     *,
@@ -28,22 +25,26 @@ def perceptron(
     order: str | Sequence[int] | Indices | Order = "permuted",
     seed: int = 0,
 ) -> Attempt:
-    """Add a row that is not yet positive: where ⟨h_i, u⟩ ≤ 0, u ← u + h_i (D2; Ex 1.22).
+    """The perceptron on the homogeneous rows: if ⟨h_i, u⟩ ≤ 0, u ← u + h_i (D2).
 
-    Guarantee: the rows h_i of `Cone` have length 1; if their margin is γ > 0, at most 1/γ² steps
-    in every order (`theory.unit_ball_bound`). After t steps u/t is a convex combination of the
-    rows with ‖u/t‖ ≤ 1/√t, so that counts/t tends to a λ ≥ 0 with Σ λ_i h_i = 0 if γ ≤ 0.
+    Guarantee: the rows h_i of `Cone` have length 1. If their margin is γ > 0, there are at most
+    1/γ² steps in every order (`theory.unit_ball_bound`). After t steps, u/t is a convex combination
+    of the rows with ‖u/t‖ ≤ 1/√t. Hence, if γ ≤ 0, counts/t tends to a λ ≥ 0 with Σ λ_i h_i = 0.
 
-    The trace has index, margin ⟨h_i, u⟩ before and norm ‖u‖ after each step.
+    The parameters and the result are those of `relaxation_method`. The trace has the index i, the
+    margin ⟨h_i, u⟩ before each step, and the norm ‖u‖ after it.
 
-    Parameters and result are those of `relaxation`.
+    References
+    ----------
+    Rosenblatt, F. (1958). The perceptron: a probabilistic model for information storage and
+    organization in the brain. *Psychological Review* 65(6), 386-408.
 
     Examples
     --------
-    >>> perceptron(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.tolist()
+    >>> perceptron_method(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.tolist()
     [0.4, 0.8]
     """
-    from novikoff.core.runs import Plan  # Numba: here, for those who use other methods
+    from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
     from novikoff.core.sweep import run
     from novikoff.core.updates import perceptron as update
 
@@ -70,18 +71,27 @@ def von_neumann(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Walk a convex combination u = Σ x_i h_i of the rows towards the origin (D4).
+    """Von Neumann's algorithm: move a convex combination of the rows towards the origin (D4).
 
         j = argmin ⟨h_i, u⟩:    u ← the point nearest to 0 on the segment from u to h_j
 
-    Guarantee: while ⟨h_j, u⟩ ≤ 0, 1/‖u⁺‖² ≥ 1/‖u‖² + 1 for the unit rows of `Cone`. Hence
-    ‖u_k‖ ≤ 1/√(k+1), and with margin γ > 0 there are at most 1/γ² steps
-    (`theory.unit_ball_bound`). If the origin lies at depth ρ inside the hull,
-    ‖u_k‖ ≤ (1 − ρ²)^(k/2), and x tends to a λ with Σ λ_i h_i = 0 (Epelman and Freund 2000).
+    where u = Σ x_i h_i. Guarantee: while ⟨h_j, u⟩ ≤ 0, 1/‖u⁺‖² ≥ 1/‖u‖² + 1 for the unit rows of
+    `Cone`. Hence ‖u_k‖ ≤ 1/√(k+1), and if the margin is γ > 0 there are at most 1/γ² steps
+    (`theory.unit_ball_bound`). If the origin lies at depth ρ inside the convex hull of the rows,
+    ‖u_k‖ ≤ (1 − ρ²)^(k/2), and x tends to a λ with Σ λ_i h_i = 0.
 
-    The trace has index j, margin ⟨h_j, u⟩ before and norm ‖u‖ after each step.
+    The parameters and the result are those of `relaxation_method`. The trace has the index j, the
+    margin ⟨h_j, u⟩ before each step, and the norm ‖u‖ after it.
 
-    Parameters and result are those of `relaxation`.
+    References
+    ----------
+    Dantzig, G. B. (1992). An ε-precise feasible solution to a linear program with a convexity
+    constraint in 1/ε² iterations independent of problem size. Technical report SOL 92-5, Stanford
+    University.
+
+    Epelman, M. and Freund, R. M. (2000). Condition number complexity of an elementary algorithm for
+    computing a reliable solution of a conic linear system. *Mathematical Programming* 88(3),
+    451-485.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Projections on the half-spaces of the rows, one at a time (D1) or all at once (D4).
-
-Agmon 1954; Motzkin and Schoenberg 1954; Goffin 1980; Spingarn 1985, 1987.
-"""
+"""Projections on the half-spaces of the rows: one at a time, or all at once."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits, Stop
-from novikoff.systems.matrices import beside, scaled
+from novikoff.systems.matrices import scaled, side_by_side
 from novikoff.systems.methods.attempt import (
     TINY,
     UNLIMITED,
@@ -26,14 +23,18 @@ from novikoff.systems.methods.attempt import (
     steps,
 )
 
-# The rows are [a_i, −c_i/s] and the last weight is s: so large that no step moves it.
-_FIXED = 2.0**200
-_HALVINGS = 50  # until δ is below the rounding of what it began with
-# m < 0 and m ≤ BELOW_ZERO are the same condition on floats.
+# The perceptron's loop computes ⟨row, w⟩ without a constant. The constants c_i are therefore an
+# additional column −c_i/S, whose weight is S = 2²⁰⁰: ⟨[a_i, −c_i/S], (w, S)⟩ = ⟨a_i, w⟩ − c_i. An
+# update changes this weight by τ·c_i/S. That is far below the distance from S to the next float, so
+# that rounding leaves the weight exactly at S.
+_CONSTANT_WEIGHT = 2.0**200
+# After this many halvings, δ is below the rounding error of its first value.
+_HALVINGS = 50
+# For floats, m < 0 and m ≤ BELOW_ZERO are the same condition.
 BELOW_ZERO = -math.ulp(0.0)
 
 
-def relaxation(
+def relaxation_method(
     A: Matrix,
     c: Vector | None = None,
     *,
@@ -45,56 +46,76 @@ def relaxation(
     shift: float | Literal["halving"] = "halving",
     seed: int = 0,
 ) -> Attempt:
-    """Move w towards the half-space of a violated row, again and again (D1; Agmon 1954).
+    """The relaxation method: move w towards the half-space of a violated row, repeatedly (D1).
 
         r = (⟨a_i, w⟩ − c_i)/‖a_i‖ > 0:    w ← w − η·(r + δ)·a_i/‖a_i‖
 
-    η = 1 projects, η = 2 reflects; δ > 0 aims inside. For every z with slack s_i ≥ 0 on the row,
-    as a distance, and δ = 0,
+    η = 1 projects on the half-space, η = 2 reflects at its boundary; δ > 0 aims inside. For every z
+    with slack s_i ≥ 0 on the row, measured as a distance, and δ = 0,
 
         ‖w⁺ − z‖² = ‖w − z‖² − η(2 − η)·r² − 2η·r·s_i        (Fejér)
 
-    so that no step leads away from any solution. Guarantees for every index rule of A4 (Rem 1.38
-    of the source notes), where z is the centre of a ball of radius ε > 0 of solutions:
+    so that no step leads away from any solution. The following holds for every index rule, if z is
+    the centre of a ball of solutions of radius ε > 0:
 
-    * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`);
+    * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`).
     * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
       falls from δ₀/2ʲ, with (p+1)·4ʲ steps for each value. While δ > 2ε, a round adds at most
-      4/3·(p+1)·δ₀² to ‖w − z‖²; once δ₀/2ʲ ≤ ε, this first δ needs 2ʲ·‖w − z‖²/(δ₀·ε) steps at
-      most, and gets (p+1)·4ʲ;
-    * η = 2 and δ = 0: finitely many steps, but no bound; without interior it need not converge;
-    * maximal distance and δ = 0: the distance to the solutions falls by a constant factor at
+      4/3·(p+1)·δ₀² to ‖w − z‖². Once δ₀/2ʲ ≤ ε, the first δ of the round needs at most
+      2ʲ·‖w − z‖²/(δ₀·ε) steps, and gets (p+1)·4ʲ.
+    * η = 2 and δ = 0: finitely many steps, but no bound is known. Without interior the method need
+      not converge.
+    * maximal distance and δ = 0: the distance to the set of solutions falls by a constant factor at
       every step, with or without interior (`theory.agmon_rate`).
 
-    If there is no solution, the steps of one more epoch, summed by row, are the multipliers: with
-    δ = 0 in a repeated order they tend to a Farkas vector, as Σ τ_t·a_t = w − w⁺ tends to 0 while
-    each step adds −η(1 − η/2)·r² to ⟨c, λ⟩.
+    If there is no solution, the steps of one more epoch, summed by row, are the multipliers. With δ
+    = 0 in a repeated order they tend to a Farkas certificate, because Σ τ_t·a_t = w − w⁺ tends to 0
+    while each step adds −η(1 − η/2)·r² to ⟨c, λ⟩.
 
     Parameters
     ----------
     A, c : array (n, p) or CSR, array (n,)
-        The system A w ≤ c without rows of zeros; without ``c``, A w > 0.
-    w0, limits, trace
-        The start; limits on epochs, updates and seconds; whether to record a trace.
+        The system A w ≤ c, without rows of zeros. Without ``c``, the system is A w > 0.
+    w0 : array of shape (p,), optional
+        The start; the origin by default.
+    limits : Limits, optional
+        Limits on epochs, updates and seconds.
+    trace : bool
+        Whether to record a trace.
     order, seed : str, sequence of int or Order; int
-        The index rule. With a shift, rows have unit length, and residual and distance are one.
+        The index rule and its seed. With a shift, the rows are scaled to unit length, so that the
+        residual is the distance.
     eta : float in (0, 2]
+        η.
     shift : float or "halving"
-        δ as a distance; "halving" begins with an eighth of the largest violation at w₀.
+        δ as a distance; "halving" starts with an eighth of the largest violation at w₀.
 
     Returns
     -------
     Attempt
-        The trace has the index i, residual ⟨a_i, w⟩ − c_i before, the multiple of a_i that was
-        subtracted as step, and delta, for each step; a_i has unit length if there is a shift.
+        The trace has, for each step, the index i, the residual ⟨a_i, w⟩ − c_i before the step, the
+        multiple of a_i that was subtracted as ``step``, and ``delta``. If there is a shift, a_i has
+        unit length.
+
+    References
+    ----------
+    Agmon, S. (1954). The relaxation method for linear inequalities. *Canadian Journal of
+    Mathematics* 6, 382-392.
+
+    Motzkin, T. S. and Schoenberg, I. J. (1954). The relaxation method for linear inequalities.
+    *Canadian Journal of Mathematics* 6, 393-404.
+
+    Goffin, J. L. (1980). The relaxation method for solving systems of linear inequalities.
+    *Mathematics of Operations Research* 5(3), 388-414.
 
     Examples
     --------
-    >>> found = relaxation(np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0, 0]))
+    >>> A, c = np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0, 0])
+    >>> found = relaxation_method(A, c)
     >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
     True
     """
-    from novikoff.core.runs import Plan  # Numba: here, for those who use other methods
+    from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
     from novikoff.core.sweep import run
     from novikoff.core.updates import Update
 
@@ -111,14 +132,14 @@ def relaxation(
         factors = 1.0 / lengths_of(A)
         A, c = scaled(A, factors), c * factors
     signs = np.full(len(c), -1, dtype=np.int8)
-    problem = pose(beside(A, (c / -_FIXED)[:, None]), signs, fit_intercept=False)
-    w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_FIXED, 0.0])
+    problem = pose(side_by_side(A, (c / -_CONSTANT_WEIGHT)[:, None]), signs, fit_intercept=False)
+    w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_CONSTANT_WEIGHT, 0.0])
     if shift == "halving":
         schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)) / 8.0, A.shape[1] + 1)
     else:
         schedule = iter([(float(shift), UNLIMITED)])
 
-    best, smallest = w, math.inf  # the point of the least shift
+    best, smallest = w, math.inf  # the point of the smallest shift so far
     n_steps, n_epochs = 0, 0
     left = most_steps(limits)
     notes = TraceBuilder()
@@ -141,7 +162,7 @@ def relaxation(
                 notes.note(index=i, residual=-margin, step=step, delta=delta)
         if state.stops[0] is not Stop.UPDATES or left == 0:
             break
-    weights = None
+    multipliers = None
     limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
         last = Limits(
@@ -149,17 +170,20 @@ def relaxation(
         )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
         seen = run(problem, plan, start=best).traces[0]
-        weights = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
-    return Attempt(best[:-2].copy(), weights, n_steps, notes.trace() if trace else None)
+        multipliers = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
+    return Attempt(best[:-2].copy(), multipliers, n_steps, notes.trace() if trace else None)
 
 
 def _one_away(A: Matrix) -> tuple[Matrix, Vector]:
-    """A w > 0 in unit rows: a solution, made longer, is at least 1 away from every hyperplane."""
+    """A w > 0 as A w ≤ c in unit rows: w must be at least 1 away from every hyperplane.
+
+    Every solution of A w > 0 satisfies this after it is multiplied by a large number.
+    """
     return scaled(A, -1.0 / lengths_of(A)), np.full(A.shape[0], -1.0)
 
 
 def _halving(first: float, m: int) -> Iterator[tuple[float, int]]:
-    """The shifts δ, and the steps that are granted to each."""
+    """The shifts δ, and the number of steps for each of them."""
     for j in range(_HALVINGS):
         for k in range(j, _HALVINGS):
             yield math.ldexp(first, -k), m * 4**j
@@ -173,24 +197,33 @@ def spingarn(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Project on all half-spaces at once, each from its own x + y_i, and take the mean (D4).
+    """Spingarn's method: project on all half-spaces at once, and take the mean (D4).
 
         r_i = max(0, ⟨a_i, x − ȳ⟩ + α_i − c_i),    α ← r,    ȳ ← (1/n)·Σ r_i·a_i,    x ← x − ȳ
 
-    with y_i = α_i·a_i − ȳ, for unit rows a_i: Douglas and Rachford's splitting in the product
-    space. Guarantee: no step of the points (x + y_i) is longer than the step before. If there is a
-    solution, x converges to one; if the interior is not empty, some x is a solution after finitely
-    many steps, though no bound on their number is known. If there is no solution, α/Σα tends to a
-    Farkas vector.
+    for unit rows a_i. Each half-space is projected on from its own point x + y_i, where
+    y_i = α_i·a_i − ȳ: this is Douglas and Rachford's splitting in the product space.
 
-    The trace has residual max(⟨a_i, x⟩ − c_i) before each step, its length change, and balance
-    ‖Σ α_i a_i‖/Σα and right ⟨c, α⟩/Σα after it.
+    Guarantee: no step of the points (x + y_i) is longer than the step before. If there is a
+    solution, x converges to a solution. If the interior is not empty, some x is a solution after
+    finitely many steps, but no bound on their number is known. If there is no solution, α/Σα tends
+    to a Farkas certificate.
 
-    Parameters and result are those of `relaxation`.
+    The parameters and the result are those of `relaxation_method`. The trace has the residual
+    max(⟨a_i, x⟩ − c_i) before each step, the length of the step as ``change``, and after the step
+    the balance ‖Σ α_i a_i‖/Σα and the right side ⟨c, α⟩/Σα.
+
+    References
+    ----------
+    Spingarn, J. E. (1985). A primal-dual projection method for solving systems of linear
+    inequalities. *Linear Algebra and its Applications* 65, 45-62.
+
+    Spingarn, J. E. (1987). A projection method for least-squares solutions to overdetermined
+    systems of linear inequalities. *Linear Algebra and its Applications* 86, 211-236.
 
     Examples
     --------
-    >>> spingarn(np.array([[1.0], [-1.0]]), np.array([1.0, -2.0])).weights.round(2).tolist()
+    >>> spingarn(np.array([[1.0], [-1.0]]), np.array([1.0, -2.0])).multipliers.round(2).tolist()
     [0.5, 0.5]
     """
     lengths = lengths_of(A)
@@ -218,6 +251,6 @@ def spingarn(
         n_steps += 1
         if balance <= TINY * total and right < -TINY * total:
             break
-    weights = alpha / lengths
-    shares = weights / weights.sum() if alpha.any() else None
+    multipliers = alpha / lengths
+    shares = multipliers / multipliers.sum() if alpha.any() else None
     return Attempt(x, shares, n_steps, None if notes is None else notes.trace())

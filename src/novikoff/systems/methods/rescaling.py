@@ -1,7 +1,4 @@
-"""Methods that rescale the rows until a margin is wide (D5).
-
-Dunagan and Vempala 2008; Peña and Soheili 2016, 2017, 2019.
-"""
+"""Methods that rescale the rows until the margin is wide."""
 
 from __future__ import annotations
 
@@ -16,11 +13,13 @@ from novikoff.systems.matrices import dense, time_to_factor
 from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
 from novikoff.systems.methods.smooth import ascend, euclidean
 
-# Times p: a margin that this many rescalings have not found is below float64's precision.
+# The method stops after this many rescalings times p: a smaller margin is below the precision of
+# float64.
 _MAX_RESCALINGS = 100
-# Of the entries of B: a margin that needs more is lost in rounding.
+# The method stops when an entry of B is larger: a smaller margin is lost in rounding.
 _LARGEST_B = 2.0**100
-# Of the entries of D: the others are zero in every solution, as far as floats see.
+# Entries of D that are larger belong to rows that are zero in every solution, as far as floats
+# can tell.
 _LARGEST_D = 1e10
 
 
@@ -32,21 +31,27 @@ def rescaled(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Run the perceptron until a row is seen to bound all solutions; stretch along it (D5).
+    """The rescaled perceptron: stretch the space along a row that limits all solutions (D5).
 
-    Unit rows, N updates, of which x_j·N on row j, sum u: every unit solution z has
-    ⟨a_j, z⟩ ≤ δ = (‖u‖/N)/x_j. Once δ ≤ 1/√(6p),
+    Let the rows have unit length, and let N updates, x_j·N of them on row j, have the sum u. Then
+    every unit solution z has ⟨a_j, z⟩ ≤ δ = (‖u‖/N)/x_j. Once δ ≤ 1/√(6p), the rescaling
 
         a_i ← a_i − ½⟨a_i, a_j⟩a_j  for all i, made unit again;    B ← B·(I − ½a_j a_jᵀ)
 
-    stretches the solutions by 2 along a_j, and their part of the sphere grows by more than 1.5.
-    Guarantee: with margin γ > 0 the number of rescalings is at most
-    [(p−1)·ln(1/γ) + ln p + ½ ln π]/ln 1.5 (`theory.rescaling_bound`), with at most 6pn² updates
-    between two. It takes a dense copy of the rows.
+    stretches the solutions by 2 along a_j, and their share of the unit sphere grows by a factor of
+    more than 1.5.
 
-    The trace has the row, the slab δ, the updates N and B after it, for each rescaling.
+    Guarantee: if the margin is γ > 0, the number of rescalings is at most [(p−1)·ln(1/γ) + ln p + ½
+    ln π]/ln 1.5 (`theory.rescaling_bound`), and there are at most 6pn² updates between two
+    rescalings. The method makes a dense copy of the rows.
 
-    Parameters and result are those of `relaxation`.
+    The parameters and the result are those of `relaxation_method`. The trace has, for each
+    rescaling, the row, the slab δ, the updates N, and B after it.
+
+    References
+    ----------
+    Peña, J. and Soheili, N. (2016). A deterministic rescaled perceptron algorithm. *Mathematical
+    Programming* 155, 497-510.
 
     Examples
     --------
@@ -59,8 +64,8 @@ def rescaled(
     H = dense(system.H).copy()
     n, p = H.shape
     B, lengths = np.eye(p), np.ones(n)
-    u, counts = np.zeros(p), np.zeros(n)  # since the last rescaling
-    weights = counts
+    u, counts = np.zeros(p), np.zeros(n)  # the updates since the last rescaling
+    multipliers = counts
     n_steps = 0
     left = _MAX_RESCALINGS * p
     for _ in steps(limits):
@@ -74,7 +79,7 @@ def rescaled(
         j = int(counts.argmax())
         slab = float(np.linalg.norm(u)) / counts[j]
         if slab <= 1.0 / math.sqrt(6.0 * p):
-            a, weights = H[j].copy(), counts / lengths
+            a, multipliers = H[j].copy(), counts / lengths
             H -= 0.5 * np.outer(H @ a, a)
             B -= 0.5 * np.outer(B @ a, a)
             shrunk = lengths_of(H)
@@ -84,7 +89,7 @@ def rescaled(
             lengths = lengths * shrunk
             u, counts = np.zeros(p), np.zeros(n)
             left -= 1
-    return system.attempt(B @ u, weights, n_steps)
+    return system.attempt(B @ u, multipliers, n_steps)
 
 
 def dunagan_vempala(
@@ -96,24 +101,28 @@ def dunagan_vempala(
     trace: bool = False,
     seed: int = 0,
 ) -> Attempt:
-    """Turn a random x until no row is far behind it; stretch along x; try the perceptron (D5).
+    """Dunagan and Vempala's algorithm: stretch the space along a random direction, improved (D5).
 
-    Unit rows in dimension p, σ = 1/(32p). In each round
+    Let the rows have unit length in dimension p, and let σ = 1/(32p). Each round has three parts.
 
-    1. the perceptron makes at most 16p² updates; that is enough once γ ≥ 1/(4p);
-    2. x begins at random on the unit sphere, and x ← x − ⟨a_i, x⟩a_i while some
-       ⟨a_i, x⟩ < −σ‖x‖, at most (ln p)/σ² times; else it begins anew. ⟨x, z⟩ never falls for a
-       solution z, so that an x much shorter than 1/√p began badly, too;
+    1. The perceptron makes at most 16p² updates. That is enough once γ ≥ 1/(4p).
+    2. x starts at random on the unit sphere, and x ← x − ⟨a_i, x⟩a_i while some ⟨a_i, x⟩ < −σ‖x‖,
+       at most (ln p)/σ² times; after that it starts again. ⟨x, z⟩ never falls for a solution z, so
+       that an x much shorter than 1/√p had a bad start, and starts again too.
     3. a_i ← a_i + ⟨a_i, x⟩x for unit x, made unit again;    B ← B·(I + x xᵀ).
 
-    Guarantee: if ⟨x, z⟩ ≥ 1/√p for the best z, which has constant probability, and γ ≤ 1/(4p),
-    γ grows by the factor 1 + 1/(3p) at least; in any case it loses a factor of about 1 − 1/(32p)
-    at most. So there are O(p·ln(1/γ)) rounds with high probability. It takes a dense copy of the
-    rows and finds no multipliers.
+    Guarantee: if ⟨x, z⟩ ≥ 1/√p for the best z, which has constant probability, and γ ≤ 1/(4p), then
+    γ grows by a factor of at least 1 + 1/(3p). Otherwise it is multiplied by at least about 1 −
+    1/(32p). So there are O(p·ln(1/γ)) rounds with high probability. The method makes a dense copy
+    of the rows, and finds no multipliers.
 
-    The trace has direction x and B after each rescaling.
+    The parameters and the result are those of `relaxation_method`. The trace has the direction x
+    and B after each rescaling.
 
-    Parameters and result are those of `relaxation`.
+    References
+    ----------
+    Dunagan, J. and Vempala, S. (2008). A simple polynomial-time rescaling algorithm for solving
+    linear programs. *Mathematical Programming* 114(1), 101-114.
 
     Examples
     --------
@@ -128,7 +137,7 @@ def dunagan_vempala(
     patience = 16 * p**2
     sigma = 1.0 / (32.0 * p)
     B, x, n_steps = np.eye(p), np.zeros(p), 0
-    is_perceptron, left = True, patience  # the phase, and its steps
+    is_perceptron, left = True, patience  # the phase, and the steps left in it
     for _ in steps(limits):
         products = H @ x
         i = int(products.argmin())
@@ -163,23 +172,28 @@ def projection_rescaling(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """Look for x > 0 in L = range(H) and in L^⊥, and double what must be small (D5).
+    """The projection and rescaling algorithm: look for x > 0 in a subspace and its complement (D5).
 
-    P projects on D·L, D a diagonal that begins with 1. `smooth` with P in place of H ends with a
-    y > 0 in D·L, which is a solution H w = y/D (in L^⊥, multipliers λ = y/D); or with a z in the
-    simplex such that ‖(Pz)⁺‖₁ ≤ ½‖z‖_∞. As z_i·x_i ≤ ⟨Pz, x⟩ ≤ ‖(Pz)⁺‖₁ for all x in D·L with
-    0 ≤ x ≤ 1, these x stay within 0 ≤ x ≤ 1 if
+    The subspace is L = range(H), its complement L^⊥. P projects on D·L, where the diagonal matrix D
+    starts as the identity. The smooth perceptron with P in place of H ends in one of two ways. It
+    finds a y > 0 in D·L, which is a solution H w = y/D (in L^⊥, multipliers λ = y/D). Or it finds a
+    z in the simplex with ‖(Pz)⁺‖₁ ≤ ½‖z‖_∞. Since z_i·x_i ≤ ⟨Pz, x⟩ ≤ ‖(Pz)⁺‖₁ for all x in D·L
+    with 0 ≤ x ≤ 1, these x still satisfy 0 ≤ x ≤ 1 after the rescaling
 
         D_i ← D_i·max(1, z_i/‖(Pz)⁺‖₁).
 
-    Guarantee: each rescaling doubles Π D_i at least, so there are at most log₂(1/δ) of them, where
-    δ = max Π x_i over the x ∈ L with 0 ≤ x ≤ 1 (`theory.doubling_bound`), whatever γ is. Where
-    neither side has a solution, the large entries of the two D are the rows J and I of the
-    Goldman–Tucker partition. It factors a dense copy of the rows for each rescaling.
+    Guarantee: each rescaling at least doubles Π D_i, so there are at most log₂(1/δ) of them, where
+    δ is the maximum of Π x_i over the x ∈ L with 0 ≤ x ≤ 1 (`theory.doubling_bound`), whatever γ
+    is. If neither side has a solution, the large entries of the two D are the rows J and I of the
+    Goldman–Tucker partition. The method factors a dense copy of the rows for each rescaling.
 
-    The trace has the side (0 for L, 1 for L^⊥) and its D after each rescaling.
+    The parameters and the result are those of `relaxation_method`. The trace has the side (0 for L,
+    1 for L^⊥) and its D after each rescaling.
 
-    Parameters and result are those of `relaxation`.
+    References
+    ----------
+    Peña, J. and Soheili, N. (2017). Solving conic systems via projection and rescaling.
+    *Mathematical Programming* 166, 87-111.
 
     Examples
     --------
@@ -194,7 +208,7 @@ def projection_rescaling(
     if not time_to_factor(n, p, limits):
         return Attempt(None, None, 0)
     H, centre = dense(system.H), np.full(n, 1.0 / n)
-    D = np.ones((2, n))  # of L and of L^⊥
+    D = np.ones((2, n))  # the diagonals for L and for L^⊥
     near = np.zeros((2, n))  # candidates in L and in L^⊥
     n_steps = 0
     side = 1
@@ -202,7 +216,7 @@ def projection_rescaling(
     while (
         not found
         and D.max(axis=1).min() <= _LARGEST_D
-        and time_to_factor(2 * n, p, limits)  # here, and at the end
+        and time_to_factor(2 * n, p, limits)  # once more here, and once at the end
     ):
         side = 1 - side if D[1 - side].max() <= _LARGEST_D else side
         project = _projector(H * D[0][:, None] if side == 0 else H / D[1][:, None], side)
@@ -226,7 +240,7 @@ def projection_rescaling(
 
 
 def _projector(H: Vector, side: int) -> Callable[[Vector], Vector]:
-    """P on range(H), or I − P."""
+    """The projection P on range(H), or I − P."""
     U, sizes, _ = np.linalg.svd(H, full_matrices=False)
     Q = U[:, sizes > 1e-12 * sizes[0]]
     return (lambda z: Q @ (Q.T @ z)) if side == 0 else (lambda z: z - Q @ (Q.T @ z))

@@ -1,4 +1,4 @@
-"""The smooth perceptron, and its primal-dual form (D4; Soheili and Peña 2012, 2013)."""
+"""The smooth perceptron, and its primal-dual form."""
 
 from __future__ import annotations
 
@@ -23,20 +23,35 @@ def smooth(
     trace: bool = False,
     prox: Literal["entropy", "euclidean"] = "entropy",
 ) -> Attempt:
-    """Ascend φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x), while μ falls (D4).
+    """The smooth perceptron: maximise a smoothed minimum over the rows, ever less smoothed (D4).
 
-    d is the entropy Σ x_i ln x_i + ln n with L = 1, or ½‖x − x̄‖² with L = ‖H‖₂²; H has the unit
-    rows of `Cone`. Nesterov's excessive gap holds at every step,
+        φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x)
 
-        ½‖Hᵀx_k‖² ≤ φ_{μ_k}(y_k),    μ_k = 4L/((k+1)(k+2)),
+    H has the unit rows of `Cone`, and Δ is the simplex. The prox function d is the entropy
+    Σ x_i ln x_i + ln n with L = 1, or ½‖x − x̄‖² with L = ‖H‖₂². Nesterov's excessive gap condition
+    holds at every step:
 
-    and with margin γ > 0 there are fewer than 2√(2 ln n)/γ steps (entropy) or 2‖H‖₂/γ (Euclidean):
-    `theory.smooth_bound`. At any time γ ≤ ‖Hᵀx_k‖; if γ ≤ 0, x tends to a λ with Σ λ_i h_i = 0.
+        ½‖Hᵀx_k‖² ≤ φ_{μ_k}(y_k),    μ_k = 4L/((k+1)(k+2))
 
-    The trace has norm ‖Hᵀx‖, smoothed φ_μ(y), mu and least min ⟨h_i, y⟩, before each step and at
-    the end.
+    Guarantee: if the margin is γ > 0, there are fewer than 2√(2 ln n)/γ steps (entropy) or 2‖H‖₂/γ
+    steps (Euclidean): `theory.smooth_bound`, `theory.smooth_euclidean_bound`. At any time
+    γ ≤ ‖Hᵀx_k‖; if γ ≤ 0, x tends to a λ with Σ λ_i h_i = 0.
 
-    Parameters and result are those of `relaxation`.
+    The other parameters and the result are those of `relaxation_method`. The trace has norm ‖Hᵀx‖,
+    smoothed φ_μ(y), mu and least min ⟨h_i, y⟩, before each step and at the end.
+
+    Parameters
+    ----------
+    prox : "entropy" or "euclidean"
+        The prox function d.
+
+    References
+    ----------
+    Soheili, N. and Peña, J. (2012). A smooth perceptron algorithm. *SIAM Journal on Optimization*
+    22(2), 728-737.
+
+    Nesterov, Y. (2005). Excessive gap technique in nonsmooth convex minimization. *SIAM Journal on
+    Optimization* 16(1), 235-249.
 
     Examples
     --------
@@ -67,23 +82,34 @@ def smooth_primal_dual(
     trace: bool = False,
     factor: float = math.e,
 ) -> Attempt:
-    """Run the Euclidean `smooth` from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; go on from x̂ = x (D4).
+    """The primal-dual smooth perceptron: runs of `smooth`, each from where the last one ended (D4).
 
-    Guarantee: with margin γ > 0, each run has at most 2√2·‖H‖₂/γ steps, and there are at most
+    The Euclidean `smooth` runs from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; the next run starts from x̂ = x.
+
+    Guarantee: if the margin is γ > 0, each run has at most 2√2·‖H‖₂/γ steps, and there are at most
     1 + log_Γ(1/γ) runs (`theory.primal_dual_bound`). If the origin lies at depth ρ > 0 inside the
-    hull of the rows, each run has at most 2√2·Γ‖H‖₂/ρ steps, so that ‖Hᵀx‖ falls to 0 at a linear
-    rate and x tends to a λ > 0 with Σ λ_i h_i = 0. Both follow from the excessive gap of
-    `smooth`, which holds inside each run.
+    convex hull of the rows, each run has at most 2√2·Γ‖H‖₂/ρ steps, so that ‖Hᵀx‖ falls to 0 at a
+    linear rate and x tends to a λ > 0 with Σ λ_i h_i = 0. Both follow from the excessive gap
+    condition of `smooth`, which holds inside each run.
 
-    The trace has the run, and norm, smoothed, mu and least of `smooth`, before each step.
+    The other parameters and the result are those of `relaxation_method`. The trace has the number
+    of the run, and norm, smoothed, mu and least of `smooth`, before each step.
 
-    Parameters and result are those of `relaxation`.
+    Parameters
+    ----------
+    factor : float
+        Γ, above 1.
+
+    References
+    ----------
+    Soheili, N. and Peña, J. (2013). A primal-dual smooth perceptron-von Neumann algorithm. In
+    *Discrete Geometry and Optimization*, Fields Institute Communications 69, 303-320.
 
     Examples
     --------
     >>> A = np.array([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]])
     >>> found = smooth_primal_dual(A)
-    >>> bool(np.abs(found.weights @ A).max() < 1e-12)
+    >>> bool(np.abs(found.multipliers @ A).max() < 1e-12)
     True
     """
     if not factor > 1.0:
@@ -108,7 +134,7 @@ def smooth_primal_dual(
 
 
 class Prox(NamedTuple):
-    """A prox function d on the simplex, and x_μ(y), which minimises ⟨Hy, x⟩ + μ·d(x)."""
+    """A prox function d on the simplex, and x_μ(y), the minimiser of ⟨Hy, x⟩ + μ·d(x)."""
 
     value: Callable[[Vector], float]
     nearest: Callable[[Vector, float], Vector]
@@ -127,21 +153,21 @@ class State(NamedTuple):
 
     @property
     def least(self) -> float:
-        """The least ⟨h_i, y⟩: y is a solution if it is positive."""
+        """The least ⟨h_i, y⟩; if it is positive, y is a solution."""
         return float(self.products.min())
 
     @property
     def norm(self) -> float:
-        """‖Hᵀx‖: x is a contradiction if it is 0."""
+        """‖Hᵀx‖; if it is 0, x proves that there is no solution."""
         return math.sqrt(self.v @ self.v)
 
     @property
     def decided(self) -> bool:
-        """Whether y is a solution, or x a contradiction, up to rounding."""
+        """Whether y is a solution, or x proves that there is none, except for rounding."""
         return self.least > 0.0 or self.norm <= TINY
 
     def seen(self, d: Prox) -> dict[str, float]:
-        """What the excessive gap speaks of."""
+        """The quantities of the excessive gap condition."""
         smoothed = float(self.products @ self.near) + self.mu * d.value(self.near)
         smoothed -= 0.5 * float(self.y @ self.y)
         return {"norm": self.norm, "smoothed": smoothed, "mu": self.mu, "least": self.least}
@@ -154,9 +180,9 @@ def ascend(
     d: Prox,
     L: float,
 ) -> Iterator[State]:
-    """The iterates of the smooth perceptron from a centre of the simplex, for ever.
+    """Yield the iterates of the smooth perceptron from a centre of the simplex, without end.
 
-    One product y → Hy and one x → Hᵀx for each step.
+    Each step takes one product y → Hy and one product x → Hᵀx.
     """
     y, mu = transposed(centre), 2.0 * L
     products = times(y)
@@ -187,7 +213,7 @@ ENTROPY = Prox(_entropy, _softmax)
 
 
 def euclidean(centre: Vector) -> Prox:
-    """½‖x − x̄‖²."""
+    """The prox function ½‖x − x̄‖²."""
     return Prox(
         lambda x: 0.5 * float((x - centre) @ (x - centre)),
         lambda products, mu: _on_simplex(centre - products / mu),
@@ -195,7 +221,7 @@ def euclidean(centre: Vector) -> Prox:
 
 
 def _on_simplex(z: Vector) -> Vector:
-    """The point of the simplex nearest to z: (z − τ)⁺ with the τ that makes its sum 1.
+    """The point of the simplex nearest to z: (z − τ)⁺ with the τ for which its sum is 1.
 
     Examples
     --------
