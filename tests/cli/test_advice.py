@@ -54,7 +54,7 @@ def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
 
 def test_a_delimiter_that_no_line_has_is_named(tmp_path: Path) -> None:
     path = put(tmp_path, "a;b;y\n1;2;p\n2;3;q\n")
-    refused(inside("fit", path, "--delimiter", ","), 'no line has the delimiter ","')
+    refused(inside("fit", path, "--delimiter", ","), 'no line contains the delimiter ","')
 
 
 def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:

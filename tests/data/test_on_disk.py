@@ -109,7 +109,7 @@ def test_a_damaged_cache_is_written_anew(tmp_path: Path) -> None:
     path.write_bytes(b"a,y\n1,0\n3,1\n")
     read(path, cache=cache)
     (folder,) = cache.iterdir()
-    for name, content in (("manifest.json", b"{}"), ("X.npy", b"what"), ("y.npy", b"")):
+    for name, content in (("manifest.json", b"{}"), ("X.npy", b"what"), ("codes.npy", b"")):
         (folder / name).write_bytes(content)
         assert dense(read(path, cache=cache).X).tolist() == [[1.0], [3.0]]
 

@@ -213,8 +213,6 @@ def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) ->
 
 def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
     """Study the rows of a file; estimate the errors on unseen rows, if that is asked for."""
-    import numpy as np
-
     from novikoff.core.validation import Columns
     from novikoff.data.messages import meant, quoted
     from novikoff.jobs.study import study
@@ -231,16 +229,20 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
             raise ValueError(
                 f"{data.source} has no feature {quoted(name)} (--plane); {meant(name, data.names)}"
             )
-    X, y = data.X, data.labels
-    options = _options(asked, np.unique(y).tolist(), data.source)
+    labels = data.coded_labels
+    options = _options(asked, labels.classes.tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)
-        found = study(X, y, options, show, columns=columns, loading=saying_that_it_compiles)
+        found = study(
+            data.X, labels, options, show, columns=columns, loading=saying_that_it_compiles
+        )
         if estimated:
             from novikoff.jobs.estimate import estimate_errors
 
             how = {"holdout": asked.holdout, "folds": asked.cv}
-            estimate = estimate_errors(X, y, options, **how, progress=show, imputed=data.imputed)
+            estimate = estimate_errors(
+                data.X, data.labels, options, **how, progress=show, imputed=data.imputed
+            )
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
     return Report(found, data, estimate)

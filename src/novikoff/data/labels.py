@@ -22,7 +22,7 @@ from novikoff.data.messages import quoted
 from novikoff.data.numbers import BLANKS, is_number, is_truth
 from novikoff.errors import DataError
 
-Labels: TypeAlias = (
+LabelArray: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
 )
 
@@ -50,7 +50,7 @@ _MOST_DIGITS, _MOST_ZEROS = 100, 6
 _FEW_CLASSES: Final = 20  # of no more than these nobody says that they are hardly classes
 
 
-def labels_of(keys: Sequence[Hashable], form: LabelForm) -> Labels:
+def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
     """The labels that different keys of one type stand for.
 
     Whole numbers are integers if they are written so, or if the form does not care, else floats,
@@ -68,7 +68,7 @@ def labels_of(keys: Sequence[Hashable], form: LabelForm) -> Labels:
     """
     meanings = [_meanings(key, form) for key in keys]
     kind = _narrowest(meanings)
-    return cast(Labels, np.array([meaning[kind] for meaning in meanings], _DTYPES[kind]))
+    return cast(LabelArray, np.array([meaning[kind] for meaning in meanings], _DTYPES[kind]))
 
 
 def _narrowest(meanings: Sequence[Mapping[LabelKind, Hashable]]) -> LabelKind:
@@ -205,13 +205,14 @@ def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, 
     return np.array([*(places.get(value, -1) for value in values), -1], np.int64)[codes], known
 
 
-def check_classes(classes: Labels, n_rows: int, source: str, name: str, advice: str) -> str | None:
-    """Raise DataError if labels are as manifold as measurements; the note if they look like them.
+def check_are_classes(
+    found: LabelArray, n_rows: int, source: str, name: str, advice: str
+) -> str | None:
+    """Raise DataError if nearly every row has another label; return a note on likely measurements.
 
-    They look so if they are many numbers, not all whole, or hardly repeated. ``classes`` has each
-    label of the rows, perhaps more than once.
+    Labels look like measurements if they are many numbers that are not all whole, or of which few
+    are repeated. ``found`` are the different labels.
     """
-    found = np.unique(classes)
     if len(found) > max(_FEW_CLASSES, n_rows / 2):
         raise DataError(
             f"{source}: column {quoted(name)} has {len(found):,} different values in {n_rows:,} "

@@ -1,8 +1,9 @@
 """Data larger than memory: a folder of ``.npy`` files, which any NumPy can map into memory.
 
 It holds ``X.npy`` (or ``data.npy``, ``indices.npy`` and ``indptr.npy``, the arrays of a CSR
-matrix), ``y.npy``, ``rows.npy`` if rows were left out, and ``manifest.json``: the source with its
-size and times, the options, and the recipe.
+matrix), ``codes.npy`` and ``classes.npy`` (the labels are ``classes[codes]``), ``rows.npy`` if rows
+were left out, and ``manifest.json``: the source with its size and times, the options, and the
+recipe.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Array = npt.NDArray[np.generic]
 
 # The memory that the program takes up, and that of data per byte of its file: as text, or packed.
 _PROGRAM_BYTES, _PER_TEXT_BYTE, _PER_PACKED_BYTE = 400_000_000, 4, 20
-_VERSION: Final = 1
+_VERSION: Final = 2
 _MAPPED: Final = "c"  # writable in memory, so that kernels need no second version; never on disk
 
 
@@ -78,11 +79,14 @@ class ArrayFolder:
                 return None
             recipe, n_rows = Recipe.from_json(manifest.pop("recipe")), manifest.pop("n_rows")
             X = load_matrix(self._final, n_rows, recipe.n_features)
-            found = {p.stem: np.load(p) for p in self._final.glob("*.npy") if p.stem in "y rows"}
+            names = ("codes", "classes", "rows")
+            paths = {name: self._final / f"{name}.npy" for name in names}
+            found = {name: np.load(path) for name, path in paths.items() if path.exists()}
         except (OSError, EOFError, ValueError, KeyError, TypeError):
             return None  # it is not there, or not all of it: read anew
         rows = found.get("rows", np.arange(1, n_rows + 1))
-        return Dataset(X, found.get("y"), recipe, rows=rows, on_disk=True, **manifest)
+        labels = found.get("codes"), found.get("classes")
+        return Dataset(X, *labels, recipe, rows=rows, on_disk=True, **manifest)
 
     def begin(self) -> None:
         """Make the folder, without files."""
@@ -96,8 +100,9 @@ class ArrayFolder:
             raise DataError(f"{data.source} has changed while it was read.")
         if self._final is None:
             return
-        if data.y is not None:
-            np.save(self.path / "y.npy", data.y)
+        if data.codes is not None and data.classes is not None:
+            np.save(self.path / "codes.npy", data.codes)
+            np.save(self.path / "classes.npy", data.classes)
         if data.n_read != data.n_rows:
             np.save(self.path / "rows.npy", data.rows)
         names = ("n_rows", "source", "label", "notes", "ids", "n_read")

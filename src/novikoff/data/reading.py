@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.dataset import Dataset, csr
+from novikoff.data.dataset import Dataset, csr, take_rows
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import Labels, check_classes, labels_of
+from novikoff.data.labels import check_are_classes, labels_of
 from novikoff.data.messages import quoted
 from novikoff.data.on_disk import (
     Array,
@@ -37,7 +37,6 @@ from novikoff.errors import DataError
 
 _DEFAULT: Final = ReadOptions()
 _ON_DISK: Final = ("X", "data", "indices")
-_ROWS_AT_ONCE: Final = 1 << 20
 _COPIES: Final = 4  # of the arrays as they are read, when all that is made of them is counted
 
 
@@ -237,19 +236,18 @@ def join(
     arrays.clear()
     recipe = reader.recipe()
     label = reader.label
-    y = None
+    classes = None
     matrix = found.get("X")
     if matrix is None:
         matrix = _sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
     if label is not None and codes.min() >= 0:
-        classes = labels_of([key for _, key in keys], reader.label_form)
-        y = cast(Labels, np.empty(n_rows, classes.dtype))
-        for first in range(0, n_rows, _ROWS_AT_ONCE):  # NumPy would copy all codes as int64
-            y[first : first + _ROWS_AT_ONCE] = classes[codes[first : first + _ROWS_AT_ONCE]]
+        meant: Any = labels_of([key for _, key in keys], reader.label_form)
+        classes, order = np.unique(meant, return_inverse=True)  # two keys may mean one label
+        take_rows(order, codes, out=codes)
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
-            note = check_classes(classes, len(y), reader.source, label, advice)
+            note = check_are_classes(classes, n_rows, reader.source, label, advice)
             notes += [note] if note else []
     elif label is not None:
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
@@ -258,11 +256,11 @@ def join(
             "the rows lie in arrays on disk that go when this command ends; with --cache DIR they "
             "are kept, and the next command that reads the same data need not parse it again"
         )
-    del codes
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
         matrix,
-        y,
+        None if classes is None else codes,
+        classes,
         recipe,
         reader.source,
         label,
