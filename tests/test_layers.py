@@ -115,15 +115,15 @@ BAD = [
     ("attic/old.py", "import novikoff.core.rows"),
     ("core/rows.py", "from sklearn.base import BaseEstimator"),
     ("data/tables.py", "def f() -> None:\n    import pandas"),
-    ("proofs/checker.py", "from novikoff.core.rows import dot"),
-    ("proofs/checker.py", "def f() -> None:\n    import scipy"),
+    ("proofs/certificate.py", "from novikoff.core.rows import dot"),
+    ("proofs/certificate.py", "def f() -> None:\n    import scipy"),
 ]
 
 GOOD = [
     ("core/sweep.py", "from novikoff.core.rows import dot\nfrom . import rows\nimport numpy"),
     ("theory/summary.py", "from novikoff.geometry.separability import separate"),
     ("geometry/margin.py", "from novikoff.core import rows\nfrom novikoff.proofs import exact"),
-    ("proofs/checker.py", "import json\nimport numpy as np\nfrom novikoff.proofs import exact"),
+    ("proofs/certificate.py", "import json\nimport numpy as np\nfrom novikoff.proofs import exact"),
     (
         "learners/perceptron.py",
         "from sklearn.base import BaseEstimator\nimport novikoff.core.sweep",

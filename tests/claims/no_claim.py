@@ -118,7 +118,6 @@ SENTENCES: dict[str, str] = {
     "and no bound holds": "says that nothing is proved",
     "does not bound this rule": "says that nothing is proved",
     "If no rule is perfect, novikoff.Pocket": "advice",
-    "or of a system bounds with a point": "the format of a field",
     "{} bound of {}": "the name of a row",
     "it needs two classes and a feature at least": "refuses a model",
     "Two species of iris": "the heading of the demo, whose report is that of fit",

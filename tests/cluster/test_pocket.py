@@ -176,7 +176,7 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
         (nv.PassiveAggressive(), None, "does not learn from rows of a cluster"),
         (nv.Pocket(warm_start=True), None, "warm_start is not known on a cluster"),
         (nv.Pocket(class_weight="balanced"), None, "class_weight is not known on a cluster"),
-        (nv.Pocket(), np.ones(24), "their labels, and nothing besides"),
+        (nv.Pocket(), np.ones(24), "include their labels: do not pass y"),
         (nv.Pocket(multi_class="ovo"), None, "multi_class must be 'ovr'"),
         (nv.Pocket("textbook"), None, "strategy must be 'ratchet' or 'run_length'"),
     ],

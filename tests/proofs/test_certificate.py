@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.errors import CertificateError
-from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import Dependence, Margin
+from novikoff.proofs.certificate import Certificate, Margin
+from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import MatrixDigest
 
 Proof: TypeAlias = nv.Certificate

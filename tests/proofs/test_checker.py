@@ -20,10 +20,8 @@ from hypothesis import strategies as st
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.proofs.checker import (
-    Dependence,
-    GeometricMargin,
-)
+from novikoff.proofs.certificate import GeometricMargin
+from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import HashTree, MatrixDigest, rows_per_leaf
 from tests.proofs.test_certificate import sealed
 

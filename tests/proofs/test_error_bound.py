@@ -19,7 +19,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import LocalPasses
-from novikoff.proofs.checker import Dependence
+from novikoff.proofs.dependence import Dependence
 from tests.learners.test_pocket import CORNERS, XOR, labelled, noisy
 from tests.oracle import signed
 
@@ -232,7 +232,7 @@ def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
     X, y = ALTERNATING
     proof = proof_of(X, y)
     assert 1 < sum(shared(proof)) < 2
-    with pytest.raises(nv.CertificateError, match="prove mistakes of"):
+    with pytest.raises(nv.CertificateError, match="prove a bound of"):
         proof.verify(X, y, np.full(5, 1.5))
     proof.verify(X, y, np.full(5, 2.0))
     heavy = proof_of(X, y, np.full(5, 1.5))

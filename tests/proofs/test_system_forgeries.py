@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
-from novikoff.proofs.system_checker import Multipliers, Radius
+from novikoff.proofs.system_certificate import Multipliers, Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem, arrays_of
 
 F = Fraction
@@ -147,7 +147,7 @@ def test_equalities_of_a_feasible_system_have_no_part_in_its_radius() -> None:
     replace(proof, radius=true).verify(**FIXED)
     replace(proof, radius=replace(true, least=-1.0)).verify(**FIXED)
     off = (F(0), F(1, 2), F(1))  # the point violates the bounds of u, by less than 1
-    with pytest.raises(nv.CertificateError, match=r"less room than -1\.0 at row"):
+    with pytest.raises(nv.CertificateError, match=r"at row \d is below -1\.0"):
         replace(proof, radius=Radius(-1.0, INF, off, (), ())).verify(**FIXED)
 
 

@@ -20,7 +20,7 @@ import pytest
 import novikoff as nv
 from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.proofs.system_checker import Radius
+from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.solution import NamedRow

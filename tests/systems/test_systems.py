@@ -22,7 +22,7 @@ from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.corral import Corral, WorkingSet
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.exact import rounded_up
-from novikoff.proofs.system_checker import Multipliers, Radius
+from novikoff.proofs.system_certificate import Multipliers, Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems import newton
 from novikoff.systems.conflicts import conflicts_of
@@ -535,7 +535,7 @@ def test_a_row_whose_square_is_below_all_floats_has_a_length() -> None:
     assert proof is not None
     true, false = (Radius(least, math.inf, (F(0), F(1)), (), ()) for least in (9e169, 1e300))
     replace(proof, radius=true).verify(A, c)
-    with pytest.raises(nv.CertificateError, match="less room"):
+    with pytest.raises(nv.CertificateError, match="is below"):
         replace(proof, radius=false).verify(A, c)
 
 

@@ -25,7 +25,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.descent import whitening
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, renumbered
 from novikoff.proofs import exact
-from novikoff.proofs.checker import Dependence
+from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.error_bound import ErrorBound, add_up
 
 if TYPE_CHECKING:

@@ -41,10 +41,9 @@ from novikoff.geometry.separability import (
 )
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
 from novikoff.proofs import exact
-from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import Checking
+from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.digest import HashTree, MatrixDigest
-from novikoff.proofs.error_bound import BoundChecking, ErrorBound
+from novikoff.proofs.error_bound import BoundCheck, ErrorBound
 from novikoff.proofs.remote import RemoteRows
 
 
@@ -350,12 +349,14 @@ class Check(ShardVisit):
 
     def __post_init__(self) -> None:
         proof = self.certificate
-        self.checking = BoundChecking(proof) if isinstance(proof, ErrorBound) else Checking(proof)
+        self.checking = (
+            BoundCheck(proof) if isinstance(proof, ErrorBound) else CertificateCheck(proof)
+        )
 
     def look_at_shard(self, shard: Shard) -> None:
         """Read a shard as the checker does."""
         part = slice(shard.first, shard.first + len(shard.codes))
-        self.checking.look_at(shard.X, shard.given_labels(), part)
+        self.checking.read(shard.X, shard.given_labels(), part)
 
     def merge(self, other: Check) -> None:
         """Join what both have seen."""

@@ -27,7 +27,7 @@ from novikoff.geometry.passes import Passes, RowSet, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
 from novikoff.proofs import exact
-from novikoff.proofs.checker import Dependence
+from novikoff.proofs.dependence import Dependence
 
 # How many multiples of an exact w are rounded, to find one that separates in floats.
 _TRIES = 64

@@ -43,7 +43,7 @@ from novikoff.core.validation import Label
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
-from novikoff.proofs.checker import Dependence
+from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
@@ -104,8 +104,17 @@ class FewestMistakes:
     def proof(self) -> ErrorBound:
         """The bound with its claims, as a certificate that anyone can check."""
         problem, digest = self.problem, self.digest or MatrixDigest.of(self.problem.X)
-        data = problem.n, problem.p - 1, problem.fit_intercept, *self.sides
-        return ErrorBound(self.bound, self.claims, *data, digest.signed(problem.signs), self.shares)
+        return ErrorBound(
+            n=problem.n,
+            d=problem.p - 1,
+            fit_intercept=problem.fit_intercept,
+            positive=self.sides[0],
+            negative=self.sides[1],
+            sha256=digest.signed(problem.signs),
+            bound=self.bound,
+            contradictions=self.claims,
+            shares=self.shares,
+        )
 
 
 def fewest_mistakes(

@@ -13,7 +13,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.geometry.margin import Interval
-from novikoff.proofs.checker import GeometricMargin
+from novikoff.proofs.certificate import GeometricMargin
 
 if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict

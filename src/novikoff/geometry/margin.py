@@ -25,7 +25,7 @@ from novikoff.geometry.min_norm import minimise, nearest_point
 from novikoff.geometry.passes import Least, LocalPasses, Passes
 from novikoff.geometry.view import View
 from novikoff.proofs import exact
-from novikoff.proofs.checker import GeometricMargin
+from novikoff.proofs.certificate import GeometricMargin
 from novikoff.proofs.exact import Numbers
 
 _U = 2.0**-53

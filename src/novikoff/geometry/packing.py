@@ -32,7 +32,7 @@ from novikoff.geometry.faces import contradiction
 from novikoff.geometry.min_norm import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
-from novikoff.proofs.checker import Dependence
+from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.error_bound import add_up
 
 # Contradictions looked for before shares are computed anew; rounds that may find none.

@@ -45,9 +45,9 @@ from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.recession import Aliased, Estimate, Estimates, logistic_estimates
 from novikoff.geometry.verdict_search import IntervalProgress, SearchResult, search_verdict
 from novikoff.proofs import exact
-from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.checker import Label, integer_mistake_bound
+from novikoff.proofs.certificate import Certificate, integer_mistake_bound
 from novikoff.proofs.digest import MatrixDigest
+from novikoff.proofs.proof_data import Label
 from novikoff.proofs.remote import RemoteRows
 
 Goal: TypeAlias = Literal["margin", "kind"]

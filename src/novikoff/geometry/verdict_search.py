@@ -35,8 +35,8 @@ from novikoff.geometry.passes import (
 )
 from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
 from novikoff.proofs import exact
-from novikoff.proofs.certificate import Kind
-from novikoff.proofs.checker import Dependence, GeometricMargin, Margin
+from novikoff.proofs.certificate import GeometricMargin, Kind, Margin
+from novikoff.proofs.dependence import Dependence
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
-    from novikoff.proofs.certificate import Certificate
-    from novikoff.proofs.checker import GeometricMargin
+    from novikoff.proofs.certificate import Certificate, GeometricMargin
     from novikoff.proofs.error_bound import ErrorBound
 
     FoundRule: TypeAlias = FewestMistakes | CountedRule

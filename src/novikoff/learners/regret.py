@@ -21,7 +21,7 @@ from novikoff.geometry.packing import best_shares
 from novikoff.learners.base import linear
 from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.pocket import Pocket
-from novikoff.proofs.error_bound import ErrorBound, add_up_in_turn
+from novikoff.proofs.error_bound import ErrorBound, running_bounds
 
 # A function of a row, an object with `predict`, or weights as (coef, intercept).
 FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any"
@@ -239,7 +239,7 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
         _, more, bound = best_shares(pooled, n, None, best.bound, Limits())
         if bound > best.bound:
             claims, shares = pooled, more
-    return np.array(add_up_in_turn([claim.among or () for claim in claims], shares, n))
+    return np.array(running_bounds([claim.among or () for claim in claims], shares, n))
 
 
 # Rules that were given

@@ -32,7 +32,7 @@ from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, find_verdict
 from novikoff.neurons.network import Network
-from novikoff.proofs.checker import integer_mistake_bound
+from novikoff.proofs.certificate import integer_mistake_bound
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_POINTS, MAX_UPDATES, MAX_VISITS, MAX_NUMBER = 300, 300, 2000, 1e6

@@ -1,27 +1,39 @@
-"""A proof that a stranger can check: it needs the data and nothing of the solver.
+"""The certificate of a verdict: a proof that anyone can check with the data alone.
 
-The claim behind every kind is one theorem (Gordan 1873, Stiemke 1915; Goldman and Tucker
-1956): for given rows a_i there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 for all i, Σ λ_i a_i = 0,
-and for each row either ⟨a_i, w⟩ > 0 or λ_i > 0, never both. The rows fall into the
-separated, I, and the others, J. *Separable* is J = ∅, *inseparable* is I = ∅, and
-*quasi-separable* is what lies between. A certificate holds w and λ.
+Every kind of verdict rests on one theorem: for all rows a_i there are w and λ ≥ 0 with
+⟨a_i, w⟩ ≥ 0 for all i, Σ λ_i·a_i = 0, and for each row either ⟨a_i, w⟩ > 0 or λ_i > 0, never both.
+So the rows are divided into the rows I that some w separates and the rows J that have λ_i > 0.
+The data is *separable* if J is empty, *inseparable* if I is empty, and *quasi-separable* otherwise.
+A certificate contains w and λ. On J, λ_i = 1 + μ_i, where μ is zero on all but at most p rows for p
+weights; so a certificate is short even if there are millions of rows.
 
-On J, λ = 1 + μ with μ on at most p rows; so it is short however many rows there are.
+`Certificate.verify` recomputes every claim from the data without rounding. It imports NumPy, the
+standard library and the package ``proofs``, and shares no code with the solver.
 
-`proof_text` writes and reads it, `checker` checks it.
+References
+----------
+P. Gordan (1873) and E. Stiemke (1915), see `novikoff.proofs.dependence`. A. Goldman and A. Tucker,
+Theory of linear programming, in Linear Inequalities and Related Systems, Princeton (1956).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, get_args
+from functools import cached_property
+from typing import Literal, Self, TypeAlias, get_args
 
+import numpy as np
 import numpy.typing as npt
 
-from novikoff.proofs.checker import Checking, Dependence, GeometricMargin, Label, Margin
+from novikoff.errors import CertificateError
+from novikoff.proofs import exact
+from novikoff.proofs.dependence import Dependence, check_contradiction, check_dependence
 from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.exact import Block, Numbers, Vector
+from novikoff.proofs.proof_data import DataReading, Label
 from novikoff.proofs.proof_text import Proof, describe
 from novikoff.proofs.remote import RemoteRows
 from novikoff.proofs.system_certificate import SystemCertificate
@@ -30,38 +42,72 @@ Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not se
 
 
 @dataclass(frozen=True)
+class Margin:
+    """The claim that the margin γ is between ``lo`` and ``hi`` (C3).
+
+    The weights w of the certificate prove ``lo``. The multipliers λ ≥ 0 on ``rows`` prove
+    ``hi`` ≥ ‖Σ λ_i·a_i‖/Σ λ_i.
+    """
+
+    lo: float
+    hi: float
+    rows: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class GeometricMargin:
+    """The claim that half the distance between the convex hulls of two classes is in [lo, hi] (C4).
+
+    Let m₊ and m₋ be the least y·(⟨w, x⟩ + b) of the two classes, where the bias b is the last entry
+    of ``w``. Then lo ≤ (m₊ + m₋)/(2‖w‖), whatever b is. The multipliers λ ≥ 0 on ``rows`` have the
+    same sum s on each class, and prove hi ≥ ‖Σ λ_i·y_i·x_i‖/(2s).
+    """
+
+    lo: float
+    hi: float
+    w: tuple[Fraction, ...]
+    rows: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
 class Certificate(Proof):
-    """The proof of a verdict (C2, C3, C4).
+    """The proof of a verdict on labelled rows, which anyone can check with the data alone (C2-C4).
+
+    The kinds are those of `novikoff.Verdict`: separable (complete separation), quasi-separable
+    (quasi-complete separation) and inseparable (overlap).
 
     Attributes
     ----------
     kind : str
-        One of "separable", "quasi-separable", "inseparable", or "not separable" where
-        only the contradiction is known.
+        "separable", "quasi-separable" or "inseparable"; or "not separable" if only a contradiction
+        is known, so that the data is quasi-separable or inseparable.
     n, d : int
-        Rows and columns of X.
+        The number of rows and of columns of X.
     fit_intercept : bool
-        Whether the rows are padded with 1.
+        Whether hyperplanes have a bias, that is, whether every row has an additional entry 1.
     positive, negative : str, int, float, bool or None
-        The labels; ``negative`` is None where every other label is.
+        The labels of the two classes. ``negative`` is None if it stands for all other labels.
     sha256 : str
-        The digest of the data, the same for dense and sparse storage.
+        The digest of rows and labels. It is the same for dense and sparse matrices.
     w : tuple of Fraction or None
-        The weights, the bias last; None stands for zero.
+        The weights, with the bias as the last entry; None stands for w = 0.
     dependence : Dependence or None
-        λ on the rows that w leaves at zero; or, if inseparable, on p + 1 rows with the origin
-        inside their simplex: a verified solve with p of them shows that they span
-        everything, so that Σ λ_i⟨a_i, w⟩ = 0 leaves no w with all ⟨a_i, w⟩ ≥ 0 but zero.
+        Multipliers λ > 0 on the rows with ⟨a_i, w⟩ = 0. For inseparable data it may be about
+        p + 1 rows only, whose simplex contains the origin in its interior: then w = 0 is the only
+        w with all ⟨a_i, w⟩ ≥ 0.
     contradiction : Dependence or None
-        A few rows that no w can separate.
+        A few rows that no hyperplane separates.
     margin : Margin or None
-        Bounds on the margin.
+        Bounds on the margin γ, in which the bias counts as a weight.
     geometric_margin : GeometricMargin or None
-        Bounds on the margin with a free bias, with weights of their own.
+        Bounds on the margin with a free bias, as in a support vector machine.
     radius : float or None
-        An upper bound on R = max‖a_i‖.
+        An upper bound on R = max ‖a_i‖.
     mistake_bound : int or None
-        ⌊R²/γ²⌋ for γ = margin.lo. A mistake is y·f(x) ≤ 0: f(x) = 0 counts.
+        ⌊R²/γ²⌋ for γ = margin.lo: the mistake bound of the perceptron. A mistake is y·f(x) ≤ 0, so
+        that f(x) = 0 counts as a mistake.
 
     Examples
     --------
@@ -71,7 +117,7 @@ class Certificate(Proof):
     >>> proof.claim()
     'Inseparable: no hyperplane with a bias, not even weakly, has 1 on one side and 0 on the \
 other, in 4 rows of 2 columns.'
-    >>> {row: str(weight) for row, weight in proof.multipliers.items()}
+    >>> {row: str(multiplier) for row, multiplier in proof.multipliers.items()}
     {0: '1', 1: '1', 2: '1', 3: '1'}
     >>> nv.Certificate.from_json(proof.to_json()).verify(X, y)
     >>> proof.verify(X, [0, 1, 1, 1])
@@ -100,22 +146,31 @@ rows or labels differ from those it is about (another SHA-256 digest).
     mistake_bound: int | None = None
 
     def verify(self, X: object, y: object = None) -> None:
-        """Check every claim against the data, in exact arithmetic; the data is read once.
+        """Check every claim against the data, in exact arithmetic, in one reading of the data.
 
-        X may be an array, memory-mapped or not, a data frame or a sparse matrix, or rows of a
-        cluster, which have their labels with them. CertificateError says what does not hold, or
-        where a number is NaN or infinite.
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix or cluster rows
+            The rows, as they were given to `novikoff.separate`. Memory-mapped arrays are read in
+            place. The rows of a cluster include their labels.
+        y : array of shape (n,), optional
+            The labels.
+
+        Raises
+        ------
+        CertificateError
+            If the data differs, a number is NaN or infinite, or a claim is false.
         """
         if isinstance(X, RemoteRows):
             X.check_alone(y)
             X.verify(self)
         else:
-            checking = Checking(self)
-            checking.look_at(X, y)
-            checking.finish()
+            check = CertificateCheck(self)
+            check.read(X, y)
+            check.finish()
 
     def claim(self) -> str:
-        """What is proved, in a sentence with its hypotheses."""
+        """Return the proved claim as a sentence with its hypotheses."""
         says = {
             "separable": "Separable: a hyperplane {where} has {sides} strictly apart",
             "quasi-separable": "Quasi-separable: no hyperplane {where} has {sides} strictly apart, "
@@ -127,12 +182,13 @@ rows or labels differ from those it is about (another SHA-256 digest).
 
     @property
     def multipliers(self) -> dict[int, Fraction]:
-        """λ by row, of rows on which it is not zero.
+        """The multipliers λ_i > 0, by row number.
 
-        For a separable set it bounds the margin from above: γ ≤ ‖Σ λ_i a_i‖/Σ λ_i. Else
-        Σ λ_i a_i = 0, over the few rows of the contradiction where there is one; over all rows
-        that w leaves at zero λ = 1 + μ, and rows that only these are follow from w and the data.
-        Where a verified solve proves that λ exists, the numbers here are near it.
+        For separable data they bound the margin: γ ≤ ‖Σ λ_i·a_i‖/Σ λ_i. Otherwise Σ λ_i·a_i = 0:
+        over the few rows of the contradiction if there is one, else over the rows of the
+        dependence. If the dependence is about all rows with ⟨a_i, w⟩ = 0 and w is not zero, only
+        the rows with λ_i ≠ 1 are listed; recompute the others from w and X. If a verified solve
+        proves that λ exists, these numbers are near it.
         """
         if self.kind == "separable":
             bounds = self.margin
@@ -154,18 +210,24 @@ def verify(
     sample_weight: npt.ArrayLike | None = None,
     **system: object,
 ) -> None:
-    """Check a certificate against data; CertificateError says what does not hold.
+    """Check a certificate against the data that it is about, in exact arithmetic.
 
     Parameters
     ----------
     certificate : Certificate, ErrorBound or SystemCertificate
         The proof.
     X, y
-        The rows and labels that it is about; A and c of a system.
+        The rows and labels; for a system of inequalities, A and c.
     sample_weight : array of shape (n,), optional
         The cost of a mistake on each row, for an ErrorBound about costs.
     **system
         The other parts of a system: A_eq, c_eq, lower, upper, strict.
+
+    Raises
+    ------
+    CertificateError
+        If the data differs from that of the certificate, or a claim is false. The message names
+        the claim.
 
     Examples
     --------
@@ -181,6 +243,257 @@ def verify(
         certificate.verify(X, y, sample_weight)
     else:
         raise TypeError(
-            "A Certificate, an ErrorBound or a SystemCertificate is checked, one at a time, not "
-            f"{type(certificate).__name__}; from_json() makes one from text."
+            "verify() checks one Certificate, ErrorBound or SystemCertificate, not "
+            f"{type(certificate).__name__}; from_json() makes a certificate from text."
         )
+
+
+def integer_mistake_bound(radius: float, gamma: float) -> int | None:
+    """Return ⌊R²/γ²⌋ exactly: an integer that the number of mistakes never exceeds (B1).
+
+    None if γ is not positive or R is not finite: then there is no bound.
+
+    Examples
+    --------
+    >>> integer_mistake_bound(3.0, 2.0)
+    2
+    """
+    if not (gamma > 0.0 and math.isfinite(radius)):
+        return None
+    return math.floor((Fraction(radius) / Fraction(gamma)) ** 2)
+
+
+class CertificateCheck(DataReading):
+    """The check of a certificate: claims about single rows while reading, all others at the end."""
+
+    proof: Certificate
+
+    def __init__(self, proof: Certificate) -> None:
+        claims = [claim for claim in (proof.dependence, proof.contradiction) if claim is not None]
+        named = [row for claim in claims for row in claim.named]
+        for margin in (proof.margin, proof.geometric_margin):
+            named += [] if margin is None else margin.rows
+        super().__init__(proof, named)
+        gap = proof.geometric_margin
+        if gap is not None and not (proof.fit_intercept and proof.kind == "separable"):
+            raise CertificateError("Only a separable set with a bias has a geometric margin.")
+        self.w = _checked_weights(proof.w, self.p)
+        self.gap_w = None if gap is None else _checked_weights(gap.w, self.p)
+        self.least: dict[int, Fraction | None] = {1: None, -1: None}
+        # A dependence is about all rows with ⟨a_i, w⟩ = 0, or about p + 1 rows that span all.
+        whole = proof.dependence
+        self.whole = None if whole is None or whole.among is not None else whole
+        self.n_zero, self.first_zero = 0, proof.n  # the rows with ⟨a_i, w⟩ = 0
+
+    # A text may claim any number of columns: these arrays are made when there are rows.
+    @cached_property
+    def used(self) -> npt.NDArray[np.bool_]:
+        """Whether a column has an entry that is not zero."""
+        return np.zeros(self.p, dtype=np.bool_)
+
+    @cached_property
+    def squared_norm(self) -> Fraction:
+        """‖w‖², computed once: for a million columns it takes a second."""
+        return Fraction(0) if self.w is None else self.w.square_norm()
+
+    @cached_property
+    def sums(self) -> list[int]:
+        """The sums of the columns over the rows with ⟨a_i, w⟩ = 0."""
+        return [0] * self.p
+
+    def _check_rows(self, first: int, block: Block) -> None:
+        A, proof = block.A, self.proof
+        w = None if self.w is None else block.of(self.w)
+        sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
+        if (sides < 0).any():
+            row = first + int(np.argmax(sides < 0))
+            raise CertificateError(f"Row {row} is on the wrong side: ⟨a, w⟩ < 0.")
+        zero = np.flatnonzero(sides == 0)
+        self.n_zero += len(zero)
+        self.first_zero = min(self.first_zero, *(first + zero[:1]).tolist(), proof.n)
+        self.used[block.columns] |= A.any(axis=0)
+        if self.whole is not None:
+            sums = exact.column_sums(A[zero])
+            for j, part in zip(block.columns.tolist(), sums, strict=True):
+                self.sums[j] += part
+        if proof.margin is not None and w is not None:
+            _check_lower_bound(first, A, w, self.squared_norm, proof.margin.lo)
+        if proof.radius is not None:
+            _check_row_lengths(first, A, proof.radius)
+        if self.gap_w is None:
+            return
+        gap_w = block.of(self.gap_w)
+        for side in (1, -1):
+            own = A[A[:, -1] == side]  # the last column is the sign times 1
+            if len(own) > 0:
+                self._lower(side, exact.least_product(own, gap_w))
+
+    def merge(self, other: Self) -> None:
+        """Add what another check of the same certificate has seen."""
+        super().merge(other)
+        self.n_zero += other.n_zero
+        self.first_zero = min(self.first_zero, other.first_zero)
+        self.used |= other.used
+        self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        for side, least in other.least.items():
+            self._lower(side, least)
+
+    def _lower(self, side: int, least: Fraction | None) -> None:
+        known = self.least[side]
+        if least is not None:
+            self.least[side] = least if known is None else min(least, known)
+
+    def finish(self) -> None:
+        """Raise CertificateError if a claim is false, after all rows have been read."""
+        super().finish()
+        proof, whole = self.proof, self.whole
+        _check_kind(self)
+        if whole is not None:
+            _check_zero_rows(whole, self)
+            check_dependence(whole, self.sums, self)
+        spanning = None if whole is not None else proof.dependence
+        for claim in dict.fromkeys([proof.contradiction, spanning]):  # once if they are the same
+            if claim is not None:
+                check_contradiction(claim, self)
+        _check_upper_bound(self)
+        if proof.geometric_margin is not None:
+            _check_geometric_margin(proof.geometric_margin, self)
+
+
+def _checked_weights(w: tuple[Fraction, ...] | None, p: int) -> Numbers | None:
+    if w is not None and (len(w) != p or not any(w)):
+        raise CertificateError(f"The weights are not {p} numbers that are not all zero.")
+    return None if w is None else exact.numbers(w)
+
+
+def _check_kind(check: CertificateCheck) -> None:
+    """Check that the claims of the certificate together prove its kind."""
+    proof = check.proof
+    if proof.kind == "separable":
+        if check.n_zero > 0:
+            row = check.first_zero
+            raise CertificateError(f"Row {row} is not strictly on its side: ⟨a, w⟩ = 0.")
+        if proof.dependence is not None or proof.contradiction is not None:
+            raise CertificateError("A separable set has no dependence with positive multipliers.")
+        return
+    if proof.margin is not None and (proof.margin.lo, proof.margin.hi) != (0.0, 0.0):
+        raise CertificateError("The margin of a set that is not separable is 0.")
+    if proof.mistake_bound is not None:
+        raise CertificateError("There is no bound on the mistakes: the set is not separable.")
+    if proof.kind == "not separable":
+        if proof.contradiction is None or proof.w is not None or proof.dependence is not None:
+            raise CertificateError("'not separable' needs a contradiction, and nothing else.")
+        return
+    claim, p = proof.dependence, int(check.used.sum())  # columns of zeros do not count
+    if claim is None or (claim.among is not None and (claim.exact or len(claim.rows) != p)):
+        raise CertificateError("The multipliers λ on the rows with ⟨a, w⟩ = 0 are missing.")
+    if claim.among is not None and proof.kind != "inseparable":
+        raise CertificateError("Rows that span everything positively prove 'inseparable' only.")
+    if check.n_zero == 0 or (proof.kind == "inseparable") != (check.n_zero == proof.n):
+        raise CertificateError(
+            f"{check.n_zero} of {proof.n} rows have ⟨a, w⟩ = 0, which is not {proof.kind}."
+        )
+
+
+def _check_zero_rows(claim: Dependence, check: CertificateCheck) -> None:
+    """Check that a claim about the rows with ⟨a_i, w⟩ = 0 lists no other rows."""
+    if check.w is None or len(claim.rows) == 0:
+        return
+    block = check.rows_at(claim.rows)
+    if exact.product_signs(block.A, block.of(check.w)).any():
+        raise CertificateError("Multipliers and rows of a dependence do not belong together.")
+
+
+def _check_lower_bound(
+    first: int, A: Vector, w: Numbers, squared_norm: Fraction, lo: float
+) -> None:
+    """Check that ⟨a_i, w⟩ ≥ lo·‖w‖ for every row of A; w has the weights of the columns of A."""
+    if not 0.0 <= lo < math.inf:
+        raise CertificateError("The lower bound of the margin is not a finite number ≥ 0.")
+    with np.errstate(all="ignore"):
+        norm = exact.square_root_up(squared_norm / w.scale**2)
+        found, bound = exact.product_bounds(A, w.near)
+        doubtful = np.flatnonzero(~(found - bound >= lo * norm * (1.0 + 2.0**-50)))
+    if len(doubtful) == 0:
+        return
+    least = Fraction(lo) ** 2 * squared_norm
+    low = exact.least_product(A[doubtful], w)
+    if low >= 0 and low**2 >= least:
+        return
+    whole, unit = exact.exact_products(A[doubtful], w)
+    for row, value in zip(doubtful, whole, strict=True):
+        if value < 0 or (value * unit) ** 2 < least:
+            raise CertificateError(f"Row {first + row} has a margin below {lo!r}.")
+
+
+def _check_row_lengths(first: int, A: Vector, radius: float) -> None:
+    """Check that ‖a_i‖ ≤ R for every row of A."""
+    if not radius >= 0.0:
+        raise CertificateError("The radius is not a number ≥ 0.")
+    with np.errstate(all="ignore"):
+        squares = np.square(A).sum(axis=1) * (1.0 + (A.shape[1] + 4) * 2.0**-52)
+        doubtful = np.flatnonzero(~((squares < radius * radius) & (squares > 2.0**-900)))
+    if not math.isfinite(radius):
+        return
+    for row in doubtful:
+        whole, e = exact.integers(A[row])
+        if sum(value * value for value in whole) * Fraction(4) ** e > Fraction(radius) ** 2:
+            raise CertificateError(f"Row {first + row} is longer than R = {radius!r}.")
+
+
+def _check_upper_bound(check: CertificateCheck) -> None:
+    """Check that ‖Σ λ_i·a_i‖ ≤ hi·Σ λ_i, and the mistake bound."""
+    proof, claim = check.proof, check.proof.margin
+    if claim is not None and not 0.0 <= claim.lo <= claim.hi:
+        raise CertificateError("The bounds of the margin are not numbers in order.")
+    if claim is not None and claim.hi < math.inf and proof.kind == "separable":
+        most = Fraction(claim.hi) * sum(claim.multipliers)
+        if not _sum_is_within(most, claim.rows, claim.multipliers, check, check.p):
+            raise CertificateError(f"λ does not show that the margin is at most {claim.hi!r}.")
+    if proof.mistake_bound is not None:
+        if claim is None or proof.radius is None or not claim.lo > 0.0:
+            raise CertificateError("The bound on the mistakes lacks a margin or a radius.")
+        if proof.mistake_bound != integer_mistake_bound(proof.radius, claim.lo):
+            raise CertificateError(f"⌊R²/γ²⌋ is not {proof.mistake_bound}.")
+
+
+def _check_geometric_margin(claim: GeometricMargin, check: CertificateCheck) -> None:
+    """Check that half the distance of the convex hulls is in [lo, hi]."""
+    positive, negative = check.least[1], check.least[-1]
+    ordered = 0.0 <= claim.lo <= claim.hi and claim.lo < math.inf
+    if not ordered or positive is None or negative is None:
+        raise CertificateError("The bounds of the geometric margin are not numbers in order.")
+    norm = sum(value * value for value in claim.w[:-1])
+    if claim.lo > 0.0 and not (
+        positive + negative > 0 and (positive + negative) ** 2 >= 4 * norm * Fraction(claim.lo) ** 2
+    ):
+        raise CertificateError(f"The classes are less than 2·{claim.lo!r} apart along w.")
+    if claim.hi == math.inf:
+        return
+    most = Fraction(claim.hi) * sum(claim.multipliers)
+    within = _sum_is_within(most, claim.rows, claim.multipliers, check, check.d)
+    on_side = [Fraction(0), Fraction(0)]
+    for row, multiplier in zip(claim.rows, claim.multipliers, strict=True):
+        on_side[int(check.sign(row) > 0)] += multiplier
+    if on_side[0] != on_side[1]:
+        raise CertificateError("The sums of λ on the two classes differ.")
+    if not within:
+        raise CertificateError(f"λ does not show a geometric margin of at most {claim.hi!r}.")
+
+
+def _sum_is_within(
+    most: Fraction,
+    named: Sequence[int],
+    multipliers: Sequence[Fraction],
+    check: CertificateCheck,
+    columns: int,
+) -> bool:
+    """Whether ‖Σ λ_i·a_i‖ ≤ ``most`` over the first columns, for λ ≥ 0 that is not zero."""
+    if len(named) != len(multipliers) or not any(multipliers) or min(multipliers) < 0:
+        raise CertificateError("The multipliers of the upper bound are not a λ ≥ 0.")
+    block, factors = check.rows_at(named), exact.numbers(multipliers)
+    bound = exact.norm_of_sum(block.A[:, block.columns < columns], factors)
+    if bound < math.inf and Fraction(bound) * factors.scale <= most:
+        return True
+    whole, unit = exact.combine(block.A, factors)
+    return exact.sum_of_squares(block.spread(whole)[:columns], unit) <= most**2

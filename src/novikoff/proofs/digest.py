@@ -1,8 +1,13 @@
-"""The digest that binds a proof to its data: a tree over fixed ranges of rows.
+"""The digest that binds a proof to its data: a hash tree over fixed ranges of rows.
 
-A leaf is the SHA-256 of a range of rows, of their numbers or of their signs. Neighbours are hashed
-together, level by level; one without a neighbour goes up as it is. So any part of the data can be
-hashed apart, by any process, and what is known of it stays short.
+A leaf is the SHA-256 of the numbers, or of the signs, of a range of rows. Two neighbours are hashed
+together, level by level; a node without a neighbour is carried to the next level unchanged (a
+Merkle tree). So several processes can hash parts of the data, and the hashes that they exchange are
+short.
+
+References
+----------
+R. Merkle, A digital signature based on a conventional encryption function, CRYPTO 1987.
 """
 
 from __future__ import annotations
@@ -16,31 +21,32 @@ import numpy.typing as npt
 
 from novikoff.proofs.exact import Signs
 
-# The numbers of a leaf, about, or signs of a leaf of signs; and its fewest rows.
+# A leaf has about this many numbers, or signs, and at least this many rows.
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
-# Consecutive rows: a matrix, or the entries of sparse rows (counts, columns, values), or signs.
+# Consecutive rows as arrays: a matrix, or the entries of sparse rows as counts, columns and values,
+# or signs.
 RowArrays: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 
 def rows_per_leaf(d: int) -> int:
-    """The rows of one leaf, for d columns; d = 0 for signs."""
+    """Return the number of rows in a leaf, for d columns; d = 0 for signs."""
     return max(_ROWS_PER_LEAF, _NUMBERS_PER_LEAF // max(1, d))
 
 
 def dense_leaf(rows: npt.NDArray[Any]) -> bytes:
-    """SHA-256 of a range of rows as float64, or of their entries if more than half are zero."""
+    """Return the SHA-256 of rows as float64, or of their entries if more than half are zero."""
     if 2 * np.count_nonzero(rows) < rows.size:
         at, columns = np.nonzero(rows)
         counts = np.bincount(at, minlength=len(rows))
         return _hashed(b"sparse\n", (counts, "<i8"), (columns, "<i8"), (rows[at, columns], "<f8"))
-    return _hashed(b"dense\n", (np.add(rows, 0.0, dtype=np.float64), "<f8"))  # no negative zeros
+    return _hashed(b"dense\n", (np.add(rows, 0.0, dtype=np.float64), "<f8"))  # −0 becomes 0
 
 
 def sparse_leaf(
     counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], d: int
 ) -> bytes:
-    """The same of a range of rows given by their entries in order, of d columns."""
+    """Return the hash of `dense_leaf` for rows of d columns that are given by their entries."""
     used, at = values != 0.0, np.repeat(np.arange(len(counts)), counts)
     if 2 * np.count_nonzero(used) >= len(counts) * d:
         block = np.zeros((len(counts), d))
@@ -59,10 +65,11 @@ def _hashed(head: bytes, *parts: tuple[npt.NDArray[Any], str]) -> bytes:
 
 @dataclass
 class HashTree:
-    """What is known of a tree: its largest complete parts, and rows of leaves that are cut.
+    """A hash tree that is built from ranges of rows, in any order.
 
-    Rows may come in any order, in ranges that cut leaves anywhere, and two trees merge to what one
-    would be that has seen all of it. ``d`` is the number of columns, 0 for signs.
+    It keeps the hashes of its largest complete subtrees, and the rows of leaves that are not
+    complete. Two trees about different rows can be merged. ``d`` is the number of columns, 0 for
+    signs.
 
     Examples
     --------
@@ -75,16 +82,18 @@ class HashTree:
     """
 
     d: int
-    nodes: dict[tuple[int, int], bytes] = field(default_factory=dict)  # by level and place
-    cut: dict[int, dict[int, RowArrays]] = field(default_factory=dict)  # by leaf, then first row
+    # The hashes of complete subtrees, by level and place.
+    nodes: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    # The rows of incomplete leaves, by leaf, then by the number of the first row.
+    incomplete: dict[int, dict[int, RowArrays]] = field(default_factory=dict)
 
     @property
     def stride(self) -> int:
-        """The rows of a leaf."""
+        """The number of rows in a leaf."""
         return rows_per_leaf(self.d)
 
     def add(self, first: int, rows: Any) -> None:
-        """Take the rows first, first + 1, … into account: of a matrix, or signs."""
+        """Add consecutive rows of a matrix, or signs; ``first`` is the number of the first row."""
         last = first + int(rows.shape[0])
         while first < last:
             end = min(last, self.end_of_leaf(first))
@@ -96,27 +105,27 @@ class HashTree:
         return (row // self.stride + 1) * self.stride
 
     def add_piece(self, first: int, piece: RowArrays) -> None:
-        """Take rows of one leaf into account."""
+        """Add consecutive rows that belong to one leaf."""
         leaf = first // self.stride
-        pieces = self.cut.setdefault(leaf, {})
+        pieces = self.incomplete.setdefault(leaf, {})
         pieces[first] = piece
         if sum(len(part[0]) for part in pieces.values()) == self.stride:
             self._close(leaf)
 
     def merge(self, other: HashTree) -> None:
-        """Take into account what another has seen, of other rows."""
+        """Add the rows of another tree, none of which this tree has."""
         for (level, place), hashed in other.nodes.items():
             self._add(level, place, hashed)
-        for pieces in other.cut.values():
+        for pieces in other.incomplete.values():
             for first, piece in pieces.items():
                 self.add_piece(first, piece)
 
     def root(self, n: int) -> bytes:
-        """The hash of all n rows; ValueError if some have not been seen."""
+        """Return the hash of all n rows; ValueError if some rows have not been added."""
         leaves = -(-n // self.stride)
         if leaves == 0:
             return b""
-        if leaves - 1 in self.cut:  # the last leaf may be short
+        if leaves - 1 in self.incomplete:  # the last leaf may be short
             self._close(leaves - 1)
 
         def find(level: int, place: int) -> bytes:
@@ -139,7 +148,7 @@ class HashTree:
         self.nodes[level, place] = hashed
 
     def _close(self, leaf: int) -> None:
-        pieces = self.cut.pop(leaf)
+        pieces = self.incomplete.pop(leaf)
         columns = zip(*(pieces[first] for first in sorted(pieces)), strict=True)
         joined = [part[0] if len(part) == 1 else np.concatenate(part) for part in columns]
         if self.d == 0:
@@ -162,9 +171,9 @@ def _joined(left: bytes, right: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class MatrixDigest:
-    """The digest of a matrix: SHA-256 of its shape and of the root of its tree.
+    """The digest of a matrix: the SHA-256 of its shape and of the root of its hash tree.
 
-    It is the same for dense and sparse storage, for float32 and float64.
+    Equal numbers have the same digest in dense and sparse storage, in float32 and float64.
 
     Examples
     --------
@@ -180,19 +189,19 @@ class MatrixDigest:
 
     @classmethod
     def of(cls, X: Any) -> MatrixDigest:
-        """The digest of a float array or canonical CSR matrix."""
+        """Return the digest of a float array or of a canonical CSR matrix."""
         tree = HashTree(int(X.shape[1]))
         tree.add(0, X)
         return cls.of_tree(tree, int(X.shape[0]))
 
     @classmethod
     def of_tree(cls, tree: HashTree, n: int) -> MatrixDigest:
-        """The digest of n rows that a tree has seen."""
+        """Return the digest of the n rows of a tree."""
         head = f"novikoff 3 {n} {tree.d}\n".encode()
         return cls(n, tree.d, hashlib.sha256(head + tree.root(n)).hexdigest())
 
     def signed(self, signs: Signs | HashTree) -> str:
-        """The digest of the matrix with a sign for each row, or with a tree of the signs."""
+        """Return the digest of the matrix with a sign for each row; signs may be a hash tree."""
         if not isinstance(signs, HashTree):
             tree = HashTree(0)
             tree.add(0, np.asarray(signs, dtype=np.int8))

@@ -1,9 +1,11 @@
-"""A proof, to be checked by anyone, that every hyperplane makes at least some mistakes (C5).
+"""A proof that every hyperplane makes at least some number of mistakes (C5).
 
-Rows that contradict each other cannot all be right. Contradictions without a common row each cost a
-mistake of their own; those with common rows are worth shares of a mistake, as `packing` says.
+No hyperplane classifies all rows of a contradiction correctly. If no two contradictions have a row
+in common, every hyperplane makes at least one mistake for each of them. Contradictions that have
+rows in common count as shares of a mistake (`novikoff.geometry.packing`).
 
-A mistake is y·f(x) ≤ 0: a row on the hyperplane counts as one, whatever `predict` says of it.
+A mistake is y·f(x) ≤ 0: a row on the hyperplane is a mistake, although `predict` assigns it to the
+negative class.
 """
 
 from __future__ import annotations
@@ -17,67 +19,79 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.errors import CertificateError
-from novikoff.proofs.checker import Dependence, Label, Reading, check_contradiction, plain_numbers
+from novikoff.proofs.dependence import Dependence, check_contradiction
 from novikoff.proofs.exact import rounded_down
+from novikoff.proofs.proof_data import DataReading, Label, exact_vector
 from novikoff.proofs.proof_text import Proof, describe
 from novikoff.proofs.remote import RemoteRows
 
 
 @dataclass(frozen=True)
 class ErrorBound(Proof):
-    """Contradictions: every hyperplane errs on each of them.
+    """The proof of a lower bound on the mistakes of every hyperplane, which anyone can check.
 
     Attributes
     ----------
-    bound : Fraction
-        What the mistakes of any hyperplane cost at least; with costs of 1, their number.
-    contradictions : tuple of Dependence
-        Sets of rows that no hyperplane gets right.
     n, d, fit_intercept, positive, negative, sha256
-        The data, as in `Certificate`. Rows with labels other than ``positive`` and ``negative``
-        may stand in the data; they take no part.
+        The data, as in `Certificate`. The data may have rows with labels other than ``positive``
+        and ``negative``; they are ignored.
+    bound : Fraction
+        A lower bound on the number of mistakes; with sample_weight, on their total cost.
+    contradictions : tuple of Dependence
+        Sets of rows, none of which a hyperplane can classify correctly as a whole.
     shares : tuple of Fraction or None
-        A number v ≥ 0 for each contradiction. For every row, the v of the contradictions that have
-        it add up to at most the cost of a mistake on it, so that all mistakes cost Σ v or more;
-        where the costs are whole numbers, Σ v rounded up. None: the contradictions have no row in
-        common, and v is the least cost among the rows of each.
+        A number v ≥ 0 for each contradiction. For every row, the numbers v of the contradictions
+        that contain it add up to at most the cost of a mistake on this row. Then the mistakes of
+        every hyperplane cost at least Σ v, rounded up if all costs are integers. None if no two
+        contradictions have a row in common: then v is the least cost among the rows of each.
     """
 
     kinds = ("lower bound",)
 
-    bound: Fraction
-    contradictions: tuple[Dependence, ...]
     n: int
     d: int
     fit_intercept: bool
     positive: Label
     negative: Label
     sha256: str
+    bound: Fraction
+    contradictions: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None = None
 
     def verify(
         self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> None:
-        """Check every claim against the data, in exact arithmetic; the data is read once.
+        """Check every claim against the data, in exact arithmetic, in one reading of the data.
 
-        X may be rows of a cluster, which have their labels with them. CertificateError says what
-        does not hold.
+        Parameters
+        ----------
+        X, y
+            The rows and labels, as in `Certificate.verify`.
+        sample_weight : array of shape (n,), optional
+            The cost of a mistake on each row; 1 by default.
+
+        Raises
+        ------
+        CertificateError
+            If the data differs, or if a claim is false.
         """
         if isinstance(X, RemoteRows):
             if sample_weight is not None:
                 raise ValueError("Rows of a cluster have no sample_weight.")
             X.verify(self)
             return
-        checking, costs = BoundChecking(self), _costs(sample_weight, self.n)
-        checking.look_at(X, y)
-        checking.finish(costs)
+        check, costs = BoundCheck(self), _costs(sample_weight, self.n)
+        check.read(X, y)
+        check.finish(costs)
 
     def claim(self) -> str:
-        """What is proved, in a sentence with its hypotheses: of costs, where counts prove less.
+        """Return the proved claim as a sentence with its hypotheses.
+
+        The sentence is about costs if the bound does not hold for the number of mistakes.
 
         Examples
         --------
-        >>> ErrorBound(Fraction(5, 2), (), 4, 2, True, 1, 0, "").claim()
+        >>> ErrorBound(4, 2, True, 1, 0, "", Fraction(5, 2), ()).claim()
         'Every hyperplane with a bias makes mistakes that cost at least 2.5 by sample_weight \
 between 1 and 0, in 4 rows of 2 columns.'
         """
@@ -91,7 +105,7 @@ between 1 and 0, in 4 rows of 2 columns.'
         return describe(f"Every hyperplane {{where}} makes {makes} between {{sides}}", self)
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
-        """What the contradictions prove together, where mistakes have these costs, or cost 1."""
+        """Return the bound that the contradictions prove for these costs, or for costs of 1."""
         rows = [claim.among or () for claim in self.contradictions]
         of_row = costs or dict.fromkeys((i for among in rows for i in among), Fraction(1))
         shares = self.shares
@@ -100,17 +114,17 @@ between 1 and 0, in 4 rows of 2 columns.'
         return add_up(rows, shares, of_row)
 
     def each_share(self) -> tuple[Fraction, ...]:
-        """The share of each contradiction where mistakes cost 1."""
+        """Return the share of each contradiction if every mistake costs 1."""
         return self.shares or (Fraction(1),) * len(self.contradictions)
 
     def with_zero_negative(
         self, positive: Container[int], costs: Sequence[Fraction] | None = None
     ) -> ErrorBound:
-        """What is proved of rules that predict the negative class where f(x) = 0.
+        """Return the bound for rules that predict the negative class if f(x) = 0.
 
-        Rows of the negative class alone contradict each other only where f(x) = 0 is a mistake on
-        them: f = 0 classifies them correctly. The contradictions that are left have a row that is
-        ``positive``. Mistakes have ``costs``, or cost 1.
+        The rule f = 0 then classifies all rows of the negative class correctly, so that
+        contradictions among these rows alone no longer count. The contradictions that remain
+        contain a row that is ``positive``. Mistakes have ``costs``, or cost 1.
         """
         kept = [
             k
@@ -126,27 +140,27 @@ between 1 and 0, in 4 rows of 2 columns.'
 
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> ErrorBound:
-        """Read a proof from the object of its text; one that was altered is refused."""
+        """Read a proof from the JSON object of its text; raise CertificateError if altered."""
         proof = super().from_fields(body)
         if proof.bound > 0 and not proof.contradictions:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
 
 
-class BoundChecking(Reading):
+class BoundCheck(DataReading):
     """The check of a lower bound."""
 
     proof: ErrorBound
 
     def __init__(self, proof: ErrorBound) -> None:
-        self._speaks_of = [row for claim in proof.contradictions for row in claim.named]
-        super().__init__(proof, self._speaks_of, others=True)
+        self._listed = [row for claim in proof.contradictions for row in claim.named]
+        super().__init__(proof, self._listed, others=True)
 
     def finish(self, costs: Sequence[Fraction] | None = None) -> None:
-        """All rows have been seen: CertificateError says what does not hold."""
+        """Raise CertificateError if a claim is false, after all rows have been read."""
         super().finish()
         proof = self.proof
-        for row in self._speaks_of:
+        for row in self._listed:
             if self.sign(row) == 0:
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in proof.contradictions:
@@ -154,11 +168,11 @@ class BoundChecking(Reading):
         total = proof.total(costs)
         if total < proof.bound:
             raise CertificateError(
-                f"The contradictions prove mistakes of {_short(total)}, not of "
-                f"{_short(proof.bound)}; is it about costs, that is sample_weight?"
+                f"The contradictions prove a bound of {_short(total)}, not of "
+                f"{_short(proof.bound)}; if it is a bound on costs, pass sample_weight."
             )
         if proof.bound < 0:
-            raise CertificateError("A bound below zero claims nothing.")
+            raise CertificateError("The bound is negative.")
 
 
 def add_up(
@@ -166,7 +180,9 @@ def add_up(
     shares: Sequence[Fraction],
     costs: Sequence[Fraction] | Mapping[int, Fraction],
 ) -> Fraction:
-    """Σ v, rounded up where costs are whole numbers; CertificateError if a row exceeds its cost.
+    """Return Σ v, rounded up if all costs are integers.
+
+    CertificateError if the shares of the contradictions with one row exceed the cost of that row.
 
     >>> add_up([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, [Fraction(1)] * 3)
     Fraction(2, 1)
@@ -187,12 +203,14 @@ def add_up(
     return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
 
 
-def add_up_in_turn(
+def running_bounds(
     contradictions: Sequence[Sequence[int]], shares: Sequence[Fraction], n: int
 ) -> list[int]:
-    """What the contradictions among the rows 0, …, t prove, for each t < n, where mistakes cost 1.
+    """Return, for each t < n, the bound that the contradictions among the rows 0, …, t prove.
 
-    >>> add_up_in_turn([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, 4)
+    Every mistake costs 1.
+
+    >>> running_bounds([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, 4)
     [0, 1, 2, 2]
     """
     rows = {row for among in contradictions for row in among}
@@ -208,7 +226,7 @@ def add_up_in_turn(
 
 
 def _short(number: Fraction) -> str:
-    """A whole number as it is, others rounded down: a bound that is told is proved."""
+    """An integer as it is; other numbers rounded down, so that the printed bound is proved."""
     whole = number.denominator == 1 and number < 1 << 53
     return f"{number.numerator:,}" if whole else f"{rounded_down(number)!r}"
 
@@ -217,9 +235,9 @@ def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction] | 
     if sample_weight is None:
         return None
     try:
-        weights = plain_numbers(sample_weight)
+        costs = exact_vector(sample_weight)
     except (ValueError, TypeError, OverflowError) as error:
-        raise CertificateError(f"The weights are not numbers: {error}") from None
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0.0).any():
-        raise CertificateError(f"The weights are not {n} numbers ≥ 0.")
-    return [Fraction(value) for value in weights.tolist()]
+        raise CertificateError(f"sample_weight is not an array of numbers: {error}") from None
+    if costs.shape != (n,) or not np.isfinite(costs).all() or (costs < 0.0).any():
+        raise CertificateError(f"sample_weight is not an array of {n} numbers ≥ 0.")
+    return [Fraction(value) for value in costs.tolist()]

@@ -1,9 +1,13 @@
-"""Proofs as text: strict JSON, format version 3, with a checksum.
+"""Proofs as text: strict JSON in format version 3, with a checksum.
 
-A proof is a dataclass, and its text has exactly its fields: `FIELDS` says for every name that
-there is how it is written, and what is accepted when it is read. Numbers are exact and of bounded
-length, every row is named once, and a list is no longer than what it is about. A field may be null
-where its default is None. A new kind of proof is a new dataclass, and its new fields stand below.
+A proof is a dataclass, and its text has exactly the fields of the dataclass. A field whose type is
+a dataclass is an object of its own. For all others, `FORMATS` says by the name of the field how it
+is written, and which JSON values are accepted when it is read. A field may be null if its default
+is None. A new kind of proof is a new dataclass, and its new fields are added to `FORMATS`.
+
+Texts may come from anyone. Numbers are exact and of bounded length, every row number of a list
+occurs once, and no list is longer than the rows or columns that it is about, so that reading takes
+time and memory in proportion to the length of the text.
 """
 
 from __future__ import annotations
@@ -11,63 +15,77 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, TypeAlias, TypeVar
+from functools import cache
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Final,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    get_args,
+    get_type_hints,
+)
 
 from novikoff.errors import CertificateError, InvalidJsonError
-from novikoff.proofs.checker import Dependence, GeometricMargin, Margin
-from novikoff.proofs.strict_json import parse_object
-from novikoff.proofs.system_checker import Multipliers, Radius
+from novikoff.proofs.strict_json import MAX_COUNT, parse_object
 
 if TYPE_CHECKING:
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 
-SCHEMA_VERSION: Final = 3
-# The longest text of one number: reading it takes time in proportion to its length.
-_MAX_DIGITS: Final = 1 << 15
-# Numbers over one denominator take at most this many times the room of their text.
+PROOF_VERSION: Final = 3
+# The longest text of one number: reading a number takes time in proportion to its length.
+_MAX_NUMBER_LENGTH: Final = 1 << 15
+# Numbers over one denominator may take at most this many times the memory of their text.
 _MAX_EXPANSION: Final = 64
-T = TypeVar("T")
-# The multipliers of a margin are called weights in version 3 of the text.
-_KEYS: Final[dict[tuple[type, str], str]] = {
-    (Margin, "multipliers"): "weights",
-    (GeometricMargin, "multipliers"): "weights",
-}
+_LARGEST: Final = sys.float_info.max
+
+# In version 3 of the text, the multipliers of a margin are called weights.
+_KEYS: Final = {("Margin", "multipliers"): "weights", ("GeometricMargin", "multipliers"): "weights"}
+
+# The fields that were read before, of a record and of the proof that the record is a part of.
 Known: TypeAlias = Mapping[str, Any]
 
 
-class Field(NamedTuple):
-    """What a field is; how it is read, given the fields before it; and how it is written."""
+class Format(NamedTuple):
+    """How a field is read from JSON, given the fields before it, and how it is written.
 
-    wanted: str
-    read: Callable[[Any, Known], Any]  # ValueError refuses a value
+    ``read`` rejects a value by a ValueError, a TypeError or an OverflowError.
+    """
+
+    expected: str
+    read: Callable[[Any, Known], Any]
     write: Callable[[Any], object] = lambda value: value
 
 
 class Proof:
-    """A proof, for a stranger to check: a dataclass that has a text of its own.
+    """The base of proofs that anyone can check: dataclasses that are written as JSON text.
 
-    Its kind is a word of the text, and a field only where a class has several ``kinds``.
+    The text has a field ``kind``. It is a field of the dataclass only if the class has several
+    ``kinds``.
     """
 
     kinds: ClassVar[tuple[str, ...]]
-    kinds_of_others: ClassVar[str] = ""  # what is said of a text of another kind
+    kinds_of_others: ClassVar[str] = ""  # ends the error about a text of another kind
 
     def as_json(self) -> dict[str, object]:
-        """The fields in terms of JSON, and a checksum: it tells every change, however harmless."""
-        body = {"schema_version": SCHEMA_VERSION, "kind": self.kinds[0], **_write(self)}
-        return {**body, "checksum": _checksum(body)}
+        """Return the fields as JSON values, and a checksum, which every change of them breaks."""
+        body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write(self)}
+        return {**body, "checksum": _proof_checksum(body)}
 
     def to_json(self) -> str:
-        """The proof as text, numbers exact."""
+        """Return the proof as JSON text, in which all numbers are exact."""
         return json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a proof; one that was altered is refused with CertificateError."""
+        """Read a proof from its text; raise CertificateError if the text is not a whole proof."""
         try:
             return cls.from_fields(parse_object(text, "The certificate"))
         except InvalidJsonError as error:
@@ -75,8 +93,8 @@ class Proof:
 
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> Self:
-        """The same from the object of a text."""
-        own = _intact(body)
+        """Read a proof from the JSON object of its text; raise CertificateError likewise."""
+        own = _checked_body(body)
         kind = own.get("kind")
         if kind not in cls.kinds:
             raise CertificateError(
@@ -84,11 +102,15 @@ class Proof:
             )
         if len(cls.kinds) == 1:
             del own["kind"]
-        return read(cls, own)
+        try:
+            found: Self = _read(cls, own, {})
+        except _FieldError as error:
+            raise CertificateError(error.complaint.format(error.path)) from None
+        return found
 
 
 def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
-    """A sentence about a proof with its hypotheses: the bias, the labels, rows and columns."""
+    """Fill in the bias, the labels and the size of the data in a sentence about a proof."""
     positive, negative = repr(proof.positive), repr(proof.negative)
     others = "all others" if proof.negative is None else negative
     text = sentence.format(
@@ -101,10 +123,10 @@ def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
     return f"{text}, in {rows} of {columns}."
 
 
-def _intact(body: dict[str, object]) -> dict[str, object]:
-    """The fields of a text that was not altered, but for version and checksum."""
+def _checked_body(body: dict[str, object]) -> dict[str, object]:
+    """The fields of a text without version and checksum, after a check of these two."""
     version = body.get("schema_version")
-    if type(version) is not int or version != SCHEMA_VERSION:
+    if type(version) is not int or version != PROOF_VERSION:
         older = (
             "It was made by an older novikoff: prove the verdict again."
             if version in (1, 2)
@@ -112,11 +134,11 @@ def _intact(body: dict[str, object]) -> dict[str, object]:
         )
         raise CertificateError(
             f"The certificate has format version {str(version)[:40]}; this program reads version "
-            f"{SCHEMA_VERSION}. {older}".rstrip()
+            f"{PROOF_VERSION}. {older}".rstrip()
         )
     own = {name: value for name, value in body.items() if name != "checksum"}
     try:
-        intact = body.get("checksum") == _checksum(own)
+        intact = body.get("checksum") == _proof_checksum(own)
     except (ValueError, RecursionError):
         intact = False
     if not intact:
@@ -125,95 +147,159 @@ def _intact(body: dict[str, object]) -> dict[str, object]:
     return own
 
 
-def read(cls: type[T], body: Any, about: Known | None = None) -> T:
-    """A dataclass from its fields; ``about`` has the fields of the proof that it is a part of."""
-    _need(isinstance(body, dict), None)
-    known = {"path": "", **(about or {})}
-    path = known["path"]
-    defaults = {field.name: field.default for field in fields(cls)}  # type: ignore[arg-type]
-    names = {_KEYS.get((cls, name), name): name for name in defaults}
-    for name in sorted(names.keys() - body.keys()):
-        raise CertificateError(f"The certificate has no field {path + name!r}.")
-    for name in sorted(body.keys() - names.keys()):
-        raise CertificateError(f"The certificate has an unknown field {path + name!r:.80}.")
-    found: dict[str, Any] = {}
-    body = {names[key]: value for key, value in body.items()}
-    for name in (name for name in FIELDS if name in defaults):
-        if body[name] is None and defaults[name] is None:
-            found[name] = None
-            continue
-        try:
-            found[name] = FIELDS[name].read(
-                body[name], {**known, **found, "path": f"{path}{name}."}
-            )
-        except CertificateError:
-            raise
-        except (ValueError, TypeError, OverflowError):
-            key = path + _KEYS.get((cls, name), name)
-            message = f"The certificate's field {key!r} is not {FIELDS[name].wanted}."
-            raise CertificateError(message) from None
-    return cls(**found)
-
-
-def _write(proof: object) -> dict[str, object]:
-    """The fields of a dataclass in terms of JSON."""
-    values = {field.name: getattr(proof, field.name) for field in fields(proof)}  # type: ignore[arg-type]
-    return {
-        _KEYS.get((type(proof), name), name): None if value is None else FIELDS[name].write(value)
-        for name, value in values.items()
-    }
-
-
-def _checksum(body: Mapping[str, object]) -> str:
+def _proof_checksum(body: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def _numbers(value: Any, most: int) -> tuple[Fraction, ...]:
-    """At most so many exact numbers: floats, or whole numbers over one denominator."""
-    if isinstance(value, list):
-        return tuple(Fraction(_finite(text)) for text in _need(len(value) <= most, value))
-    _need(set(value) == {"denominator", "numerators"}, None)
-    over, tops = _integer(value["denominator"]), value["numerators"]
-    _need(over > 0 and isinstance(tops, list) and len(tops) <= most, None)
-    # Each number may keep the whole denominator: short numerators must not multiply it.
-    written = len(value["denominator"]) + sum(len(str(top)) for top in tops)
-    kept = len(value["denominator"]) * sum(top != "0x0" for top in tops)
-    _need(kept <= _MAX_EXPANSION * written, None)
-    return tuple(Fraction(_integer(text), over) for text in tops)
+# Records: dataclasses whose fields have formats.
 
 
-def _exactly(value: Any, count: int) -> tuple[Fraction, ...]:
-    """So many exact numbers."""
-    found = _numbers(value, count)
-    return _need(len(found) == count, found)
+class _FieldError(ValueError):
+    """A field is missing, unknown or wrong; ``complaint`` is a sentence with {!r} for the path."""
+
+    def __init__(self, path: str, complaint: str) -> None:
+        self.path, self.complaint = path, complaint
 
 
-def _finite(text: str) -> float:
-    _need(isinstance(text, str) and len(text) <= 40 and text.isascii() and "p" in text, None)
-    value = float.fromhex(text)
-    return _need(math.isfinite(value), value)
+def _read(cls: Any, body: Any, known: Known) -> Any:
+    """Read a record from a JSON object that has the fields of the record and no others."""
+    _need(isinstance(body, dict))
+    keys = {_KEYS.get((cls.__name__, field.name), field.name): field for field in fields(cls)}
+    for key in sorted(keys.keys() - body.keys()):
+        raise _FieldError(key, "The certificate has no field {!r}.")
+    for key in sorted(body.keys() - keys.keys()):
+        raise _FieldError(key[:80], "The certificate has an unknown field {!r}.")
+    found: dict[str, Any] = {}
+    for key, field in keys.items():
+        if body[key] is None and field.default is None:
+            found[field.name] = None
+            continue
+        form = _formats(cls)[field.name]
+        try:
+            found[field.name] = form.read(body[key], {**known, **found})
+        except _FieldError as error:
+            raise _FieldError(f"{key}.{error.path}", error.complaint) from None
+        except (ValueError, TypeError, OverflowError):
+            complaint = f"The certificate's field {{!r}} is not {form.expected}."
+            raise _FieldError(key, complaint) from None
+    return cls(**found)
 
 
-def _cost(value: Any) -> Fraction:
-    number = _exactly(value, 1)[0]
-    return _need(0 <= number < 2**1023, number)  # a float, too
+def _write(record: object) -> dict[str, object]:
+    """The fields of a record as JSON values."""
+    cls: Any = type(record)
+    found: dict[str, object] = {}
+    for name, form in _formats(cls).items():
+        value = getattr(record, name)
+        key = _KEYS.get((cls.__name__, name), name)
+        found[key] = None if value is None else form.write(value)
+    return found
+
+
+@cache
+def _formats(cls: Any) -> dict[str, Format]:
+    """The format of each field of a record: by the dataclass that is its type, or by its name."""
+    found = {}
+    for name, hint in get_type_hints(cls).items():
+        parts = [hint for hint in (hint, *get_args(hint)) if is_dataclass(hint)]
+        if parts:
+            found[name] = _objects(parts[0]) if ... in get_args(hint) else _object(parts[0])
+        elif name in FORMATS:
+            found[name] = FORMATS[name]
+    return found
+
+
+def _object(cls: Any) -> Format:
+    return Format("an object", lambda value, known: _read(cls, value, known), _write)
+
+
+def _objects(cls: Any) -> Format:
+    return Format(
+        "a list of objects",
+        lambda value, known: tuple(_read(cls, part, known) for part in _list(value)),
+        lambda records: [_write(record) for record in records],
+    )
+
+
+# Values. A reader returns the value of a JSON value, or raises an exception to reject it.
+
+
+def _need(good: bool) -> None:
+    if not good:
+        raise ValueError("rejected")
+
+
+def _as_is(expected: str, good: Callable[[Any], bool]) -> Format:
+    """A value that JSON holds as it is."""
+
+    def read(value: Any, _: Known) -> Any:
+        _need(good(value))
+        return value
+
+    return Format(expected, read)
 
 
 def _list(value: Any) -> list[Any]:
-    return _need(isinstance(value, list), value)
+    _need(isinstance(value, list))
+    return list(value)
 
 
-def _float(text: str) -> float:
-    return math.inf if text == "inf" else _finite(text)
+def _row_numbers(value: Any, known: Known) -> tuple[int, ...]:
+    n, rows = known["n"], _list(value)
+    _need(all(type(i) is int and 0 <= i < n for i in rows) and len(set(rows)) == len(rows))
+    return tuple(rows)
 
 
-def _integer(text: str) -> int:
-    _need(isinstance(text, str) and len(text) <= _MAX_DIGITS and text.isascii(), None)
-    return int(_need(text.lstrip("-").startswith("0x"), text), 16)
+def _finite_float(text: Any) -> float:
+    _need(isinstance(text, str) and len(text) <= 40 and text.isascii() and "p" in text)
+    value = float.fromhex(text)
+    _need(math.isfinite(value))
+    return value
 
 
-def _write_numbers(values: Sequence[Fraction]) -> object:
-    """Hexadecimal floats, or whole numbers over one denominator."""
+def _float_from(text: Any, least: float, most: float) -> float:
+    """A float between two others, which may be infinite."""
+    value = math.inf if text == "inf" else _finite_float(text)
+    _need(least <= value <= most)
+    return value
+
+
+def _integer(text: Any) -> int:
+    _need(isinstance(text, str) and len(text) <= _MAX_NUMBER_LENGTH and text.isascii())
+    _need(text.lstrip("-").startswith("0x"))
+    return int(text, 16)
+
+
+def _exact_numbers(value: Any, most: int) -> tuple[Fraction, ...]:
+    """At most ``most`` exact numbers: floats, or integers over one denominator."""
+    if isinstance(value, list):
+        _need(len(value) <= most)
+        return tuple(Fraction(_finite_float(text)) for text in value)
+    _need(set(value) == {"denominator", "numerators"})
+    divisor, tops = _integer(value["denominator"]), _list(value["numerators"])
+    _need(divisor > 0 and len(tops) <= most)
+    # Each number may keep the whole denominator: short numerators must not multiply it.
+    written = len(value["denominator"]) + sum(len(str(top)) for top in tops)
+    kept = len(value["denominator"]) * sum(top != "0x0" for top in tops)
+    _need(kept <= _MAX_EXPANSION * written)
+    return tuple(Fraction(_integer(text), divisor) for text in tops)
+
+
+def _exact_vector(value: Any, length: int) -> tuple[Fraction, ...]:
+    """Exact numbers, ``length`` of them."""
+    found = _exact_numbers(value, length)
+    _need(len(found) == length)
+    return found
+
+
+def _read_cost(value: Any, _: Known) -> Fraction:
+    (cost,) = _exact_vector(value, 1)
+    _need(0 <= cost < 2**1023)  # it can be rounded to a float
+    return cost
+
+
+def _write_exact(values: Sequence[Fraction]) -> object:
+    """Hexadecimal floats, or hexadecimal integers over one denominator."""
     if all(abs(value) < 2**1023 and float(value) == value for value in values):
         return [float(value).hex() for value in values]
     denominator = math.lcm(*(value.denominator for value in values))
@@ -221,91 +307,51 @@ def _write_numbers(values: Sequence[Fraction]) -> object:
     return {"denominator": f"{denominator:#x}", "numerators": [f"{top:#x}" for top in tops]}
 
 
-def _rows(value: Any, about: Known) -> tuple[int, ...]:
-    n = about["n"]
-    _need(isinstance(value, list) and all(type(i) is int and 0 <= i < n for i in value), None)
-    return _need(len(set(value)) == len(value), tuple(value))
+def _exact(read: Callable[[Any, Known], tuple[Fraction, ...]]) -> Format:
+    return Format("a list of exact numbers that is no longer than it may be", read, _write_exact)
 
 
-def _need(good: bool, value: T) -> T:
-    if not good:
-        raise ValueError("not what it should be")
-    return value
+def _float(expected: str, read: Callable[[Any, Known], float]) -> Format:
+    return Format(expected, read, float.hex)
 
 
-def _plain(wanted: str, good: Callable[[Any], bool]) -> Field:
-    """A field that JSON holds as it is."""
-    return Field(wanted, lambda value, _: _need(good(value), value))
+_TEXT = _as_is("a string", lambda value: isinstance(value, str))
+_FLAG = _as_is("true or false", lambda value: isinstance(value, bool))
+_COUNT = _as_is("a whole number", lambda value: type(value) is int and 0 <= value <= MAX_COUNT)
+_LABEL = _as_is("a label", lambda value: value is None or isinstance(value, str | int | float))
+_ROWS = Format("a list of row numbers below n, each once", _row_numbers, list)
+_POINT = _exact(lambda value, known: _exact_vector(value, known["d"] + 1))
 
-
-def _part(cls: type) -> Field:
-    return Field("an object", lambda value, about: read(cls, value, about), _write)
-
-
-def _exact(count: Callable[[Any, Known], tuple[Fraction, ...]]) -> Field:
-    return Field("a list of exact numbers that is no longer than it may be", count, _write_numbers)
-
-
-_TEXT = _plain("a string", lambda value: isinstance(value, str))
-_FLAG = _plain("true or false", lambda value: isinstance(value, bool))
-_SIZE = _plain("a whole number", lambda value: type(value) is int and 0 <= value <= 1 << 53)
-_LABEL = _plain("a label", lambda value: value is None or isinstance(value, str | int | float))
-_ROWS = Field("a list of row numbers below n, each once", _rows, list)
-_FOR_EACH_ROW = _exact(lambda value, about: _numbers(value, len(about["rows"])))
-_POINT = _exact(lambda value, about: _exactly(value, about["d"] + 1))
-
-# Fields are read in this order: some say how long others may be.
-FIELDS: Final[dict[str, Field]] = {
+FORMATS: Final[dict[str, Format]] = {
     "kind": _TEXT,
     "answer": _TEXT,
-    "n": _SIZE,
-    "d": _SIZE,
+    "n": _COUNT,
+    "d": _COUNT,
     "fit_intercept": _FLAG,
     "positive": _LABEL,
     "negative": _LABEL,
     "sha256": _TEXT,
     "rows": _ROWS,
     "among": _ROWS,
-    "exact": _FLAG,
-    "w": _exact(lambda value, about: _exactly(value, about["d"] + about["fit_intercept"])),
-    "multipliers": _FOR_EACH_ROW,
-    "lo": Field("a float ≥ 0", lambda x, _: _need(_finite(x) >= 0.0, _finite(x)), float.hex),
-    "hi": Field(
-        "a float that is not below lo",
-        lambda value, about: _need(_float(value) >= about["lo"], _float(value)),
-        float.hex,
-    ),
-    "radius": Field(
-        "a hexadecimal float, or of a system bounds with a point and weights",
-        lambda x, about: read(Radius, x, about) if "answer" in about else _float(x),
-        lambda value: _write(value) if isinstance(value, Radius) else value.hex(),
-    ),
-    "mistake_bound": _plain("a whole number", lambda value: type(value) is int and value >= 0),
-    "bound": Field("one exact number ≥ 0", lambda x, _: _cost(x), lambda x: _write_numbers([x])),
-    "dependence": _part(Dependence),
-    "contradiction": _part(Dependence),
-    "contradictions": Field(
-        "a list of objects",
-        lambda value, about: tuple(read(Dependence, part, about) for part in _list(value)),
-        lambda claims: [_write(claim) for claim in claims],
-    ),
-    "shares": _exact(lambda value, about: _exactly(value, len(about["contradictions"]))),
-    "point": _POINT,
     "kept": _ROWS,
-    "witnesses": Field(
-        "a list of points",
-        lambda value, about: tuple(_POINT.read(point, about) for point in _list(value)),
-        lambda points: [_write_numbers(point) for point in points],
-    ),
+    "exact": _FLAG,
     "irreducible": _FLAG,
-    "least": Field("a finite float", lambda value, _: _finite(value), float.hex),
-    "most": Field(
-        "a float that is not below least",
-        lambda value, about: _need(_float(value) >= about["least"], _float(value)),
-        float.hex,
+    "w": _exact(lambda value, known: _exact_vector(value, known["d"] + known["fit_intercept"])),
+    "multipliers": _exact(lambda value, known: _exact_numbers(value, len(known["rows"]))),
+    "shares": _exact(lambda value, known: _exact_vector(value, len(known["contradictions"]))),
+    "lo": _float("a finite float ≥ 0", lambda text, _: _float_from(text, 0.0, _LARGEST)),
+    "hi": _float("a float ≥ lo", lambda text, known: _float_from(text, known["lo"], math.inf)),
+    "least": _float("a finite float", lambda text, _: _float_from(text, -_LARGEST, _LARGEST)),
+    "most": _float(
+        "a float ≥ least", lambda text, known: _float_from(text, known["least"], math.inf)
     ),
-    "conflict": _part(Multipliers),
-    "implicit": _part(Multipliers),
-    "margin": _part(Margin),
-    "geometric_margin": _part(GeometricMargin),
+    "radius": _float("a float", lambda text, _: _float_from(text, -_LARGEST, math.inf)),
+    "mistake_bound": _as_is("a whole number", lambda value: type(value) is int and value >= 0),
+    "bound": Format("one exact number ≥ 0", _read_cost, lambda cost: _write_exact([cost])),
+    "point": _POINT,
+    "witnesses": Format(
+        "a list of points",
+        lambda value, known: tuple(_POINT.read(point, known) for point in _list(value)),
+        lambda points: [_write_exact(point) for point in points],
+    ),
 }

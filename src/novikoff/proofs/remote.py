@@ -1,4 +1,4 @@
-"""Rows in other processes, as `separate`, `verify` and `fit` use them."""
+"""Rows in other processes: the interface that `separate`, `verify` and `fit` use."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 class RemoteRows:
-    """Labelled rows in other processes, given in the place of X and y.
+    """Labelled rows in other processes, which may be passed instead of X and y.
 
-    `novikoff.cluster.rows` makes them. Answers are the same objects as those for arrays.
+    `novikoff.cluster.rows` makes them. The results have the same types as for arrays.
     """
 
     d: int
     labels: list[Any]  # sorted
-    names: Sequence[Any]  # of the columns, or their numbers
+    names: Sequence[Any]  # the names of the columns, or their numbers
     named: bool  # whether columns have names
 
     def check_alone(self, y: object) -> None:
-        """Refuse labels that are given besides."""
+        """Raise ValueError if y is given: the rows of a cluster include their labels."""
         if y is not None:
-            raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+            raise ValueError("Rows of a cluster include their labels: do not pass y.")
 
     def separate(
         self,
@@ -40,7 +40,7 @@ class RemoteRows:
         raise NotImplementedError
 
     def verify(self, certificate: Certificate | ErrorBound) -> None:
-        """Check every claim of a certificate; CertificateError says what does not hold."""
+        """Check every claim of a certificate; raise CertificateError if a claim is false."""
         raise NotImplementedError
 
     def fit(self, plan: Any, scheme: Any, labels: Any, fit_intercept: bool) -> Any:

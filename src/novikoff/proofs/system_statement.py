@@ -1,8 +1,8 @@
-"""A system of linear inequalities as it is stated: exact numbers, or arrays of floats.
+"""The statement of a system of linear inequalities: exact numbers, or arrays of floats.
 
-Text files are read into a `LinearSystem`, in which 0.1 means one tenth. Arrays stay arrays, in
-which 0.1 means the float next to it. Solver and checker ask both the same questions (`Statement`).
-Like the checker this imports NumPy, the standard library and the checker's own family only.
+A text file becomes a `LinearSystem`, in which 0.1 means one tenth. Arrays become `Arrays`, in which
+0.1 means the float nearest to one tenth. Solver and checker use the same interface to both, the
+base class `Statement`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy.typing as npt
 
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
-from novikoff.proofs.checker import plain_numbers, source
 from novikoff.proofs.digest import HashTree, MatrixDigest, RowArrays
 from novikoff.proofs.exact import Block, Vector
+from novikoff.proofs.proof_data import exact_vector, open_matrix
 
 Relation = Literal["<=", ">=", "=", "<", ">"]
 
 
 class Constraint(NamedTuple):
-    """One row: Σ ``terms[j]``·w_j ``relation`` ``right``; variables that are not named have 0."""
+    """One row: Σ ``terms[j]``·w_j ``relation`` ``right``. Other variables have coefficient 0."""
 
     name: str
     terms: dict[int, Fraction]
@@ -38,26 +38,27 @@ class Constraint(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """−1 where the row asks for at least its right side, else 1."""
+        """−1 for the relations ≥ and >, else 1."""
         return -1 if self.relation in (">=", ">") else 1
 
     def slack(self, v: Sequence[Fraction]) -> Fraction:
-        """How much room the point w/t leaves, times t, for v = (w, t); negative if it fails."""
+        """The slack of the row at the point w/t, times t, for v = (w, t); negative if it fails."""
         product = sum((value * v[j] for j, value in self.terms.items()), Fraction(0))
         return self.sign * (self.right * v[-1] - product)
 
 
 class Statement(ABC):
-    """What solver and checker ask of a system.
+    """The interface of a system to solver and checker.
 
-    Rows are numbered: the m rows themselves, equalities among them, then the upper bounds and the
-    lower bounds by variable, whether a variable has one or not.
+    The numbers of rows are: 0 to m − 1 for the rows, equalities included; then one number for the
+    upper bound of each variable, and one for the lower bound of each variable, whether the variable
+    has this bound or not.
     """
 
     variables: Sequence[str]
-    lower: Any  # by variable; None or −∞ is no bound
+    lower: Any  # one bound for each variable; None or −∞ if there is none
     upper: Any
-    kept: frozenset[int]  # numbers of rows that may not be blamed
+    kept: frozenset[int]  # the numbers of rows that must not be given up
 
     @property
     @abstractmethod
@@ -71,12 +72,12 @@ class Statement(ABC):
 
     @property
     def n(self) -> int:
-        """How many numbers rows may have, those of bounds included."""
+        """One more than the largest possible row number."""
         return self.m + 2 * self.d
 
     @property
     def first_equality(self) -> int:
-        """The row from which equalities are counted; 0 where they are counted among the rows."""
+        """The row from which equalities are counted; 0 if they are counted among the rows."""
         return 0
 
     @abstractmethod
@@ -85,14 +86,14 @@ class Statement(ABC):
 
     @abstractmethod
     def constraint(self, number: int) -> Constraint | None:
-        """One of the m rows; None where its right side is infinite."""
+        """One of the m rows; None if its right side is infinite."""
 
     @abstractmethod
     def sha256(self) -> str:
-        """The digest of all numbers; names have no part in it."""
+        """The digest of all numbers. Names do not change it."""
 
     def row(self, number: int) -> Constraint | None:
-        """A row or a bound; None where there is none of this number."""
+        """A row or a bound; None if there is no row with this number."""
         if number < self.m:
             return self.constraint(number)
         j, is_lower = (number - self.m) % self.d, number >= self.m + self.d
@@ -114,9 +115,10 @@ class Statement(ABC):
     def close_rows(
         self, v: Sequence[Fraction], least: float = 0.0
     ) -> Iterator[tuple[int, Relation, Fraction]]:
-        """Number, relation and exact slack at v = (w, t) of all rows that need a close look.
+        """The number, relation and exact slack at v = (w, t) of every row that may be too close.
 
-        Those left out are no equalities, and their slack is proved to be above ``least``·‖a‖.
+        A row that is not among them is an inequality whose slack is proved to be above
+        ``least``·‖a‖.
         """
         return self._slacks(range(self.n), v)
 
@@ -131,10 +133,10 @@ class Statement(ABC):
 
 @dataclass(frozen=True)
 class LinearSystem(Statement):
-    """Constraints over named variables, their bounds (None: there is none), and an objective.
+    """A system with exact numbers: constraints over named variables, bounds, and an objective.
 
-    ``objective`` is minimised; a file that maximises says so by ``maximise`` and its terms stay as
-    they are written.
+    A bound that is None does not exist. ``objective`` has the terms as the file states them, to be
+    minimised, or maximised if ``maximise`` is True.
 
     Examples
     --------
@@ -181,14 +183,16 @@ right=Fraction(0, 1))
 
 @dataclass(frozen=True, eq=False)
 class Arrays(Statement):
-    """A·w ≤ c, A_eq·w = c_eq and bounds, as arrays; strict rows are a·w < c.
+    """A system of arrays: A·w ≤ c, or A·w < c on strict rows, A_eq·w = c_eq, and bounds.
 
-    ``greater`` turns all rows of A round: a·w ≥ c, or a·w > c where strict. A right side of +∞ is
-    no row, a lower bound of −∞ and an upper bound of +∞ are no bounds. NaN, and infinities that no
-    point satisfies, raise ValueError. ``names`` are those of the rows of A.
+    If ``greater``, the rows of A mean A·w ≥ c, or A·w > c on strict rows. A right side of +∞ (−∞ if
+    ``greater``) means that there is no row; a lower bound of −∞ and an upper bound of +∞ mean that
+    there is no bound. NaN, and infinities that no point satisfies, raise ValueError. ``names`` are
+    the names of the rows of A.
 
-    The matrices are read once, when their numbers are first asked for, and the digest and all rows
-    come from that copy: what is hashed is what is checked, even if an array changes meanwhile.
+    The matrices are copied when they are first needed, and the digest and all rows come from this
+    copy. So the numbers that are hashed are the numbers that are checked, even if an array changes
+    in the meantime.
     """
 
     A: Any
@@ -206,12 +210,12 @@ class Arrays(Statement):
     def __post_init__(self) -> None:
         vectors = {"c": self.c, "c_eq": self.c_eq, "lower": self.lower, "upper": self.upper}
         for name, values in vectors.items():
-            refuse(np.isnan(values), name, "NaN")
+            reject_where(np.isnan(values), name, "NaN")
         wrong = np.inf if self.greater else -np.inf
-        refuse(self.c == wrong, "c", f"{wrong:+}: no point satisfies that row")
-        refuse(np.isinf(self.c_eq), "c_eq", "infinity: no point satisfies that equality")
-        refuse(self.lower == np.inf, "lower", "+inf: no point is above it")
-        refuse(self.upper == -np.inf, "upper", "-inf: no point is below it")
+        reject_where(self.c == wrong, "c", f"{wrong:+}: no point satisfies that row")
+        reject_where(np.isinf(self.c_eq), "c_eq", "infinity: no point satisfies that equality")
+        reject_where(self.lower == np.inf, "lower", "+inf: no point is above it")
+        reject_where(self.upper == -np.inf, "upper", "-inf: no point is below it")
 
     @property
     def m(self) -> int:
@@ -230,7 +234,7 @@ class Arrays(Statement):
         return f"row {number}" if self.names is None else self.names[number]
 
     def constraint(self, number: int) -> Constraint | None:
-        """A row of A or of A_eq; None where its right side is infinite."""
+        """A row of A or of A_eq; None if its right side is infinite."""
         equal = number >= len(self.c)
         k = number - len(self.c) if equal else number
         right = float((self.c_eq if equal else self.c)[k])
@@ -253,7 +257,7 @@ class Arrays(Statement):
     def close_rows(
         self, v: Sequence[Fraction], least: float = 0.0
     ) -> Iterator[tuple[int, Relation, Fraction]]:
-        """Rows of A that floats do not prove to have more slack; all equalities and bounds."""
+        """All equalities and bounds, and the rows of A whose slack floats do not prove."""
         at = exact.numbers(v)
         wanted = Fraction(least) / at.scale  # in the unit of the floats near v
         near = float(wanted) if abs(wanted) < 2**1000 else math.inf
@@ -267,7 +271,7 @@ class Arrays(Statement):
             with np.errstate(all="ignore"):
                 found, bound = exact.product_bounds(rows, at.near)
                 lengths = np.sqrt(np.square(left).sum(axis=1))
-                # A square below all floats is lost: so is a length of √d·2⁻⁵³⁷, less than 2⁻⁵³⁰·d.
+                # Squares may underflow: then a length of up to √d·2⁻⁵³⁷ < 2⁻⁵³⁰·d is lost.
                 longest = lengths * (d + 9) * 2.0**-52 + d * 2.0**-530
                 slop = np.abs(near) * longest + 2.0**-1000
                 close = np.flatnonzero(~(found - bound > near * lengths + slop))
@@ -285,7 +289,7 @@ class Arrays(Statement):
 
     @cached_property
     def _copies(self) -> tuple[_Copy, _Copy]:
-        """A and A_eq as they were read, once."""
+        """The copies of A and A_eq."""
         copies = _Copy.of(self.A), _Copy.of(self.A_eq)
         for copy, right in zip(copies, (self.c, self.c_eq), strict=True):
             if (copy.n, copy.d) != (len(right), self.d):
@@ -294,28 +298,28 @@ class Arrays(Statement):
 
 
 class _Copy(NamedTuple):
-    """The numbers of a matrix, copied in pieces of some rows each, and the digest of the copy."""
+    """A copy of a matrix in pieces of ``stride`` rows, and its digest."""
 
     n: int
     d: int
-    stride: int  # the rows of a piece; the last one may be shorter
+    stride: int  # the number of rows in a piece; the last piece may be shorter
     pieces: list[RowArrays]
     root: str
 
     @classmethod
     def of(cls, matrix: Any) -> _Copy:
-        """Read a matrix once; ValueError if a number is not finite, or beyond float64."""
-        read, n, d = source(matrix, False)
+        """Copy a matrix; ValueError if a number is not finite or is not exact in float64."""
+        read_range, n, d = open_matrix(matrix, False)
         tree, pieces = HashTree(d), list[RowArrays]()
         for first in range(0, n, tree.stride):
             last = min(first + tree.stride, n)
-            piece, _ = read(first, last, np.ones(last - first, dtype=np.int8))
+            piece, _ = read_range(first, last, np.ones(last - first, dtype=np.int8))
             tree.add_piece(first, piece)
             pieces.append(piece)
         return cls(n, d, tree.stride, pieces, MatrixDigest.of_tree(tree, n).root)
 
     def blocks(self) -> Iterator[tuple[int, Block]]:
-        """All rows, piece by piece, each with the number of its first row."""
+        """The pieces as blocks, each with the number of its first row."""
         for k, piece in enumerate(self.pieces):
             ones = np.ones(len(piece[0]), dtype=np.int8)
             if len(piece) == 1:
@@ -326,7 +330,7 @@ class _Copy(NamedTuple):
                 yield k * self.stride, block
 
     def entries(self, row: int) -> Iterator[tuple[int, float]]:
-        """The columns of a row and their numbers, of which some may be zero."""
+        """The columns of a row and their entries, some of which may be zero."""
         piece, i = self.pieces[row // self.stride], row % self.stride
         if len(piece) == 1:
             return enumerate(piece[0][i].tolist())
@@ -336,30 +340,30 @@ class _Copy(NamedTuple):
         return zip(columns[own].tolist(), values[own].tolist(), strict=True)
 
 
-def refuse(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
-    """Raise ValueError that says where an array has a number that it may not have, if it does."""
+def reject_where(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
+    """Raise ValueError that names the first entry of an array that is ``bad``, if there is one."""
     if bad.any():
         raise ValueError(f"{name}[{int(np.argmax(bad))}] is {what}.")
 
 
 def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, strict: Any) -> Arrays:
-    """Arrays as they come to be checked, not yet read: nothing will be rounded.
+    """Make the statement of a system that is to be checked; no number is rounded.
 
-    CertificateError says what is wrong with right sides, bounds and shapes.
+    CertificateError if right sides, bounds or shapes are wrong. The matrices are not read yet.
     """
     try:
-        check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
-        if A is None and A_eq is not None:  # no rows but equalities
+        check_frame_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
+        if A is None and A_eq is not None:  # there are equalities only
             A, c = np.zeros((0, np.shape(A_eq)[1])), np.zeros(0)
-        table = A if hasattr(A, "shape") else plain_numbers(A)
+        table = A if hasattr(A, "shape") else exact_vector(A)
         n, d = (int(size) for size in table.shape)
         equal = np.zeros((0, d)) if A_eq is None else A_eq
-        equal = equal if hasattr(equal, "shape") else plain_numbers(equal)
-        low = np.full(d, -np.inf) if lower is None else _floats(lower, d)
-        high = np.full(d, np.inf) if upper is None else _floats(upper, d)
+        equal = equal if hasattr(equal, "shape") else exact_vector(equal)
+        low = np.full(d, -np.inf) if lower is None else _exact_copy(lower, d)
+        high = np.full(d, np.inf) if upper is None else _exact_copy(upper, d)
         mask = np.full(n, bool(strict)) if np.ndim(strict) == 0 else np.array(strict, dtype=bool)
-        right = np.zeros(n) if c is None else _floats(c, n)
-        right_eq = np.zeros(0) if c_eq is None else _floats(c_eq, int(equal.shape[0]))
+        right = np.zeros(n) if c is None else _exact_copy(c, n)
+        right_eq = np.zeros(0) if c_eq is None else _exact_copy(c_eq, int(equal.shape[0]))
         variables = [f"w[{j}]" for j in range(d)]
         if mask.shape != (n,):
             raise ValueError("its parts do not belong together.")
@@ -369,14 +373,14 @@ def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, stri
     return found
 
 
-def check_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> None:
-    """Raise ValueError unless frames and series have the labels of A and A_eq, in their order."""
-    columns = _labels(A_eq if A is None else A, "columns")
-    by_name = [(name, _labels(values, "index")) for name, values in by_variable.items()]
+def check_frame_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> None:
+    """Raise ValueError unless data frames and series have the labels of A and A_eq, in order."""
+    columns = _labels_along(A_eq if A is None else A, "columns")
+    by_name = [(name, _labels_along(values, "index")) for name, values in by_variable.items()]
     wanted = [
-        ("A_eq", _labels(A_eq, "columns"), columns, "the columns of A"),
-        ("c", _labels(c, "index"), _labels(A, "index"), "the rows of A"),
-        ("c_eq", _labels(c_eq, "index"), _labels(A_eq, "index"), "the rows of A_eq"),
+        ("A_eq", _labels_along(A_eq, "columns"), columns, "the columns of A"),
+        ("c", _labels_along(c, "index"), _labels_along(A, "index"), "the rows of A"),
+        ("c_eq", _labels_along(c_eq, "index"), _labels_along(A_eq, "index"), "the rows of A_eq"),
         *((name, own, columns, "the columns of A") for name, own in by_name),
     ]
     for name, own, labels, of in wanted:
@@ -387,15 +391,15 @@ def check_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> No
             )
 
 
-def _labels(values: Any, kind: str) -> list[Any] | None:
+def _labels_along(values: Any, kind: str) -> list[Any] | None:
     found = getattr(values, kind, None)
     return None if found is None or callable(found) else [*found]
 
 
-def _floats(values: Any, n: int) -> Vector:
-    """One number for each of n rows or variables, copied; ValueError if one would be rounded."""
+def _exact_copy(values: Any, n: int) -> Vector:
+    """A copy of n numbers, or n times a single number; ValueError if one would be rounded."""
     if np.ma.is_masked(values):
         raise ValueError("it is masked in places.")
-    # A list is looked at number by number: together they might be rounded to floats.
+    # A list becomes objects: NumPy might round its numbers to a common type.
     given = np.array(values) if hasattr(values, "dtype") else np.array(values, dtype=object)
-    return np.array(np.broadcast_to(plain_numbers(given), (n,)))
+    return np.array(np.broadcast_to(exact_vector(given), (n,)))

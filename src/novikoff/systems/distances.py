@@ -15,7 +15,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
-from novikoff.proofs.system_checker import Radius
+from novikoff.proofs.system_certificate import Radius
 from novikoff.systems import newton
 from novikoff.systems.matrices import lengths_in_units
 from novikoff.systems.system import System, split

@@ -44,7 +44,7 @@ from novikoff.geometry.min_norm import Iterate, Objective, minimise, nearest_poi
 from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.view import View, balanced_view
-from novikoff.proofs.system_checker import Multipliers
+from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.system import System, sorted_multipliers
 
 # The second projection in floats uses this unit of t.

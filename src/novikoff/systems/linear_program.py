@@ -23,7 +23,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
-from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_labels
+from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
@@ -129,7 +129,7 @@ def linear_program(
     """
     seconds = check_budget(budget)
     stated = stated_arrays(A, c, A_eq, c_eq, lower, upper, names=names)
-    check_labels(A, None, A_eq, None, objective=objective)
+    check_frame_labels(A, None, A_eq, None, objective=objective)
     f = check_vector(objective, stated.d, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}
     return _optimise(stated, terms, maximise, Fraction(0), Limits(seconds=seconds))

@@ -21,7 +21,7 @@ from novikoff.core.stops import Limits
 from novikoff.data.messages import counted
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
-from novikoff.proofs.system_checker import Radius
+from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
 from novikoff.systems.conflicts import certificate_of, infeasible_solution, irreducible
 from novikoff.systems.distances import signed_radius

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.messages import meant
-from novikoff.proofs.system_statement import Arrays, LinearSystem, check_labels, refuse
+from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_labels, reject_where
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
@@ -38,7 +38,7 @@ def stated_arrays(
     keep: Any = None,
 ) -> Arrays:
     """Check the arrays that state a system; ValueError says what is wrong with them, and where."""
-    check_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
+    check_frame_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
     if A is None and A_eq is not None:  # equalities alone
         A, c = np.zeros((0, _checked_matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
@@ -115,8 +115,8 @@ def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = Fal
         vector = np.full(n, vector[0])
     if vector.shape != (n,) or np.ndim(values) > 1:
         raise ValueError(f"{name} has {len(vector)} numbers: one per {per} is needed, {n}.")
-    refuse(np.isnan(vector), name, "NaN")
-    refuse(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
+    reject_where(np.isnan(vector), name, "NaN")
+    reject_where(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
     return vector
 
 

@@ -31,7 +31,7 @@ from novikoff.geometry.passes import (
 )
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
-from novikoff.proofs.system_checker import Multipliers
+from novikoff.proofs.system_certificate import Multipliers
 from novikoff.proofs.system_statement import Arrays, LinearSystem, Statement
 from novikoff.systems.matrices import side_by_side
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from novikoff.core.rows import Signs, Vector
 from novikoff.core.validation import Label, plain_label
 from novikoff.geometry.separability import Verdict
-from novikoff.proofs import checker, digest, exact
+from novikoff.proofs import certificate, digest, exact
 from novikoff.proofs.certificate import Certificate
 
 
@@ -129,9 +129,9 @@ def _unit_rows_certificate(
         negative=sides[1],
         sha256=digest.MatrixDigest.of(X).signed(signs),
         w=(*(Fraction(int(sign)) for sign in signs), *[Fraction(0)] * (d - n)),
-        margin=checker.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
+        margin=certificate.Margin(lo, hi, tuple(range(n)), (Fraction(1),) * n),
         radius=1.0,
-        mistake_bound=checker.integer_mistake_bound(1.0, lo),
+        mistake_bound=certificate.integer_mistake_bound(1.0, lo),
     )
 
 
