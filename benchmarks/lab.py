@@ -21,6 +21,7 @@ from benchmarks import peers
 from benchmarks.measure import Row, render, timed
 from novikoff.page import export, study
 from novikoff.page.presets import RECORDS, presets
+from novikoff.page.question import Question
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FRAME = 1000.0 / 60.0
@@ -40,12 +41,12 @@ def answers() -> list[Row]:
     """Milliseconds of CPU for one answer."""
     rows = []
     for n, aim in ((50, 10.0), (200, 20.0)):
-        asked = study.Question.from_json(question(n))
-        study.answer(asked)
+        asked = Question.from_json(question(n))
+        study.run_answer(asked)
         spent = []
         for _ in range(TURNS):
             start = time.process_time()
-            study.answer(asked)
+            study.run_answer(asked)
             spent.append(1000.0 * (time.process_time() - start))
         rows.append(Row(f"one answer, {n} points, ms of CPU", "", spent, aim))
     return rows
@@ -57,7 +58,9 @@ def weights() -> list[Row]:
     files = [*static.glob("*.js"), static / "lab.css", static / "index.html"]
     files += [RECORDS / "menu.json", RECORDS / "two_clouds.json"]
     loaded = sum(file.stat().st_size for file in files) / 1000.0
-    longest = max(len(export.page(preset["question"])) for preset in presets().values()) / 1000.0
+    longest = (
+        max(len(export.offline_page(preset["question"])) for preset in presets().values()) / 1000.0
+    )
     return [
         Row("page, kB", "", [loaded], 120.0),
         Row("largest export of a preset (300 updates), kB", "", [longest], 250.0),

@@ -14,7 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options
-from novikoff.page.study import Question, pocket
+from novikoff.page.question import Question
+from novikoff.page.study import pocket_answer
 from tests.cli.conftest import inside
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -106,7 +107,7 @@ def test_the_largest_margin_is_one_hyperplane(
 def test_the_lab_finds_the_rule_of_the_estimator(seed: int) -> None:
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [3, 3]], [-1, 1, 1, -1, -1]
     points = [[*x, label] for x, label in zip(X, y, strict=True)]
-    told = pocket(Question.from_json({"points": points, "seed": seed}))
+    told = pocket_answer(Question.from_json({"points": points, "seed": seed}))
     clf = nv.Pocket(random_state=seed, max_updates=1000).fit(X, y)
     assert told["errors"] == clf.n_errors_
     np.testing.assert_array_equal([told["w"][:2]], clf.coef_)

@@ -53,7 +53,7 @@ def test_the_page_is_light(static: Path) -> None:
 
 
 def test_a_recording_cannot_end_its_script() -> None:
-    page = export.page(QUESTION, {"moment": 1, "</script>": "<script>alert(1)</script>"})
+    page = export.offline_page(QUESTION, {"moment": 1, "</script>": "<script>alert(1)</script>"})
     assert page.count("</script>") == 1
     assert "import " not in page.split("<script")[1].split("startRecorded(")[0].replace(
         "import(", ""
@@ -72,7 +72,7 @@ def test_a_frame_in_a_notebook() -> None:
     assert signs == [[0.0, 1.0, -1], [1.0, 2.0, 1]]
     with pytest.raises(ValueError, match="two features and two classes, not 2 and 3"):
         nv.lab([[0, 1], [1, 2], [2, 3]], ["a", "b", "c"])
-    with pytest.raises(ValueError, match="no field 'colour'"):
+    with pytest.raises(ValueError, match="unknown field 'colour'"):
         nv.lab(colour="red")
 
 

@@ -12,9 +12,11 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from matplotlib.text import Text
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.report.plots import blank_axes
 from novikoff.report.plots.style import whole_bound
 from tests.claims.oracles import (
     at_most,
@@ -105,7 +107,7 @@ class Rule:
     ],
     sentences=[
         "mistakes that cost at least", "at least {} mistake", "Every hyperplane {where} makes",
-        "has fewer than", "every rule makes {} at least",
+        "has fewer than", "every rule makes at least",
     ],
     problems=60,
 )  # fmt: skip
@@ -141,6 +143,11 @@ def fewest(problem: Labelled) -> None:
         told = re.search(r"at least ([\d.,e-]+) (mistake|by)", proof.claim())
         assert told is not None
         assert Fraction(told[1].replace(",", "")) <= truth
+        drawn = nv.plots.PocketDisplay(np.zeros(1), np.array([float(errors)]), least, "").plot(
+            blank_axes()
+        )
+        for shown in numbers_in(drawn, r"at least (\S+) mistakes"):
+            assert shown <= truth
     assert learner.converged_ == (not any(each(learner.n_errors_)))
 
 
@@ -267,12 +274,46 @@ def run_of_the_perceptron(problem: Labelled) -> None:
         )
         assert drawn.bound is not None
         assert learner.n_mistakes_ <= whole_bound(drawn.bound)
+        if verdict.margin.lo > 1e-12 * verdict.radius:  # else w* in floats may not separate
+            assert_drawn(rows, drawn, nv.plots.ProofDisplay.from_estimator(
+                learner, problem.X, problem.y, ax=blank_axes(3)
+            ))  # fmt: skip
     if np.array_equal(problem.X, problem.X.round()):
         total = [
             sum(int(k) * row[j] for k, row in zip(learner.update_counts_, rows, strict=True))
             for j in range(len(rows[0]))
         ]
         assert total == w
+
+
+def assert_drawn(rows: list[Point], mistakes: Any, proof: Any) -> None:
+    """The pictures of a run print no γ that is too large, and no R or bound that is too small."""
+    square, longest = squared_distance(rows), largest_square(rows)
+    for gamma in numbers_in(proof, r"γ ≥ (\S+(?: × \S+)?)"):
+        assert gamma**2 <= square
+    for radius in numbers_in(proof, r"R ≤ (\S+(?: × \S+)?)"):
+        assert radius**2 >= longest
+    bounds = numbers_in(proof, r"R²/γ²⌋ = (\S+(?: × \S+)?)")
+    bounds += numbers_in(mistakes.plot(blank_axes()), r"bound R²/γ² = (\S+(?: × \S+)?)")
+    assert len(bounds) == 2
+    assert min(bounds) >= longest // square
+
+
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def numbers_in(display: Any, pattern: str) -> list[Fraction]:
+    """The numbers of a picture's texts where a pattern has its group, such as 12,345 or 3 × 10⁹."""
+    texts = (" ".join(text.get_text().split()) for text in display.figure_.findobj(Text))
+    found = (match[1] for text in texts for match in re.finditer(pattern, text))
+    return [_number(text.replace(",", "").replace("−", "-")) for text in found]
+
+
+def _number(text: str) -> Fraction:
+    found = re.fullmatch(r"(?:(\S+) × )?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", text)
+    if found is None:
+        return Fraction(text)
+    return Fraction(found[1] or 1) * Fraction(10) ** int(found[2].translate(SUPERSCRIPTS))
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.page.study import Question, answer, pocket
+from novikoff.page.question import Question
+from novikoff.page.study import pocket_answer, run_answer
 from tests.claims.oracles import (
     at_most,
     fewest_mistakes,
@@ -74,39 +75,41 @@ def question(rng: Generator) -> Asked:
 
 @claim(
     question,
-    sentences=["Separable, proved: γ", "separates them, proved", "separates them strictly, proved",
-               ": at most "],
+    sentences=["Separable, proved: {}", "Inseparable, proved: no {}",
+               "Quasi-separable, proved: no {}", ": at most "],
 )  # fmt: skip
 def headline(problem: Asked) -> None:
     """The headline has the right kind, rows that contradict each other, and a bound that holds."""
-    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    told, rows = run_answer(Question.from_json(problem.question)), problem.rows
     truth = decide(rows)
     assert told["kind"] in (truth.kind, "undecided")
     said = told["sentence"]
-    if said.startswith("All points are of one class"):
+    if said.startswith("All points have one label"):
         return
-    opening = {"separable": "Separable, proved", "inseparable": "No line", "undecided": "Undecided",
-               "quasi-separable": "No line"}  # fmt: skip
-    assert said.startswith(opening[told["kind"]])
-    if found := re.search(r"rows ([\d, ]+) contradict", said):
+    assert said.startswith(told["kind"].capitalize())
+    if found := re.search(r"separates rows ([\d, ]+)\.", said):
         assert contradiction([rows[int(i) - 1] for i in found[1].split(",")]) is not None
-    if found := re.search(r"weakly: (\d+) rows? apart, (\d+) on it", said):
+    if found := re.search(r"separates (\d+) rows? strictly and has the other (\d+) on it", said):
         assert int(found[1]) == len(truth.separated)
         assert int(found[2]) == len(rows) - len(truth.separated)
     if found := re.search(r"at most .*?= ([\d,]+) (mistake|update)", said):
-        made = re.search(r"(?:It made|Stopped after) (\d+)", said)
+        made = re.search(r"This run (?:made|was stopped after) (\d+)", said)
         assert made is not None
         assert int(found[1].replace(",", "")) >= int(made[1])
-    if found := re.search(r"γ = (\S+), R = ([^\s:]+?)[:.]? ", said):
-        gamma, radius = root(squared_distance(rows))[0], root(largest_square(rows))[0]
-        assert math.isclose(float(found[1]), gamma, rel_tol=1e-3)
-        assert math.isclose(float(found[2]), radius, rel_tol=1e-3)
+    if found := re.search(r"γ ≥ (\S+), R ≤ ([^\s:]+?)[:.]? ", said):
+        gamma, radius = squared_distance(rows), largest_square(rows)
+        assert Fraction(found[1]) ** 2 <= gamma
+        assert Fraction(found[2]) ** 2 >= radius
+        assert math.isclose(float(found[1]), root(gamma)[0], rel_tol=1e-3)
+        assert math.isclose(float(found[2]), root(radius)[0], rel_tol=1e-3)
+    else:
+        assert told["kind"] != "separable"
 
 
 @claim(question)
 def bound_of_the_run(problem: Asked) -> None:
     """The run makes no more updates than the bound of its reference, in any arithmetic."""
-    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    told, rows = run_answer(Question.from_json(problem.question)), problem.rows
     reference = told.get("reference")
     if reference is None:
         return
@@ -140,7 +143,7 @@ def numbers_of_the_run(problem: Asked) -> None:
     ⟨w*, w_t⟩ and the cosine are not below their bounds, ‖w_t‖² is not above its own, and no
     ceiling is below γ.
     """
-    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    told, rows = run_answer(Question.from_json(problem.question)), problem.rows
     if told["kind"] == "empty":
         return
     run, reference = told["run"], told["reference"]
@@ -175,13 +178,13 @@ def _whole(problem: Asked) -> bool:
 
 @claim(
     question,
-    sentences=["errs on at least", "is better", "the fewest found",
+    sentences=["misclassifies at least", "is better", "the fewest found",
                "no line makes fewer than"],
     problems=30,
 )  # fmt: skip
 def pocket_of_the_page(problem: Asked) -> None:
     """No line errs on fewer rows than the bound, and the one found errs on as many as told."""
-    found, rows = pocket(Question.from_json(problem.question)), problem.rows
+    found, rows = pocket_answer(Question.from_json(problem.question)), problem.rows
     # Without a bias, f(x) = 0 is the negative class for points at the origin.
     fixed = sum(not any(row) and label > 0 for row, (_, _, label) in
                 zip(rows, problem.question["points"], strict=True))  # fmt: skip
@@ -191,7 +194,7 @@ def pocket_of_the_page(problem: Asked) -> None:
     w = exactly(found["w"])[: len(rows[0])]
     errors = fixed + sum(side <= 0 for side in products(own, w))
     assert found["errors"] == errors
-    said = re.fullmatch(r".* at least (\d+) rows?, proved\. .* errs on (\d+)(: no .*|,.*)",
+    said = re.fullmatch(r".* at least (\d+) rows?, proved\. .* misclassifies (\d+)(: no .*|,.*)",
                         found["sentence"])  # fmt: skip
     assert said is not None
     assert (int(said[1]), int(said[2])) == (found["bound"], found["errors"])
@@ -201,7 +204,7 @@ def pocket_of_the_page(problem: Asked) -> None:
 @claim(question)
 def contradiction_of_the_page(problem: Asked) -> None:
     """λ adds up to a contradiction: Σ λ_i a_i = 0 with λ of sum 1, but for rounding."""
-    told, rows = answer(Question.from_json(problem.question)), problem.rows
+    told, rows = run_answer(Question.from_json(problem.question)), problem.rows
     weights = told.get("weights") or []
     if not weights:
         return

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import novikoff as nv
+from novikoff.page.presets import presets
 from tests.claims import no_claim
 
 SOURCE = Path(nv.__file__).parent
@@ -154,14 +155,86 @@ def sentences() -> list[Sentence]:
     """Every text with a word of a claim that a user may read.
 
     Docstrings, the texts of errors about bad input, the help of options, and what is said about
-    files are left out.
+    files are left out. The texts of the lab's JavaScript and the lessons of its presets count too.
     """
     return [
-        sentence for path in sorted(SOURCE.rglob("*.py"))
-        if not str(path.relative_to(SOURCE)).startswith(ABOUT_FILES)
-        for sentence in _texts(ast.parse(path.read_text(encoding="utf-8")), path)
+        sentence for sentence in (*_python_texts(), *_script_texts(), *_lessons())
         if WORDS.search(sentence.text) and not NAME.fullmatch(sentence.text)
     ]  # fmt: skip
+
+
+def _python_texts() -> Iterator[Sentence]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        if not str(path.relative_to(SOURCE)).startswith(ABOUT_FILES):
+            yield from _texts(ast.parse(path.read_text(encoding="utf-8")), path)
+
+
+def _script_texts() -> Iterator[Sentence]:
+    for path in sorted(SOURCE.rglob("*.js")):
+        for line, text in script_strings(path.read_text(encoding="utf-8")):
+            yield Sentence(f"{path.relative_to(SOURCE)}:{line}", text)
+
+
+def _lessons() -> Iterator[Sentence]:
+    for name, preset in presets().items():
+        yield Sentence(f"page/static/presets/menu.json: {name}", preset["lesson"])
+
+
+# What a JavaScript text is made of, besides plain characters. A slash begins a regular expression
+# where a value is expected: after an operator, a bracket that opens, or at the start of a line.
+_SCRIPT = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    |(?P<regex>(?<=[(,=:\[!&|?{};\n])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])+/\w*)
+    |(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+    |(?P<open>`)|(?P<brace>[{}])""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def script_strings(text: str) -> list[tuple[int, str]]:
+    """The line and the text of every string of a JavaScript text, values left out as {}.
+
+    Examples
+    --------
+    >>> script_strings('f("a", `b ${x ? `c ${y}` : "d"} e`); // "f"')
+    [(1, 'a'), (1, 'c {}'), (1, 'd'), (1, 'b {} e')]
+    """
+    found: list[tuple[int, str]] = []
+    _read_script(text, 0, found)
+    return found
+
+
+def _read_script(text: str, at: int, found: list[tuple[int, str]], inside: bool = False) -> int:
+    """Collect strings up to the brace that ends the value of a template, or the end of the text."""
+    depth = 0
+    while token := _SCRIPT.search(text, at):
+        at = token.end()
+        if token["quoted"]:
+            found.append((text.count("\n", 0, token.start()) + 1, token["quoted"][1:-1]))
+        elif token["open"]:
+            at = _read_template(text, at, found)
+        elif token["brace"] == "{":
+            depth += 1
+        elif token["brace"] == "}":
+            if inside and depth == 0:
+                return at
+            depth -= 1
+    return len(text)
+
+
+def _read_template(text: str, at: int, found: list[tuple[int, str]]) -> int:
+    """Collect a template string whose first character is at ``at``, and the strings inside it."""
+    first, parts = at, list[str]()
+    while text[at] != "`":
+        if text.startswith("${", at):
+            at = _read_script(text, at + 2, found, inside=True)
+            parts.append("{}")
+        else:
+            size = 2 if text[at] == "\\" else 1
+            parts.append(text[at : at + size])
+            at += size
+    found.append((text.count("\n", 0, first) + 1, "".join(parts)))
+    return at + 1
 
 
 def _texts(tree: ast.AST, path: Path) -> Iterator[Sentence]:

@@ -80,8 +80,9 @@ MUTANTS: list[Mutant] = [
                       for r in records]),
     ("streams.counts_of_a_stream", nv, "stream",
      lambda records: [replace(r, mistakes=r.mistakes - 1) for r in records]),
-    ("page.pocket_of_the_page", page, "pocket", lambda told: {**told, "bound": told["bound"] + 1}),
-    ("page.bound_of_the_run", page, "answer",
+    ("page.pocket_of_the_page", page, "pocket_answer",
+     lambda told: {**told, "bound": told["bound"] + 1}),
+    ("page.bound_of_the_run", page, "run_answer",
      lambda told: {**told, "reference": (told.get("reference") or None)
                    and {**told["reference"], "bound": 1}}),
     ("commands.fit_several_classes", commands, "inside",

@@ -56,11 +56,11 @@ def command(data: str | None, **values: Any) -> None:
 
 def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
     from novikoff.formats.files import write_file
-    from novikoff.page.export import page
+    from novikoff.page.export import offline_page
     from novikoff.page.presets import presets
 
     question = presets()["two_clouds"]["question"] if own is None else own["question"]
-    write_file(target, page(question).encode("utf-8"), force=force)
+    write_file(target, offline_page(question).encode("utf-8"), force=force)
     click.echo(f"{target}: written; open it in any browser, no network is needed")
 
 
@@ -70,7 +70,7 @@ def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     from novikoff.core.validation import distinct_labels
     from novikoff.data import ReadOptions, read
     from novikoff.errors import DataError
-    from novikoff.page.study import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
+    from novikoff.page.question import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = tuple(name for name in (asked.across, asked.up) if name is not None)
     check((len(features) == 1, "--x and --y: give both, or neither."))

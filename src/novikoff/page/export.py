@@ -1,10 +1,9 @@
-"""All that the page may ask for, and the files it can be taken home as.
+"""The answers that the page can ask for, and the files that it can save.
 
-Those are one offline page, a script, a table and a certificate.
+The files are an offline page, a Python script, a table and a certificate.
 
-The page is plain ES modules with unique names at their top level; joined in the order in which
-they import each other they are one script. So there is no bundler, and nothing built that could
-drift from its source.
+The page consists of ES modules whose top-level names are unique. Joined in the order of their
+imports, they are one script. So the lab needs no bundler and has no build step.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 from novikoff.page import study
 from novikoff.page.presets import STATIC
-from novikoff.page.study import Question
+from novikoff.page.question import Question
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
 _POLICY = (
@@ -28,21 +27,21 @@ _POLICY = (
 
 
 def export(body: dict[str, Any]) -> str:
-    """One of the files that the page offers."""
+    """The text of a file that the page offers."""
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
-        return page(body["question"], body.get("view"))
-    forms = {"python": script, "csv": table, "certificate": study.certificate}
+        return offline_page(body["question"], body.get("view"))
+    forms = {"python": script, "csv": table, "certificate": study.certificate_text}
     if form not in forms:
-        raise ValueError("A form is html, python, csv or certificate.")
+        raise ValueError("The form must be html, python, csv or certificate.")
     return forms[form](question)
 
 
-def page(asked: dict[str, Any], view: object = None) -> str:
-    """One HTML file with the recorded run: it scrubs offline, without the library."""
+def offline_page(asked: dict[str, Any], view: object = None) -> str:
+    """An HTML file that shows a recorded run. It needs neither the network nor the library."""
     view = view if isinstance(view, dict) else {}
-    told = study.record(Question.from_json(asked), view.get("box"))
-    recorded = {"question": asked, "view": view, **told}
+    answers = study.recorded_answers(Question.from_json(asked), view.get("box"))
+    recorded = {"question": asked, "view": view, **answers}
     start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
     text = _static("index.html")
     for mark, more in (
@@ -56,7 +55,7 @@ def page(asked: dict[str, Any], view: object = None) -> str:
 
 
 def joined(name: str) -> str:
-    """A module and all that it imports as one script, each before those that import it."""
+    """A module and everything it imports as one script, each module after its imports."""
     order: list[str] = []
 
     def visit(module: str) -> None:
@@ -71,11 +70,12 @@ def joined(name: str) -> str:
 
 
 def script(question: Question) -> str:
-    """A Python script that repeats the study with the library."""
+    """A Python script that repeats the verdict and the run with the library."""
     if len({label for _, _, label in question.points}) < 2:
         raise ValueError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
-    margin = 1e300 if question.rule == "aggressive" else question.threshold  # no row is beyond it
+    # A threshold larger than every ⟨a, w⟩ makes the rule update on every row.
+    margin = 1e300 if question.rule == "aggressive" else question.threshold
     w1, w2, b = question.vector(question.start).tolist()
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     shown = f"""clf = nv.Perceptron(
@@ -94,7 +94,7 @@ print("rows, from 0:", clf.trace_.index.tolist())"""
 clf.fit(X, y{start})
 print(clf.n_updates_, "updates; mistakes in the pocket after each:")
 print(clf.history_[:, 1].astype(int).tolist())"""
-    return f'''"""What the lab showed, by the library."""
+    return f'''"""Repeat what the lab showed with the library."""
 
 import numpy as np
 import novikoff as nv
@@ -126,15 +126,17 @@ def _static(name: str) -> str:
 
 
 def _inside_script(value: object) -> str:
-    """JSON that cannot end the script it stands in."""
+    """A JSON text that cannot end the HTML script that contains it."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-# By name: the server and the widget answer the same.
+# The answers by the name of the question; the server and the widget share them.
 ANSWERS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "run": lambda body: study.answer(Question.from_json(body)),
-    "pocket": lambda body: study.pocket(Question.from_json(body)),
-    "sides": lambda body: study.sides(Question.from_json(body.get("question")), body.get("box")),
+    "run": lambda body: study.run_answer(Question.from_json(body)),
+    "pocket": lambda body: study.pocket_answer(Question.from_json(body)),
+    "sides": lambda body: study.sides_answer(
+        Question.from_json(body.get("question")), body.get("box")
+    ),
     "export": export,
 }

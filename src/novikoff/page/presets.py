@@ -1,7 +1,8 @@
-"""Data for a lesson each, with recorded answers, so that the page is alive while kernels compile.
+"""The presets of the lab: data for one lesson each, with recorded answers.
 
+The page shows the recorded answers at once, while the library still compiles its loops.
 ``static/presets/menu.json`` has titles, lessons and questions. ``python -m novikoff.page.presets``
-records the library's answers beside it; a test compares them with the library.
+writes the library's answers beside it, and a test compares them with the library.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ RECORDS = STATIC / "presets"
 
 
 def presets() -> dict[str, Any]:
-    """Name → title, lesson and question, in the order of the menu."""
+    """The title, lesson and question of each preset by its name, in the order of the menu."""
     found: dict[str, Any] = json.loads((RECORDS / "menu.json").read_text(encoding="utf-8"))
     return found
 
 
 if __name__ == "__main__":
-    from novikoff.page.study import Question, record
+    from novikoff.page.question import Question
+    from novikoff.page.study import recorded_answers
 
     for name, preset in presets().items():
-        body = record(Question.from_json(preset["question"]), preset.get("box"))
+        body = recorded_answers(Question.from_json(preset["question"]), preset.get("box"))
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         (RECORDS / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The page in a notebook: the same modules and the same answers, by an anywidget."""
+"""The page in a notebook: an anywidget with the same modules and the same answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from novikoff.core.validation import check_labels, check_matrix, columns_of
 from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
-from novikoff.page.study import Question, points_of
+from novikoff.page.question import Question, points_of
 
 SCRIPT = """
 function render({ model, el }) {
@@ -33,22 +33,22 @@ function render({ model, el }) {
 
 
 def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any:
-    """Show two features and two classes on the lab's page, in a notebook.
+    """Show the lab's page in a notebook, with two features and two classes.
 
     Parameters
     ----------
     X : array-like of shape (n, 2), optional
-        At most 300 rows; without them the page begins with two clouds.
+        At most 300 rows. Without X, the page starts with the preset "Two clouds".
     y : array-like of shape (n,), optional
-        Labels of two kinds; the larger is positive, and of "+" and "-" the "+".
+        Two different labels. The larger label is positive; if the labels are "+" and "-", "+" is.
     **options
-        ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``, ``start``, ``mine``,
-        ``sides`` ("line", "voted", "rbf", "poly" or "network").
+        Settings of the page: ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``,
+        ``start``, ``mine``, and ``sides`` ("line", "voted", "rbf", "poly" or "network").
 
     Returns
     -------
     anywidget.AnyWidget
-        The page; it needs ``pip install 'novikoff[widget]'``.
+        The page. It needs ``pip install 'novikoff[widget]'``.
     """
     try:
         anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
@@ -63,7 +63,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     Question.from_json(question)
 
     class LabWidget(anywidget.AnyWidget):  # type: ignore[name-defined]
-        """Questions come as messages and are answered as messages."""
+        """The page. It sends questions as messages and receives answers as messages."""
 
         _esm = joined("app.js") + SCRIPT + "export default { render };\n"
         _css = (STATIC / "lab.css").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
 
 
 def reply(message: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one message of the page, or a sentence that says what is wrong with it."""
+    """The answer to a message of the page, or a message that says what is wrong with it."""
     try:
         return {"number": message["number"], "good": ANSWERS[message["what"]](message["body"])}
     except ValueError as error:

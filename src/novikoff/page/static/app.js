@@ -1,4 +1,4 @@
-/** The page: its state, what is asked of the library and when. Panels draw it. */
+/** The page: its state, and when it asks the library for answers. The panels draw the state. */
 
 import { h, refill } from "./dom.js";
 import { Frame } from "./frame.js";
@@ -10,16 +10,16 @@ import { Proof } from "./proof.js";
 import { Space } from "./space.js";
 import { Step } from "./step.js";
 
-const REST = 150; // milliseconds without a change, before the pocket is asked and the link written
-const BEAT = 700; // between two steps of the player
-const RETRY = 1000;
+const REST = 150; // milliseconds without a change before the page asks for the pocket and writes the link
+const BEAT = 700; // milliseconds between two steps of the player
+const RETRY = 1000; // milliseconds until the page asks a server again that did not answer
 
 export class LabPage {
   /** @param {HTMLElement} root @param {Host} host */
   constructor(root, host) {
     this.host = host;
     this.live = host.live;
-    this.linked = host.live && !root.classList.contains("embedded"); // a notebook's address is its own
+    this.linked = host.live && !root.classList.contains("embedded"); // the address of a notebook is not the page's
     this.question = whole({ points: [] });
     this.answer = /** @type {Answer | null} */ (null);
     this.pocket = /** @type {Pocket | null} */ (null);
@@ -46,18 +46,18 @@ export class LabPage {
     return this.answer && this.answer.kind !== "empty" ? this.answer : null;
   }
 
-  /** The sides to be shown instead of the line's. */
+  /** The sides of another rule that the plane shows instead of those of the line, or null. */
   get shading() {
     return this.predict || this.question.sides === "line" ? null : this.sides;
   }
 
-  /** Begin anew with a question; `record` has its answer, if that is known.
+  /** Start over with a question; `record` holds its answer if it is known.
    * @param {Question} question @param {RecordedAnswer} [record] */
   begin(question, record, moment = Infinity) {
     this.stop();
     Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null });
     this.plane.fit();
-    this.answer = null; // what was told is about other points
+    this.answer = null; // the old answer is about other points
     if (!record) {
       this.draw();
       return this.ask();
@@ -66,7 +66,7 @@ export class LabPage {
     this.receive(record.answer, record.pocket, record.sides ?? null);
   }
 
-  /** Begin with a question from outside, if the library takes it.
+  /** Start over with a question from outside the page, if the library accepts it.
    * @param {Preset["question"]} question @param {number} [moment] */
   async open(question, moment) {
     const answer = await this.host.ask("run", question);
@@ -102,12 +102,12 @@ export class LabPage {
     this.runs.ask(brief(this.question));
     this.pockets.forget();
     this.askSides();
-    this.plane.drawPoints(); // they follow the pointer at once, the rest follows the answer
+    this.plane.drawPoints(); // the points follow the pointer at once; everything else waits for the answer
     this.frame.draw();
     if (rest) this.rest();
   }
 
-  /** What is done when nothing has changed for a while. */
+  /** Write the link and ask for the rest once nothing has changed for a while. */
   rest() {
     window.clearTimeout(this.resting);
     this.resting = window.setTimeout(() => { this.writeLink(); this.askMore(); }, REST);
@@ -123,7 +123,7 @@ export class LabPage {
     if (this.live && this.question.sides !== "line") this.shades.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
-  /** A run that was seen at its end is seen at its end again. @param {Answer} answer @param {Pocket | null} pocket */
+  /** Show an answer. If the old run was shown at its end, the new run is too. @param {Answer} answer @param {Pocket | null} pocket */
   receive(answer, pocket = null, sides = this.sides) {
     const ended = this.full !== null && this.moment >= lastMoment(this.full.run);
     Object.assign(this, { answer, trouble: "", pocket, sides });
@@ -136,7 +136,7 @@ export class LabPage {
   /** @param {unknown} error */
   fail(error) {
     const gone = !(error instanceof Refusal);
-    this.trouble = gone ? "The server does not answer. Start novikoff lab again; this page goes on by itself." : error.message;
+    this.trouble = gone ? "The server does not answer. Start novikoff lab again; this page then continues by itself." : error.message;
     this.draw();
     if (gone) window.setTimeout(() => this.host.ready().then(() => this.ask(), (again) => this.fail(again)), RETRY);
   }
@@ -183,34 +183,34 @@ export class LabPage {
     this.frame.draw();
   }
 
-  /** Hide what comes, and ask for it; or stop asking. */
+  /** Hide the rest of the run and let the learner predict it, or stop this. */
   togglePredict() {
     this.predict = this.predict ? null : { asked: "count", said: "" };
     this.goTo(this.predict ? 0 : this.moment);
   }
 
-  /** A click on a point answers “which row errs next?”. @param {number} row */
+  /** Take a click on a point as the answer to “Which row causes the next update?”. @param {number} row */
   guessRow(row) {
     if (this.predict?.asked === "row") this.reveal(String(row + 1));
     return this.predict !== null;
   }
 
-  /** Show what was predicted, and ask for the next. @param {string} guess */
+  /** Show what happens, and ask for the next prediction. @param {string} guess */
   reveal(guess) {
     const { full, predict } = this;
     if (!full || !predict) return;
     const { index } = full.run;
     if (predict.asked === "count") {
-      this.predict = { asked: "row", count: guess, said: `${guess ? `You say ${guess}. ` : ""}Which row errs first?` };
+      this.predict = { asked: "row", count: guess, said: `${guess ? `You say ${guess}. ` : ""}Which row causes the first update?` };
       return this.draw();
     }
     const { t } = momentOf(full.run, this.moment);
     const row = index[t] + 1;
     const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
-    const made = `${full.run.converged ? "" : "at least "}${index.length}`;
-    const end = `That was the last${full.run.converged ? "" : " that is shown"}: it made ${made}${predict.count ? `, you said ${predict.count}` : ""}.`;
+    const [made, shown] = full.run.converged ? ["made", ""] : ["makes at least", " that is shown"];
+    const end = `That was the last update${shown}: the run ${made} ${index.length}${predict.count ? `, and you said ${predict.count}` : ""}.`;
     const more = t + 1 < index.length;
-    this.predict = t < index.length ? { ...predict, asked: more ? "row" : "done", said: `${heard} was row ${row}. ${more ? "Which row errs next?" : end}` } : null;
+    this.predict = t < index.length ? { ...predict, asked: more ? "row" : "done", said: `${heard} was row ${row}. ${more ? "Which row causes the next update?" : end}` } : null;
     this.goTo(nextMistake(full.run, this.moment));
   }
 
@@ -255,16 +255,16 @@ export async function startServed() {
       page.begin(whole(own.question));
     } else {
       await choose("two_clouds");
-      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play(); // alive before the first click
+      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play(); // so that a visitor sees the run before the first click
     }
   } catch (error) {
     await choose("two_clouds");
-    page.trouble = `This address cannot be shown. ${/** @type {Error} */ (error).message}`;
+    page.trouble = `The link in this address cannot be opened. ${/** @type {Error} */ (error).message}`;
     page.draw();
   }
 }
 
-/** Say what is being compiled, until all is ready. @param {LabPage} page */
+/** Say what is being compiled until everything is ready. @param {LabPage} page */
 async function watchReady(page) {
   const stages = await page.host.ready().catch(() => [{ name: "library", done: false }]);
   const next = stages.find(({ done }) => !done);
@@ -272,12 +272,12 @@ async function watchReady(page) {
   if (next) window.setTimeout(() => watchReady(page), RETRY);
 }
 
-/** One offline file with a recorded run. @param {Recorded} record */
+/** The page of an offline file, which shows a recorded run. @param {Recorded} record */
 export function startRecorded(record) {
   new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost()).begin(whole(record.question), record, record.view.moment);
 }
 
-/** In a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
+/** The page in a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */
 export function startWidget(root, host, question) {
   const node = h("div", { class: "lab embedded" });
   refill(root, node);

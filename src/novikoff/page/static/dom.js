@@ -1,9 +1,9 @@
-/** Elements, icons and numbers: all that is not about perceptrons. */
+/** Elements, icons and numbers: everything that does not depend on perceptrons. */
 
 /** @typedef {Record<string, unknown>} Attributes */
 /** @typedef {(Node | string | null | false | undefined)} Child */
 
-/** Functions become listeners: `onclick`. @template {Element} E @param {E} node
+/** Set attributes and children of an element. A function becomes a listener: `onclick`. @template {Element} E @param {E} node
  * @param {Attributes} attributes @param {Child[]} children @returns {E} */
 function dress(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -28,7 +28,7 @@ export function refill(node, ...children) {
   node.replaceChildren(.../** @type {(Node | string)[]} */ (children.filter(Boolean)));
 }
 
-/** As many elements as wanted; those that are there stay.
+/** Keep `count` children of a group: existing elements stay, others are made or removed.
  * @param {SVGGElement} group @param {number} count @param {(k: number) => Element} make */
 export function keep(group, count, make) {
   while (group.children.length > count) group.lastElementChild?.remove();
@@ -36,7 +36,7 @@ export function keep(group, count, make) {
   return [...group.children];
 }
 
-/** Drawn in a box of 24. @type {Record<string, string>} */
+/** The paths of the icons, in a box of 24 × 24. @type {Record<string, string>} */
 const ICONS = {
   first: "M3 5v14M6 5v14M19 5l-9 7 9 7z",
   previous: "M18 5l-9 7 9 7zM6 5v14",
@@ -66,23 +66,41 @@ const ICONS = {
 export const icon = (name) =>
   s("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" }, s("path", { d: ICONS[name] ?? "" }));
 
-/** A button with an icon, or "" for none; its text is shown, or said. @param {string} name @param {string} text
+/** A button with an icon ("" is none). Its text is shown, or is its label for screen readers. @param {string} name @param {string} text
  * @param {(event: Event) => void} onclick @param {{shown?: boolean, class?: string, id?: string}} options */
 export const button = (name, text, onclick, { shown, ...more } = {}) =>
   h("button", { type: "button", onclick, title: text, "aria-label": shown ? null : text, ...more },
     name ? icon(name) : null, shown ? text : null);
 
-/** A number for people: a true minus sign, four significant digits, no −0. @param {number} value */
+/** A number for people, rounded to the nearest: a true minus sign, four significant digits, no −0. @param {number} value */
 export function say(value, digits = 4) {
   const size = Math.abs(value);
   const text = !Number.isFinite(value) ? "∞" :
+    size >= 1e15 ? size.toExponential(digits - 1) : // floats have no more digits
     size >= 10 ** digits ? Math.round(size).toLocaleString("en") :
     size !== 0 && size < 1e-4 ? size.toExponential(1) :
     Number(size.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 12 });
   return (value < 0 && text !== "0" ? "−" : "") + text;
 }
 
-/** A number in little room: 2.9M. @param {number} value */
+/** A lower bound for people: not above the number. @param {number} value */
+export const sayDown = (value, digits = 4) => say(cut(value, digits, value < 0), digits);
+
+/** An upper bound for people: not below the number. @param {number} value */
+export const sayUp = (value, digits = 4) => say(cut(value, digits, value > 0), digits);
+
+/** A number cut to the digits that `say` shows, or rounded away from zero if digits are lost. 60
+ * decimals are enough to see whether any digit is lost. @param {number} value @param {number} digits @param {boolean} away */
+function cut(value, digits, away) {
+  if (!Number.isFinite(value) || value === 0) return value;
+  const [mantissa, power] = Math.abs(value).toExponential(60).split("e");
+  const shown = Math.abs(value) < 1e-4 ? 2 : Math.abs(value) >= 1e15 ? digits : Math.max(digits, Number(power) + 1);
+  const [kept, lost] = [mantissa.replace(".", "").slice(0, shown), mantissa.slice(shown + 1)];
+  const whole = BigInt(kept) + (away && /[1-9]/.test(lost) ? 1n : 0n);
+  return Math.sign(value) * Number(`${whole}e${Number(power) - kept.length + 1}`);
+}
+
+/** A number in few characters, such as 2.9M. @param {number} value */
 export const brieflySay = (value) =>
   (Math.abs(value) < 1e4 ? say(value, 3) : new Intl.NumberFormat("en", { notation: "compact" }).format(value));
 
@@ -92,7 +110,7 @@ export const sayVector = (vector) => `(${vector.map((value) => say(value, 3)).jo
 /** @param {number} cosine */
 export const degrees = (cosine) => `${say(Math.acos(Math.min(1, Math.max(-1, cosine))) * 180 / Math.PI, 3)}°`;
 
-/** An SVG that is drawn anew whenever its size changes; its units are pixels.
+/** An SVG that is drawn again whenever its size changes. Its units are pixels.
  * @param {Attributes} attributes @param {() => void} draw */
 export function canvas(attributes, draw) {
   const node = s("svg", { ...attributes, width: "100%", height: "100%" });

@@ -10,22 +10,22 @@ import { save, savePicture } from "./save.js";
 
 const HELP = [
   ["Click, or A", "adds a point of the chosen label"],
-  ["Drag, or arrow keys", "moves the selected point (with Shift ten times as far)"],
+  ["Drag, or arrow keys", "moves the selected point (with Shift, ten times as far)"],
   ["Double-click, or F", "flips its label"],
   ["Delete", "removes it; Ctrl-Z brings it back"],
   ["N and P", "go from point to point"],
   ["→ ←, Page keys", "next and previous mistake"],
-  ["K and J", "one look forward, one back"],
+  ["K and J", "one row forward, one row back"],
   ["Home, End, Space", "start, end, play"],
 ];
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
-const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One look back"], ["play", "Play"],
-  ["step", "One look forward"], ["next", "Next mistake"], ["last", "To the end"]];
+const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One row back"], ["play", "Play"],
+  ["step", "One row forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
   ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
-const LINES = [["line-now", "w now"], ["line-star", "w* and its margin, carried by ringed points"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
+const LINES = [["line-now", "w now"], ["line-star", "w* and its margin; support vectors are ringed"], ["line-weak", "separates weakly, with points on it"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
 const SHADES = new Map([["line", "w"], ["voted", "the vote of all w"], ["rbf", "a kernel: RBF"], ["poly", "a kernel: degree 2"], ["network", "a network for XOR"]]);
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
@@ -122,23 +122,23 @@ export class Frame {
       lab.draw();
     };
     return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
-      h("label", {}, "step μ ", this.mu, h("small", {}, "changes nothing from w₀ = 0 with δ = 0")),
-      h("label", {}, "threshold δ ", this.delta, h("small", {}, "acts when ⟨a, w⟩ ≤ δ")),
+      h("label", {}, "step μ ", this.mu, h("small", {}, "has no effect if w₀ = 0 and δ = 0")),
+      h("label", {}, "threshold δ ", this.delta, h("small", {}, "updates when ⟨a, w⟩ ≤ δ")),
       h("label", {}, "start w₀ ", this.start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
       h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
-        h("small", {}, "scale and translation change R and γ: watch the bound")));
+        h("small", {}, "scaling and moving the data change R, γ and the bound")));
   }
 
-  /** Begin the run at the w₀ that was typed, or say what is wrong with it. */
+  /** Start the run at the w₀ that was typed, or say what is wrong with it. */
   takeStart() {
     const { lab } = this;
     const start = fromNumbers(this.start.value);
     if (start) return lab.change((question) => { question.start = start.some(Boolean) ? start : null; });
-    lab.trouble = `w₀ is three numbers, for example 0, 1, -2.5; not “${this.start.value}”. The run still begins at ${lab.question.start?.join(", ") ?? "0, 0, 0"}.`;
+    lab.trouble = `w₀ must be three numbers, for example 0, 1, -2.5. “${this.start.value}” is not. The run still starts at ${lab.question.start?.join(", ") ?? "0, 0, 0"}.`;
     lab.draw();
   }
 
-  /** Begin the learner's own line where the best is, or the last w. */
+  /** Place the learner's own line on the best line, or on the last w if there is no best line. */
   takeMine() {
     const { full } = this.lab;
     const w = full?.reference?.w ?? full?.weak ?? full?.run.weights.at(-1) ?? [0, 0, 0];
@@ -191,7 +191,7 @@ export class Frame {
     this.prompt.hidden = !predict;
     const counting = predict?.asked === "count";
     const { rule, threshold } = used(this.lab.question);
-    const text = counting ? `How many ${threshold || rule === "aggressive" ? "updates" : "mistakes"} will it make until it is done?` : `${predict?.said}${predict?.asked === "row" ? " Click a point, or reveal it." : ""}`;
+    const text = counting ? `How many ${threshold || rule === "aggressive" ? "updates" : "mistakes"} will the perceptron make?` : `${predict?.said}${predict?.asked === "row" ? " Click a point, or reveal it." : ""}`;
     if (this.prompt.firstChild?.textContent === text) return;
     refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : predict?.asked === "row" ? "Reveal" : "Show all"));
   }
@@ -200,7 +200,7 @@ export class Frame {
   async save(form, name) {
     const { lab } = this;
     try {
-      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment, box: lab.plane.box(1.5) } }); // for windows of other shapes
+      const text = await lab.host.ask("export", { form, question: brief(lab.question), view: { moment: lab.moment, box: lab.plane.box(1.5) } }); // wider than this window, for windows of other shapes
       save(name, new Blob([text], { type: "text/plain" }));
     } catch (error) {
       lab.trouble = /** @type {Error} */ (error).message;
@@ -211,8 +211,8 @@ export class Frame {
   copyLink() {
     this.lab.writeLink();
     navigator.clipboard.writeText(location.href).then(
-      () => { this.now.textContent = "The link is copied: it restores these points, this order and this moment."; },
-      () => { this.now.textContent = "The address of this page restores everything: copy it from the address bar."; });
+      () => { this.now.textContent = "The link is copied. It restores these points, this order and this moment."; },
+      () => { this.now.textContent = "Copy the address of this page from the address bar: it restores everything."; });
   }
 
   togglePresent() {
@@ -222,9 +222,9 @@ export class Frame {
 
   help() {
     refill(this.dialog, h("h2", {}, "How to use it"),
-      h("p", {}, "A row a is a point with its label y, 1 or −1: a = y·(x₁, x₂, 1). The perceptron looks at rows in turn; where ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0 it errs, and adds a to w. t counts these updates."),
+      h("p", {}, "Each point with its label y, +1 or −1, is a row a = y·(x₁, x₂, 1). The perceptron visits the rows in turn. If ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0, it misclassifies the row and adds a to w. t counts these updates."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
-      h("p", {}, "Verdict, γ, R, the bound and λ are proved by the library; Export, Certificate is the proof, and novikoff verify checks it against the points."),
+      h("p", {}, "The library proves the verdict and the bounds. γ is shown rounded down, R and the bounds rounded up, λ to the nearest digit. Export, Certificate saves the proof; novikoff verify checks it against the points."),
       button("", "Close", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
   }
@@ -234,13 +234,13 @@ export class Frame {
     const wrong = h("p", { class: "trouble", role: "alert", hidden: true });
     const refuse = (/** @type {Error} */ error) => Object.assign(wrong, { hidden: false, textContent: error.message });
     const use = () => this.lab.paste(text.value).then(() => this.dialog.close(), refuse);
-    refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Two numbers and one of two labels in each line."), text, wrong,
+    refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Each line has two numbers and one of two labels."), text, wrong,
       button("", "Use it", use, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
   }
 
   listen() {
-    const embedded = this.root.classList.contains("embedded"); // then other keys are the notebook's
+    const embedded = this.root.classList.contains("embedded"); // then keys outside the page belong to the notebook
     (embedded ? this.root : document).addEventListener("keydown", (event) => {
       if (this.key(/** @type {KeyboardEvent} */ (event))) event.preventDefault();
       if (embedded) event.stopPropagation();
@@ -250,7 +250,7 @@ export class Frame {
     });
   }
 
-  /** Whether the key meant something. @param {KeyboardEvent} event */
+  /** Handle a key; return whether it meant something. @param {KeyboardEvent} event */
   key(event) {
     const { lab } = this;
     const target = /** @type {HTMLElement} */ (event.target);

@@ -1,11 +1,11 @@
-/** Hands on the plane: points and the learner's own line, by mouse, touch and keyboard. */
+/** Input on the plane by mouse, touch and keyboard: points, and the learner's own line. */
 
 import { keep, s } from "./dom.js";
 
 /** @typedef {import("./plane.js").Plane} Plane */
 
-const NUDGE = 0.05;
-const SLIP = 4; // pixels that a click may move
+const NUDGE = 0.05; // how far an arrow key moves a point
+const SLIP = 4; // pixels that the pointer may move during a click
 /** @type {Record<string, Spot>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -14,7 +14,7 @@ export class Hands {
   constructor(lab, plane) {
     this.lab = lab;
     this.plane = plane;
-    /** What is held: a point, a handle, or neither, where a click adds a point.
+    /** What the pointer holds: a point, a handle, or neither; then a click adds a point.
      * @type {{row: number, handle: number, x: number, y: number, moved: boolean, spots: Spot[]} | null} */
     this.grip = null;
     const { node } = plane;
@@ -30,7 +30,7 @@ export class Hands {
     });
   }
 
-  /** The spot of the data under a pointer, rounded to about a pixel, not outside the view.
+  /** The coordinates under a pointer, rounded to about a pixel, inside the view.
    * @param {PointerEvent} event @returns {Spot} */
   under(event) {
     const { node, scale, box } = { node: this.plane.node, scale: this.plane.scale, box: this.plane.box() };
@@ -75,7 +75,7 @@ export class Hands {
     if (grip.row >= 0) this.focus(grip.row);
   }
 
-  /** Whether the key meant something. @param {KeyboardEvent} event */
+  /** Handle a key; return whether it meant something. @param {KeyboardEvent} event */
   key(event) {
     const { lab, plane } = this;
     const { row, handle } = touched(event);
@@ -126,7 +126,7 @@ export class Hands {
     this.focus(Math.min(row, this.lab.question.points.length - 1));
   }
 
-  /** Where the learner's line is held: two spots on it, or one if it passes the origin.
+  /** Where the handles of the learner's line are: two points on it, or one if it passes through the origin.
    * @param {Vec3} mine @returns {Spot[]} */
   handleSpots([a, b, c]) {
     const { view } = this.plane;

@@ -1,6 +1,6 @@
-/** Where answers come from, and the rule that the latest wins. */
+/** Where answers come from, and how only the latest answer is shown. */
 
-/** An answer that is a sentence about a bad question. */
+/** The library rejects a question; the message says why. */
 export class Refusal extends Error {}
 
 /** @param {string} address @param {RequestInit} [options] */
@@ -18,14 +18,14 @@ export const servedHost = () => ({
   record: (name) => load(`/static/presets/${name}.json`),
 });
 
-/** Nobody: all that is shown was recorded. @returns {Host} */
+/** The host of an offline page, on which everything was recorded: it answers nothing. @returns {Host} */
 export function recordedHost() {
-  const nobody = () => Promise.reject(new Refusal("This page is a recording; novikoff lab answers."));
+  const nobody = () => Promise.reject(new Refusal("This page is a recording. Run novikoff lab to ask new questions."));
   return { live: false, ask: nobody, ready: nobody, record: nobody };
 }
 
-/** Sends one question at a time. While it is under way only the newest of the others is kept, and
- * an answer to a question older than what is shown is dropped. */
+/** Sends one question at a time. While it waits for the answer, it keeps only the newest of the
+ * later questions. It drops the answer to a question that is older than the one shown. */
 export class Latest {
   /** @param {(body: any) => Promise<any>} send @param {(answer: any) => void} show @param {(error: unknown) => void} fail */
   constructor(send, show, fail = () => {}) {
@@ -38,7 +38,7 @@ export class Latest {
     this.waiting = /** @type {{body: any, number: number} | null} */ (null);
   }
 
-  /** Whatever is under way is older than what is shown now. */
+  /** Drop all questions and answers that are under way: what is shown now is newer. */
   forget() {
     this.waiting = null;
     this.shown = ++this.asked;

@@ -1,5 +1,5 @@
-/** Questions as text: the link that restores everything, and tables that are pasted. Whether they
- * can be answered is for the library to say. */
+/** Questions as text: the link that restores everything, and pasted tables. The library decides
+ * whether it can answer them. */
 
 export const ORDERS = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"];
 
@@ -9,16 +9,17 @@ const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });
 
-/** The numbers that the rule uses: only the perceptron has a threshold δ, and the pocket has no step μ.
+/** A question with the numbers that its rule uses: only the perceptron has a threshold δ, and the
+ * pocket algorithm has no step μ.
  * @param {Question} question @returns {Question} */
 export const used = (question) => ({ ...question,
   threshold: question.rule === "perceptron" ? question.threshold : 0, step: question.rule === "pocket" ? 1 : question.step });
 
-/** Only what differs from the usual. @param {Question} question */
+/** The fields of a question that differ from their defaults. @param {Question} question */
 export function brief(question) {
-  const usual = /** @type {Record<string, unknown>} */ (PLAIN);
+  const defaults = /** @type {Record<string, unknown>} */ (PLAIN);
   return Object.fromEntries(Object.entries(question).filter(([name, value]) =>
-    name === "points" || JSON.stringify(value) !== JSON.stringify(usual[name])));
+    name === "points" || JSON.stringify(value) !== JSON.stringify(defaults[name])));
 }
 
 /** @param {Question} question @param {number} moment */
@@ -29,7 +30,7 @@ export function toLink(question, moment) {
   return parts.join("&");
 }
 
-/** What a link asks; it may come from a stranger, and be no question at all. @param {string} text */
+/** The question in a link. Anyone may have written it, so it may not be a valid question. @param {string} text */
 export function fromLink(text) {
   const { p = "", at = "", ...rest } = Object.fromEntries(new URLSearchParams(text));
   const points = p.split(";").filter(Boolean).map((part) => part.split(",").map(Number));
@@ -37,7 +38,7 @@ export function fromLink(text) {
   return { question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0) };
 }
 
-/** JSON, or else a word. @param {string} text */
+/** The value of a JSON text, or the text itself if it is not JSON. @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -46,25 +47,25 @@ function parsed(text) {
   }
 }
 
-/** Three numbers that were typed, with commas, semicolons or blanks between them; nothing is zero.
+/** Three typed numbers with commas, semicolons or spaces between them; an empty text is 0, 0, 0.
  * @param {string} text @returns {Vec3 | null} */
 export function fromNumbers(text) {
   const cells = text.trim() ? ascii(text).split(SEPARATOR) : ["0", "0", "0"];
   return cells.length === 3 && cells.every(isNumber) ? /** @type {Vec3} */ (cells.map(Number)) : null;
 }
 
-/** Points of a pasted table: two numbers and a label in each line, and names above, if there are any.
- * The larger of two labels is positive, where + is 1 and − is −1; words are compared as text. A label
- * that is alone is positive, unless it is negative or 0.
+/** The points of a pasted table. Each line has two numbers and a label; a first line may name the
+ * columns. The larger of two labels is positive, where + is 1 and − is −1; words are compared as
+ * text. A single label is positive, unless it is negative or 0.
  * @param {string} text @returns {Pick<Question, "points" | "names">} */
 export function fromTable(text) {
   const lines = ascii(text).split(/\r?\n/).map((line) => line.trim().split(SEPARATOR).map((cell) => cell.replace(/^"|"$/g, "")));
   const [first, second] = lines[0];
   const head = [first, second].every(isNumber) ? 0 : 1;
   const rows = lines.slice(head);
-  if (rows.length === 0) throw new Error("The table has no rows: each is x₁, x₂, label.");
+  if (rows.length === 0) throw new Error("The table has no rows. A row is x₁, x₂, label.");
   const labels = [...new Set(rows.map((cells) => cells[2]))];
-  if (labels.length > 2) throw new Error(`The third column has ${labels.length} different labels; the lab takes two.`);
+  if (labels.length > 2) throw new Error(`The third column has ${labels.length} different labels. The lab draws two.`);
   const sign = (/** @type {string} */ label) => (label === "+" || label === "-" ? `${label}1` : label);
   const counted = labels.map(sign).every(isNumber);
   labels.sort((a, b) => (counted ? Number(sign(a)) - Number(sign(b)) : a < b ? -1 : 1));
@@ -78,7 +79,7 @@ export function fromTable(text) {
 
 const SEPARATOR = /\s*[,;\t]\s*|\s+/;
 
-/** With the minus of a keyboard in the place of the printed one. @param {string} text */
+/** A text with the printed minus sign replaced by the hyphen of a keyboard. @param {string} text */
 const ascii = (text) => text.trim().replace(/−/g, "-");
 
 /** @param {string | undefined} text */

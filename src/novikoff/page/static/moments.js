@@ -1,4 +1,4 @@
-/** The moments of a run: every look at a row, or every update where the looks are too many. */
+/** The moments of a run: every visit to a row, or every update if there are too many visits. */
 
 import { degrees, say, sayVector } from "./dom.js";
 import { used } from "./link.js";
@@ -41,35 +41,35 @@ export function signedRow(question, row) {
 export const sayRow = (question, row) =>
   `row ${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
 
-/** What happens at a moment, with its numbers. @param {Full} full @param {Question} given @param {number} moment */
+/** A sentence about a moment of the run, with its numbers. @param {Full} full @param {Question} given @param {number} moment */
 export function tell({ run }, given, moment) {
   const question = used(given);
   const { t, row, acted, margin } = momentOf(run, moment);
   const last = lastMoment(run);
-  const end = moment < last ? "" : !run.converged ? ` Stopped here, by ${run.stop}; the run would go on.` :
-    run.pocket ? " w makes no mistake: done." : `${acted ? " Since then" : " This ends"} a full round without ${question.threshold ? "an update" : "a mistake"}: done.`;
+  const end = moment < last ? "" : !run.converged ? ` The run was stopped here by ${run.stop}; it has not ended.` :
+    run.pocket ? " w classifies every row correctly: the run ends." : `${acted ? " After it comes" : " This completes"} a full round without ${question.threshold ? "an update" : "a mistake"}: the run ends.`;
   if (row === null) {
     const added = question.step === 1 ? "a is added to w" : "μ·a is added to w";
-    const acts = question.rule === "aggressive" ? `at every look ${added}, mistake (⟨a, w⟩ ≤ 0) or not` :
-      `where ⟨a, w⟩ ≤ ${say(question.threshold)}${question.threshold ? "" : ", a mistake,"} ${added}`;
-    const turns = run.pocket ? "Again and again a row is drawn at random among the mistakes of w, and a is added to w; a w that errs on fewer rows than the one in the pocket takes its place" :
-      `Rows are looked at in ${question.order.replace("_", " ")} order; ${acts}`;
-    return `Start: w = ${sayVector(run.weights[0])}. Each point is a row a = y·(x₁, x₂${question.bias ? ", 1" : ""}), y being its label. ${turns}.${end}`;
+    const acts = question.rule === "aggressive" ? `at every visit ${added}, whether the row is a mistake (⟨a, w⟩ ≤ 0) or not` :
+      `if ⟨a, w⟩ ≤ ${say(question.threshold)}${question.threshold ? "" : ", which is a mistake,"} ${added}`;
+    const turns = run.pocket ? "In each step, a misclassified row a is drawn at random and added to w. If the new w misclassifies fewer rows than the w in the pocket, it replaces the w in the pocket" :
+      `Rows are visited in ${question.order.replace("_", " ")} order; ${acts}`;
+    return `Start: w = ${sayVector(run.weights[0])}. Each point is a row a = y·(x₁, x₂${question.bias ? ", 1" : ""}), where y is its label. ${turns}.${end}`;
   }
   const had = `${sayRow(question, row)} had ⟨a, w⟩ = ${say(margin, 3)}`;
-  if (!acted) return `Look ${moment} of ${last}: ${had} > ${say(question.threshold)}, so it is right and w stays.${end}`;
+  if (!acted) return `Visit ${moment} of ${last}: ${had} > ${say(question.threshold)}, so ${question.threshold ? "" : "it is classified correctly and "}w does not change.${end}`;
   const factor = run.tau[t - 1] === 1 ? "" : `${say(run.tau[t - 1])}·`;
   const move = `w ← w + ${factor}a = ${sayVector(run.weights[t])}.`;
-  if (run.pocket) return `Update ${t}: ${had}, a mistake drawn at random, so ${move} ${sayPocket(run, t)}${end}`;
-  if (question.rule === "aggressive") return `Update ${t}: ${had}, ${margin > 0 ? "right already, and moves w all the same" : "a mistake"}: ${move}${end}`;
+  if (run.pocket) return `Update ${t}: ${had}, a random mistake, so ${move} ${sayPocket(run, t)}${end}`;
+  if (question.rule === "aggressive") return `Update ${t}: ${had}, ${margin > 0 ? "which is correct, but this rule updates anyway" : "a mistake"}: ${move}${end}`;
   const limit = question.threshold ? `δ = ${say(question.threshold)}` : "0";
   const angle = run.cosine && t > 1 ? ` Angle to w*: ${degrees(run.cosine[t - 1])} → ${degrees(run.cosine[t])}.` : "";
   return `${limit === "0" ? "Mistake" : "Update"} t = ${t}: ${had} ≤ ${limit}, so ${move}${angle}${end}`;
 }
 
-/** What became of the pocket at update t. @param {Run} run @param {number} t */
+/** A sentence about the pocket at update t. @param {Run} run @param {number} t */
 function sayPocket({ errors, pocket = [] }, t) {
   const before = errors[pocket[t - 1]];
-  return pocket[t] === t ? `It errs on ${errors[t]}, fewer than the ${before} of the pocket, and takes its place.` :
-    `It errs on ${errors[t]}, not fewer than the ${before} of the pocket, which stays as it is.`;
+  return pocket[t] === t ? `The new w misclassifies ${errors[t]}, fewer than the ${before} of the pocket, and replaces it.` :
+    `The new w misclassifies ${errors[t]}, not fewer than the ${before} of the pocket, so the pocket stays.`;
 }

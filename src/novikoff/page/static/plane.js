@@ -6,7 +6,7 @@ import { momentOf } from "./moments.js";
 import { arrow, hull, path, ticks } from "./shapes.js";
 
 const MAX_LABELLED = 6;
-const MAX_STRETCH = 8; // beyond it the two features are drawn in units of their own
+const MAX_STRETCH = 8; // if one range exceeds the other by more, each feature has its own unit
 
 export class Plane {
   /** @param {Lab} lab */
@@ -24,7 +24,7 @@ export class Plane {
     this.hands = new Hands(lab, this);
   }
 
-  /** Show all points, with some room around them. */
+  /** Choose the view that shows all points with a border around them. */
   fit() {
     const { points, bias } = this.lab.question;
     const spots = bias && points.length ? points : [...points, [0, 0]];
@@ -51,20 +51,20 @@ export class Plane {
     return this.even ? [both, both] : [across, up];
   }
 
-  /** Left, bottom, right, top of what is seen, or of more. @returns {[number, number, number, number]} */
+  /** The left, bottom, right and top ends of the view, or of a box `times` as large. @returns {[number, number, number, number]} */
   box(times = 1) {
     const { x, y } = this.view;
     const [across, up] = [times * this.size.width / 2 / this.scale[0], times * this.size.height / 2 / this.scale[1]];
     return [x - across, y - up, x + across, y + up];
   }
 
-  /** From the data to pixels. @param {number[]} spot @returns {Spot} */
+  /** Data coordinates in pixels. @param {number[]} spot @returns {Spot} */
   place([x, y]) {
     const [across, up] = this.scale;
     return [this.size.width / 2 + (x - this.view.x) * across, this.size.height / 2 - (y - this.view.y) * up];
   }
 
-  /** The pixels of a row. @param {number} row */
+  /** The place of a row in pixels. @param {number} row */
   at = (row) => this.place(this.lab.question.points[row] ?? [0, 0]);
 
   draw() {
@@ -97,7 +97,7 @@ export class Plane {
   /** The sides of the current line, or of another rule. @param {Full} full */
   sides(full) {
     const { shading } = this.lab;
-    if (shading) return [["side-plus", "+"], ["side-minus", "-"]].map(([name, sign]) => s("path", { class: `${name} shading`, d: this.stretches(shading, sign) }));
+    if (shading) return [["side-plus", "+"], ["side-minus", "-"]].map(([name, sign]) => s("path", { class: `${name} shading`, d: this.cellsOf(shading, sign) }));
     const { t } = momentOf(full.run, this.lab.moment);
     const w = full.run.weights[t];
     const other = /** @type {Vec3} */ (w.map((value) => -value));
@@ -105,8 +105,8 @@ export class Plane {
       s("path", { class: "side-minus", d: path(this.cut(other).inside, true) })];
   }
 
-  /** The stretches of one sign in the rows of a grid. @param {Sides} sides @param {string} sign */
-  stretches({ box: [left, bottom, right, top], rows }, sign) {
+  /** The cells of one sign in a grid of sides, as an SVG path. @param {Sides} sides @param {string} sign */
+  cellsOf({ box: [left, bottom, right, top], rows }, sign) {
     const [dx, dy] = [(right - left) / (rows.length - 1), (top - bottom) / (rows.length - 1)];
     return rows.flatMap((row, k) => [...row.matchAll(RegExp(`[${sign}]+`, "g"))].map(({ 0: { length }, index }) => {
       const [x, y] = this.place([left + (index - 0.5) * dx, bottom + (k + 0.5) * dy]);
@@ -114,7 +114,7 @@ export class Plane {
     })).join("");
   }
 
-  /** The part of the view where ⟨w, (x, 1)⟩ ≥ level, and the ends of the line between, in pixels.
+  /** The part of the view where ⟨w, (x, 1)⟩ ≥ level, and the ends of its border line, in pixels.
    * @param {Vec3} w */
   cut(w, level = 0) {
     const [left, bottom, right, top] = this.box();
@@ -164,7 +164,7 @@ export class Plane {
     return parts;
   }
 
-  /** A ring around the row that is looked at, above all others; it glows if it errs. @param {Full} full */
+  /** A ring around the row of this moment, above all other elements; it glows at an update. @param {Full} full */
   due({ run }) {
     const { row, acted } = momentOf(run, this.lab.moment);
     const [cx, cy] = this.at(row ?? 0);
@@ -184,8 +184,8 @@ export class Plane {
     return [arrow(foot, [foot[0] + 46 * ux, foot[1] - 46 * uy], "arrow"), s("text", name, "w")];
   }
 
-  /** The hulls of the rows that contradict each other, and the point they share. Without a bias it
-   * is one hull, of the rows mirrored by their labels, and the origin. @param {Full} full
+  /** The convex hulls of the contradicting rows of each class, and a point that both contain.
+   * Without a bias there is one hull, of the rows times their labels, and it contains the origin. @param {Full} full
    * @returns {(SVGElement | null)[]} */
   contradiction(full) {
     const { points, bias } = this.lab.question;
@@ -207,7 +207,7 @@ export class Plane {
     return [...hulls, ...sizes, full.meeting ? s("circle", { class: "meeting", cx, cy, r: 7 }) : null];
   }
 
-  /** λ beside its row. @param {Full} full */
+  /** The value λ beside each contradicting row. @param {Full} full */
   weightNames({ weights, meeting }) {
     if (weights.length > MAX_LABELLED) return [];
     const [midX, midY] = this.place(meeting ?? [0, 0]);
@@ -220,7 +220,7 @@ export class Plane {
     });
   }
 
-  /** Points are kept and moved, so that the focus stays. */
+  /** Move the elements of the points instead of making new ones, so that the focus stays. */
   drawPoints() {
     this.hands.drawHandles();
     const { full, question, selected } = this.lab;
@@ -233,7 +233,7 @@ export class Plane {
       for (const [name, value] of Object.entries({
         transform: `translate(${this.place([x, y]).join(" ")})`, class: names.filter(Boolean).join(" "),
         "data-row": row, "data-point": `${x},${y},${label}`, tabindex: row === Math.max(0, selected) ? 0 : -1,
-        "aria-label": carrying.has(row) ? `${text}, carries the margin` : text,
+        "aria-label": carrying.has(row) ? `${text}, a support vector` : text,
       })) node.setAttribute(name, String(value));
     });
   }

@@ -1,22 +1,22 @@
-/** The proof, live: three inequalities as charts, and what is left of them where no line exists. */
+/** The proof during the run: three inequalities as charts, or those that hold where no line exists. */
 
-import { brieflySay, canvas, h, refill, s, say } from "./dom.js";
+import { brieflySay, canvas, h, refill, s, say, sayDown, sayUp } from "./dom.js";
 import { afterUpdate, momentOf } from "./moments.js";
 import { used } from "./link.js";
 import { path, ticks } from "./shapes.js";
 
-const SLACK = 1e-9;
+const SLACK = 1e-9; // relative rounding error of the numbers that are compared
 const [LEFT, RIGHT, ABOVE, BELOW] = [52, 12, 12, 22]; // around a chart, in pixels
-const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake brings w forward …"], ["‖wₜ‖² ≤ t·R²", "… but makes it only so much longer …"],
-  ["cos ≥ √t·γ/R", "… so the room for the angle closes, and mistakes end."]];
+const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake moves w along w* by at least γ …"], ["‖wₜ‖² ≤ t·R²", "… but adds at most R² to ‖w‖² …"],
+  ["cos ≥ √t·γ/R", "… and a cosine is at most 1, so t is at most R²/γ²."]];
 
 /** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
 function compared({ values, bound, forbidden }, t) {
   const [value, limit, sign] = [values[t] ?? 0, bound[t] ?? 0, forbidden === "above" ? "≤" : "≥"];
-  return [`${say(value)} ${sign} ${say(limit)}`, (sign === "≤" ? limit - value : value - limit) >= -SLACK * Math.max(1, Math.abs(limit))];
+  return [`${say(value)} ${sign} ${sign === "≤" ? sayUp(limit) : sayDown(limit)}`, (sign === "≤" ? limit - value : value - limit) >= -SLACK * Math.max(1, Math.abs(limit))];
 }
 
-/** The cards for a run; bounds are told by the library. @param {Lab} lab @param {Full} full @returns {Card[]} */
+/** The cards for a run; the library computes the bounds. @param {Lab} lab @param {Full} full @returns {Card[]} */
 function cardsFor(lab, full) {
   const { reference, run } = full;
   const [pocket, question] = [lab.pocket, used(lab.question)];
@@ -25,8 +25,8 @@ function cardsFor(lab, full) {
   /** @type {Card} */
   const norm = {
     formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
-    caption: question.rule === "aggressive" ? "It needs mistakes. Updates on rows that are right make w longer by more." :
-      `A mistake has ⟨a, w⟩ ≤ ${plain ? "0: it adds at most R²" : "δ: it adds at most μ²R² + 2μδ"}, R = max ‖a‖${reference ? "." : ". It needs no line."}`,
+    caption: question.rule === "aggressive" ? "This inequality needs mistakes. An update on a correctly classified row can add more." :
+      `${plain ? "A mistake has ⟨a, w⟩ ≤ 0, so it adds at most R²" : "An update has ⟨a, w⟩ ≤ δ, so it adds at most μ²R² + 2μδ"} to ‖w‖². R is the largest ‖a‖.`,
     values: squares, bound: bounds.squared_norm, forbidden: "above",
   };
   const last = errors.length - 1;
@@ -35,38 +35,38 @@ function cardsFor(lab, full) {
   const kept = run.pocket?.map((at) => errors[at]);
   /** @type {Card} */
   const wrongRows = {
-    formula: "rows wrong",
-    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line${question.bias ? "" : " through the origin"} errs on at least ${pocket.bound}, proved.` : ""}` :
-      pocket ? pocket.sentence : "The line with the fewest mistakes is being searched for …",
+    formula: "misclassified rows",
+    caption: kept ? `w after each update, and the w in the pocket (violet).${pocket ? ` Every line${question.bias ? "" : " through the origin"} misclassifies at least ${pocket.bound}, proved.` : ""}` :
+      pocket ? pocket.sentence : "Searching for the line with the fewest mistakes …",
     values: errors, bound: errors.map(() => pocket?.bound ?? 0), forbidden: "below",
     more: { ...(kept ? { pocket: stairs(kept) } : pocket ? { pocket: flat(pocket.errors) } : {}), ...(pocket ? { least: flat(pocket.bound) } : {}) },
     read: (t) => [`${errors[t]} now${kept ? ` · pocket ${kept[t]}` : pocket ? ` · fewest found ${pocket.errors}` : ""}${pocket ? ` · at least ${pocket.bound}` : ""}`, null],
   };
   if (full.kind === "separable" && reference && inner && cosine) {
-    const { bound, formula, margin, mine, wrong } = reference;
+    const { bound, bound_text, formula, margin, mine, wrong } = reference;
     return [{
       formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
-      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? `your w* by its γ = ${say(margin)}` : "w* by the margin γ"}${question.step === 1 ? "" : " times μ"} or more.` : `Your w* has γ = ${say(margin)} ≤ 0: it errs on ${wrong.length}, so it proves nothing.`,
+      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? "your w*" : "w*"} by at least ${question.step === 1 ? "" : "μ times "}the margin γ${mine ? `, which is at least ${sayDown(margin)}` : ""}.` : `Your w* has γ ≤ ${sayUp(margin)}: it misclassifies ${wrong.length}, so it proves nothing.`,
       values: inner, bound: bounds.inner, forbidden: "below",
     }, norm, kept ? wrongRows : {
       formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
-      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${formula}, that is ${say(bound)}`}.` : "A rule with γ ≤ 0 says nothing about the angle.",
+      caption: margin > 0 ? `cos ∠(w*, wₜ) is at most 1${bound === null ? "" : `, so t ≤ ${formula}: at most ${bound_text} update${bound === 1 ? "" : "s"}`}.` : "With γ ≤ 0, this inequality says nothing about the angle.",
       values: cosine, bound: bounds.cosine, forbidden: "below", more: { one: [[0, 1], [cosine.length - 1, 1]] },
       read: (t) => (squares[t] === 0 ? ["w = 0 has no direction", null] : null),
     }];
   }
-  const sinks = question.rule === "aggressive" ? " This rule updates on right rows too, so ‖wₜ‖/t need not sink to 0." : " Here it sinks to 0: there is no margin.";
+  const tends = question.rule === "aggressive" ? " This rule also updates on correctly classified rows, so ‖wₜ‖/t need not tend to 0." : " Here the bound tends to 0: there is no margin.";
   /** @type {Card} */
   const ceilings = {
     formula: question.step === 1 ? "γ ≤ ‖wₜ‖ / t" : "γ ≤ ‖wₜ‖ / (μ·t)",
-    caption: `Every run bounds the margin from above.${full.kind === "undecided" ? "" : sinks}`,
+    caption: `After t updates, no line has a larger margin than this.${full.kind === "undecided" ? "" : tends}`,
     values: ceiling ?? [], bound: errors.map(() => 0), forbidden: "below",
-    read: (t) => [t === 0 ? "no update yet" : `γ ≤ ${say(ceiling?.[t] ?? 0)}`, null],
+    read: (t) => [t === 0 ? "no update yet" : `γ ≤ ${sayUp(ceiling?.[t] ?? 0)}`, null],
   };
   return [norm, ...(ceiling ? [ceilings] : []), wrongRows];
 }
 
-/** Numbers that change at single t, as steps. @param {number[]} levels @returns {Spot[]} */
+/** A list of numbers as a step function of t. @param {number[]} levels @returns {Spot[]} */
 const stairs = (levels) => levels.flatMap((level, t) => /** @type {Spot[]} */ (t && level !== levels[t - 1] ? [[t, levels[t - 1]], [t, level]] : [[t, level]]));
 
 export class Proof {
@@ -112,7 +112,7 @@ export class Proof {
     }
     const { t } = momentOf(full.run, this.lab.moment);
     const cards = cardsFor(this.lab, full);
-    const before = (/** @type {(number | null)[]} */ values) => values.slice(0, t + 1); // the rest is to be predicted
+    const before = (/** @type {(number | null)[]} */ values) => values.slice(0, t + 1); // the learner predicts the rest
     if (this.lab.predict) for (const card of cards) Object.assign(card, { values: before(card.values), bound: before(card.bound), more: {} });
     this.cards.forEach((card, k) => {
       card.node.hidden = k >= cards.length;

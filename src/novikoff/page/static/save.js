@@ -1,8 +1,8 @@
-/** Files for the learner: text that the library wrote, and pictures of the plane. */
+/** Downloads: texts that the library wrote, and pictures of the plane. */
 
 import { h } from "./dom.js";
 
-const SCALE = 2; // pixels of a PNG for one on the page
+const SCALE = 2; // pixels of a PNG file for each pixel of the page
 
 /** @param {string} name @param {Blob} blob */
 export function save(name, blob) {
@@ -11,7 +11,7 @@ export function save(name, blob) {
   window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The picture with its styles written out, so that it stands alone. @param {SVGSVGElement} svg */
+/** A copy of a picture with its styles as attributes, so that it needs no style sheet. @param {SVGSVGElement} svg */
 function standalone(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const { width, height } = svg.getBoundingClientRect();
@@ -36,11 +36,11 @@ export async function savePicture(svg, form) {
   const image = new Image();
   image.src = URL.createObjectURL(blob);
   await image.decode();
-  const board = h("canvas", { width: width * SCALE, height: height * SCALE });
-  const pen = board.getContext("2d");
+  const paper = h("canvas", { width: width * SCALE, height: height * SCALE });
+  const pen = paper.getContext("2d");
   if (!pen) return;
   pen.fillStyle = getComputedStyle(svg).getPropertyValue("background-color") || "white";
-  pen.fillRect(0, 0, board.width, board.height);
-  pen.drawImage(image, 0, 0, board.width, board.height);
-  board.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
+  pen.fillRect(0, 0, paper.width, paper.height);
+  pen.drawImage(image, 0, 0, paper.width, paper.height);
+  paper.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
 }

@@ -1,4 +1,4 @@
-/** Shapes to draw with. */
+/** Paths, arrows, convex hulls and axis ticks. */
 
 import { s } from "./dom.js";
 
@@ -17,7 +17,7 @@ export function arrow([x, y], [tipX, tipY], name) {
   return s("path", { class: name, d: `M${x} ${y}L${bx} ${by}${point}` });
 }
 
-/** Where to draw vectors so that all of them fit a box, up being up.
+/** A map from vectors to pixels under which all of them fit into a box.
  * @param {Spot[]} spots @param {{width: number, height: number}} size @param {number} room
  * @returns {(spot: number[]) => Spot} */
 export function fitting(spots, { width, height }, room) {
@@ -48,7 +48,7 @@ export function hull(spots) {
   return around.length > 1 ? around : sorted;
 }
 
-/** Some five round numbers between two ends. @param {number} low @param {number} high */
+/** About five round numbers between two ends. @param {number} low @param {number} high */
 export function ticks(low, high) {
   const rough = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));

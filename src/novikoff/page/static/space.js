@@ -1,5 +1,5 @@
-/** Weight space: the sky of directions seen from w*, the plane of w without a bias, or, where no
- * line exists, why. */
+/** Weight space: the directions of (w, b) around w*, or the plane of w without a bias. Where no line
+ * separates, the proof of this. */
 
 import { canvas, h, refill, s, say, sayVector } from "./dom.js";
 import { used } from "./link.js";
@@ -29,11 +29,11 @@ export class Space {
     const seenFrom = full?.reference && full.reference.margin > 0 ? full.reference.w : full?.w_star;
     if (full && seenFrom) {
       const parts = question.bias ? this.sky(full, seenFrom) : this.cone(full, seenFrom);
-      this.show(question.bias ? "Weight space: the sky seen from w*" : "Weight space: the plane of w", parts, this.explain(full));
+      this.show(question.bias ? "Weight space: directions around w*" : "Weight space: the plane of w", parts, this.explain(full));
     } else if (full && known.length) {
       this.drawLoop(full, known);
     } else {
-      this.show("Weight space", [], [full?.sentence ?? "A point x with label y forbids all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see what is left."]);
+      this.show("Weight space", [], [full?.sentence ?? "A point x with label y excludes all weights with y·(⟨w, x⟩ + b) ≤ 0. Add points of both labels to see which weights are left."]);
     }
   }
 
@@ -45,18 +45,18 @@ export class Space {
     this.svg.setAttribute("aria-label", texts.join(" "));
   }
 
-  /** The picture in two lines. @param {Full} full */
+  /** Two sentences that explain the picture. @param {Full} full */
   explain({ reference }) {
     const { bias, rule, start, threshold } = used(this.lab.question);
     const bound = reference?.bound ?? null;
-    const shape = `The third inequality is the violet ${bias ? "ring" : "wedge"}: wₜ cannot leave it.`;
-    const closes = bound === null ? "" : start || threshold ? ` It is closed after t = ${say(bound)} updates at the latest, ${reference?.formula}: there cannot be more.` :
-      ` It shrinks with every mistake, and closes at t = R²/γ²: there cannot be more than ${say(bound)}.`;
+    const shape = `The violet ${bias ? "ring" : "wedge"} is the third inequality: wₜ cannot leave it.`;
+    const closes = bound === null ? "" : start || threshold ? ` It closes after at most ${reference?.bound_text} updates, that is ${reference?.formula}.` :
+      ` It shrinks with every mistake and closes at t = R²/γ², after at most ${reference?.bound_text} mistake${bound === 1 ? "" : "s"}.`;
     return [
-      bias ? "A dot is a direction of (w, b), w* in the middle, the rim 90° away. Each row forbids one side of its arc; what is left is the shaded cell of solutions." :
-        "Each row forbids half of the plane; what is left is the shaded cone of solutions.",
-      rule === "aggressive" ? "This rule is not bound by a ring: it moves without a mistake." :
-        reference && reference.margin <= 0 ? "Your own rule errs, so it proves nothing: there is no ring." :
+      bias ? "A dot is a direction of (w, b). w* is in the middle, and the edge is 90° away. Each row excludes one side of its arc; the shaded cell holds all solutions." :
+        "Each row excludes half of the plane; the shaded cone holds all solutions.",
+      rule === "aggressive" ? "No ring bounds this rule: it also updates without a mistake." :
+        reference && reference.margin <= 0 ? "Your own line misclassifies rows, so it proves nothing, and there is no ring." :
         `${shape}${closes}`,
     ];
   }
@@ -66,13 +66,13 @@ export class Space {
     return { cx: width / 2, cy: height / 2, radius: Math.min(width, height) / 2 - 6 };
   }
 
-  /** The angle to w* that the third inequality leaves at update t, if it says anything. @param {Full} full @param {number} t */
+  /** The largest angle to w* that the third inequality allows at update t, or null if it says nothing. @param {Full} full @param {number} t */
   angleLeft({ run, reference }, t) {
     const speaks = run.cosine && reference && reference.margin > 0 && this.lab.question.rule !== "aggressive";
     return speaks ? Math.acos(Math.min(1, run.bounds.cosine[t])) : null;
   }
 
-  /** The sphere of directions around w*, the radius being the angle. @param {Full} full @param {Vec3} centre */
+  /** The sphere of directions around w*, drawn with the angle to w* as the radius. @param {Full} full @param {Vec3} centre */
   sky(full, centre) {
     const { question, moment } = this.lab;
     const { cx, cy, radius } = this.disc;
@@ -110,7 +110,7 @@ export class Space {
     ];
   }
 
-  /** Without a bias: w itself, and the cone. @param {Full} full @param {Vec3} w */
+  /** Without a bias: the plane of w, with the cone of solutions. @param {Full} full @param {Vec3} w */
   cone(full, w) {
     const { question, moment } = this.lab;
     const { run } = full;
@@ -138,7 +138,7 @@ export class Space {
     ];
   }
 
-  /** Why there is no line: the λ·a, one after the other, come back to where they began.
+  /** Why no line separates the points: the arrows λ·a form a closed loop.
    * @param {Full} full @param {[number, number][]} known */
   drawLoop(full, known) {
     const { question } = this.lab;
@@ -160,14 +160,14 @@ export class Space {
         ...[sayRow(question, row).slice(4), say(weight, 3), sayVector(signedRow(question, row))].map((text) => h("td", {}, text))))));
     const quasi = full.kind === "quasi-separable";
     const apart = new Set(full.separated);
-    const texts = ["A line with all rows right has every ⟨a, w⟩ > 0, so Σ λ⟨a, w⟩ > 0. But that is ⟨Σ λ·a, w⟩ = 0: the arrows λ·a come back to where they began."];
-    if (quasi) texts.push(`Apart: rows ${list(full.separated)}. On the line: rows ${list([...question.points.keys()].filter((row) => !apart.has(row)))}.`);
-    this.show(`Why no line ${quasi ? "is strict" : "exists"}: Σ λ·a = 0`,
+    const texts = ["A line that separates the points has ⟨a, w⟩ > 0 for every row, so Σ λ⟨a, w⟩ > 0. But this sum is ⟨Σ λ·a, w⟩ = 0, because the arrows λ·a form a closed loop."];
+    if (quasi) texts.push(`Strictly separated: rows ${list(full.separated)}. On the line: rows ${list([...question.points.keys()].filter((row) => !apart.has(row)))}.`);
+    this.show(`Why no line separates${quasi ? " strictly" : ""}: Σ λ·a = 0`,
       [...links, s("circle", { class: "meeting", cx: spots[0][0], cy: spots[0][1], r: 6 })], texts, table);
   }
 }
 
-/** The way of w until update t, and where it is now. @param {Spot[]} spots @param {number} t */
+/** The path of w up to update t, and its present place. @param {Spot[]} spots @param {number} t */
 function trailOf(spots, t) {
   if (spots.length === 0) return [];
   const [cx, cy] = spots[spots.length - 1];
@@ -177,7 +177,7 @@ function trailOf(spots, t) {
   ];
 }
 
-/** How far w* can be turned along a ray before a row with ⟨a, w*⟩ = m is lost. @param {number} m @param {number} q */
+/** The angle by which w* can turn along a ray before it misclassifies a row with ⟨a, w*⟩ = m. @param {number} m @param {number} q */
 const reach = (m, q) => (q < 0 ? Math.atan2(Math.max(0, m), -q) : RIM);
 
 /** @param {number[]} a @param {number[]} b */

@@ -1,4 +1,4 @@
-/** This step in numbers: the sum w + a, component by component and as arrows; mistakes of the bound. */
+/** One step in numbers: the sum w + a by components and as arrows, and the mistakes out of the bound. */
 
 import { canvas, h, refill, s, say } from "./dom.js";
 import { used } from "./link.js";
@@ -23,7 +23,7 @@ export class Step {
     const { full, question } = this.lab;
     if (!full) {
       refill(this.bar);
-      refill(this.table, h("p", {}, "A mistake on row a moves w to w + a. Nothing else ever happens."));
+      refill(this.table, h("p", {}, "A mistake on row a changes w to w + a. Nothing else changes w."));
       refill(this.svg);
       return;
     }
@@ -42,12 +42,12 @@ export class Step {
         h("thead", {}, h("tr", {}, h("td", {}), ...["w₁", "w₂", "bias"].map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, ...lines.map(([name, vector]) => h("tr", {}, h("th", { scope: "row" }, String(name)),
           .../** @type {number[]} */ (vector).map((value) => h("td", { "data-value": value }, say(value, 3))))))),
-      h("p", {}, row === null ? "Nothing has been looked at yet." : `a = y·(x₁, x₂${question.bias ? ", 1" : ""}) of ${sayRow(question, row)}`));
+      h("p", {}, row === null ? "No row has been visited yet." : `a = y·(x₁, x₂${question.bias ? ", 1" : ""}) of ${sayRow(question, row)}`));
     this.title.textContent = acted ? `Update ${t} in numbers` : "This step in numbers";
     this.drawSum(before, after, acted);
   }
 
-  /** Mistakes made, of those that the theorem allows. @param {number} t */
+  /** Show the mistakes so far, and how many the theorem allows. @param {number} t */
   drawBudget(t) {
     const { full } = this.lab;
     const question = used(this.lab.question);
@@ -59,13 +59,13 @@ export class Step {
     const counted = question.threshold ? among : mistakes;
     const because = full.kind === "separable" && full.reference?.mine ? "your w* has no margin, so it gives no bound" : "without a margin there is no bound";
     const { errors, pocket } = full.run;
-    const both = pocket && h("p", { class: "both" }, `rows wrong: w ${errors[t]}, pocket ${errors[pocket[t]]} (w after update ${pocket[t]})`);
+    const both = pocket && h("p", { class: "both" }, `misclassified rows: w ${errors[t]}, pocket ${errors[pocket[t]]} (w after update ${pocket[t]})`);
     if (bound === null) return refill(this.bar, h("p", {}, `${counted} so far; ${because}.`), both);
     const share = Math.min(1, bound ? t / bound : 1);
     const bar = s("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", "aria-hidden": "true" },
       s("rect", { class: "allowed", width: 100, height: 6 }), s("rect", { class: "made", width: Math.max(share * 100, t ? 0.8 : 0), height: 6 }));
     const told = question.threshold ? ["updates", `, ${mistakes} among them`] : ["mistakes", ""];
-    refill(this.bar, h("p", {}, `${told[0]} `, h("b", {}, say(t)), ` of at most ${say(bound)}${told[1]}`), bar, both);
+    refill(this.bar, h("p", {}, `${told[0]} `, h("b", {}, say(t)), ` of at most ${full.reference?.bound_text}${told[1]}`), bar, both);
   }
 
   /** @param {number[]} before @param {number[]} after @param {boolean} acted */
@@ -73,7 +73,7 @@ export class Step {
     const corners = [[0, 0], before, after].map(([x, y]) => /** @type {Spot} */ ([x, y]));
     const [o, b, c] = corners.map(fitting(corners, this.size, 44));
     const middle = [(o[0] + b[0] + c[0]) / 3, (o[1] + b[1] + c[1]) / 3];
-    /** An arrow and its name, away from the middle. @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} lean */
+    /** An arrow and its name, on the side away from the middle. @param {Spot} p @param {Spot} q @param {string} name @param {string} kind @param {number} lean */
     const named = (p, q, name, kind, lean) => {
       const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
       const gap = (dx * (middle[1] - p[1]) - dy * (middle[0] - p[0]) > lean ? 20 : -20) / Math.hypot(dx, dy);

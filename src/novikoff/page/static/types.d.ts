@@ -1,7 +1,7 @@
-/** The JSON of lab.schema.json as the page sees it, and what panels share; known to every module. */
+/** Types that every module knows: the JSON of lab.schema.json, and what the panels share. */
 type Vec3 = [number, number, number];
 type Point = [number, number, number];
-/** Two coordinates, of the data or in pixels. */
+/** Two coordinates, in units of the data or in pixels. */
 type Spot = [number, number];
 
 interface Question {
@@ -44,6 +44,7 @@ interface Reference {
   w: Vec3;
   margin: number;
   bound: number | null;
+  bound_text: string | null;
   formula: string;
   mine: boolean;
   wrong: number[];
@@ -72,7 +73,7 @@ interface Pocket {
   sentence: string;
 }
 
-/** Signs of a grid over left, bottom, right, top: rows of + and -, the lowest first. */
+/** The signs on a grid over a box (left, bottom, right, top): rows of + and -, the lowest row first. */
 interface Sides {
   box: [number, number, number, number];
   rows: string[];
@@ -96,7 +97,7 @@ interface Recorded extends RecordedAnswer {
   view: { moment?: number };
 }
 
-/** Where answers come from: the server, a kernel behind a notebook, or a record. */
+/** Where answers come from: the server, the kernel of a notebook, or a recording. */
 interface Host {
   ask(what: "run" | "pocket" | "sides" | "export", body: object): Promise<any>;
   ready(): Promise<{ name: string; done: boolean }[]>;
@@ -113,7 +114,7 @@ interface Moment {
 
 type PredictState = null | { asked: "count" | "row" | "done"; said: string; count?: string };
 
-/** What the panels may read and ask of the page. */
+/** The parts of the page that the panels use. */
 interface Lab {
   question: Question;
   answer: Answer | null;
@@ -134,15 +135,15 @@ interface Lab {
   guessRow(row: number): boolean;
 }
 
-/** A chart of the proof: a formula, a sentence, curves over t and a readout. */
+/** A chart of the proof: a formula, a caption, curves over t, and the numbers at the present t. */
 interface Card {
   formula: string;
   caption: string;
   values: (number | null)[];
   bound: (number | null)[];
-  /** The side of the bound on which no value may be. */
+  /** The side of the bound on which no value can be. */
   forbidden: "above" | "below";
   more?: Record<string, Spot[]>;
-  /** The readout, and whether it holds, where it is not just the inequality. */
+  /** The text at update t, and whether the inequality holds; null for the plain inequality. */
   read?(t: number): [string, boolean | null] | null;
 }

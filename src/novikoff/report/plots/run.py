@@ -196,7 +196,7 @@ class MistakesDisplay(style.Display):
             ax.plot(x, y, dashes, lw=width, color=style.POSITIVE, drawstyle=steps, label=label)
         if self.bound is not None and np.isfinite(self.bound):
             formula = "R²/γ²" if len(curves) == 1 else "(R² + 2δ/μ)/γ²"
-            label = f"bound {formula} = {style.format_number(style.whole_bound(self.bound))}"
+            label = f"bound {formula} = {style.format_upper_bound(style.whole_bound(self.bound))}"
             ax.axhline(self.bound, color=style.INK, lw=1.4, ls=style.DASHES, label=label)
         logarithmic = self.bound is not None and self.bound > _LOG_FROM_RATIO * most
         ax.set_yscale("log" if logarithmic else "linear")
@@ -316,9 +316,9 @@ class ProofDisplay(style.Display):
     ) -> Self:
         """The numbers of the proof, not drawn yet."""
         trace, delta, w_star, rule, problem = run
-        aligned = _aligned(rule, problem, w_star)
+        aligned, least = _aligned(rule, problem, w_star)
         inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
-        margin = float(aligned.min()) if margin is None else margin
+        margin = least if margin is None else margin
         return cls(trace, inner, margin, problem.radius if radius is None else radius, delta)
 
     @property
@@ -333,10 +333,10 @@ class ProofDisplay(style.Display):
         ]
 
     def _draw(self, axes: list[Axes]) -> None:
-        last = style.format_number(style.whole_bound((self.radius / self.margin) ** 2))
+        last = style.format_upper_bound(style.whole_bound((self.radius / self.margin) ** 2))
         notes = (
-            f"(dashed), γ = {style.format_number(self.margin)}",
-            f"(dashed), R = {style.format_number(self.radius)}",
+            f"(dashed), γ ≥ {style.format_lower_bound(self.margin)}",
+            f"(dashed), R ≤ {style.format_upper_bound(self.radius)}",
             f"(dashed), so t ≤ ⌊R²/γ²⌋ = {last}" if self.plain else "(dashed)",
         )
         for ax, panel, note in zip(axes, self.panels, notes, strict=True):
@@ -388,7 +388,8 @@ class PocketDisplay(style.Display):
         name = f"mistakes of the best rule so far ({last} at the end)"
         ax.plot(self.updates, self.mistakes, label=name, **look)
         if self.lower_bound > 0:
-            name = f"proved: every rule makes {style.format_number(self.lower_bound)} at least"
+            fewest = style.format_lower_bound(float(self.lower_bound))
+            name = f"proved: every rule makes at least {fewest} mistakes"
             ax.axhline(self.lower_bound, color=style.INK, lw=1.4, ls=style.DASHES, label=name)
         ax.set_ylim(0.0, 1.05 * max(float(self.mistakes.max()), 1.0))
         later = self.updates[self.updates > 0]
@@ -413,9 +414,13 @@ def _separator(problem: Problem) -> tuple[Vector, float]:
     return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
 
 
-def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
-    """All ⟨a_i, w*⟩ for w* at length 1; ValueError if one is not positive."""
+def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> tuple[Vector, float]:
+    """All ⟨a_i, w*⟩ for w* at length 1, and their minimum γ, proved and rounded down.
+
+    Raises ValueError if w* does not separate the rows.
+    """
     from novikoff.core.problem import products
+    from novikoff.geometry.margin import margin_of
 
     if w_star is None:
         w_star, _ = _separator(problem)
@@ -427,7 +432,7 @@ def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> Vector:
             f"The rule w* does not separate the rows: y·f(x) is {aligned[worst]:.3g} in row "
             f"{rule.rows[worst]}, and nothing is proved by it."
         )
-    return aligned
+    return aligned, margin_of(problem, w_star)
 
 
 def _equal_steps(trace: Trace) -> bool:

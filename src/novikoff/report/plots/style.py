@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from importlib import import_module
 from importlib.util import find_spec
 from textwrap import fill
@@ -110,6 +111,33 @@ def format_number(value: float) -> str:
         ten = f"10{str(power).translate(_SUPERSCRIPTS)}"
         text = f"{digits} × {ten}" if digits not in ("1", "-1") else digits[:-1] + ten
     return text.replace("-", "−")
+
+
+def format_upper_bound(value: float) -> str:
+    """Format a number as `format_number` does, but never below it.
+
+    >>> [format_upper_bound(x) for x in (0.25, 1.7320508, 120.5, 1234567.0)]
+    ['0.25', '1.74', '121', '1.24 × 10⁶']
+    """
+    return format_number(_rounded(value, ROUND_CEILING))
+
+
+def format_lower_bound(value: float) -> str:
+    """Format a number as `format_number` does, but never above it.
+
+    >>> [format_lower_bound(x) for x in (0.25, 1.7390508, 120.5, 1239567.0)]
+    ['0.25', '1.73', '120', '1.23 × 10⁶']
+    """
+    return format_number(_rounded(value, ROUND_FLOOR))
+
+
+def _rounded(value: float, rounding: str) -> float:
+    """Round a number to the digits that `format_number` shows of it."""
+    if value == 0.0 or not math.isfinite(value):
+        return value
+    power = Decimal(value).adjusted()
+    digits = power + 1 if 2 <= power < 6 else 3
+    return float(Context(prec=digits, rounding=rounding).create_decimal(value))
 
 
 def whole_bound(ratio: float) -> float:
