@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,11 +16,9 @@ from typing import Any
 
 import pytest
 
+from tests import chromium
+
 ROOT = Path(__file__).parent.parent.parent
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome")
-     if (found := shutil.which(name))), None
-)  # fmt: skip
 SETTLED = "#lab[data-settled=true]"
 
 
@@ -78,14 +75,8 @@ def server(installed: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed, and could not be")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
+def browser() -> Any:
+    return chromium.browser()
 
 
 class Visit:

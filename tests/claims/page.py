@@ -6,12 +6,15 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from novikoff.page.export import joined
 from novikoff.page.question import Question
-from novikoff.page.study import pocket_answer, run_answer
+from novikoff.page.study import pocket_answer, recorded_answers, run_answer
+from tests import chromium
 from tests.claims.oracles import (
     at_most,
     fewest_mistakes,
@@ -216,3 +219,116 @@ def contradiction_of_the_page(problem: Asked) -> None:
         total = sum((a * row[j] for a, row in zip(lam, few, strict=True)), Fraction(0))
         assert abs(total) <= size / 10**12
     assert contradiction(few) is not None
+
+
+# Start the page on a recorded answer, and read its texts at some of its moments.
+READ = """([record, moments]) => {
+  document.body.innerHTML = '<main id="lab" class="lab"></main>';
+  const lab = new LabPage(document.getElementById("lab"), recordedHost());
+  lab.begin(whole(record.question), record, 0);
+  const text = (root, selector) => root.querySelector(selector)?.textContent ?? "";
+  return moments.map((moment) => {
+    lab.goTo(moment);
+    return {
+      cards: [...document.querySelectorAll(".card:not([hidden])")].map((card) =>
+        ["h2", ".caption", ".readout"].map((part) => text(card, part))),
+      budget: text(document, ".budget"), title: text(document, ".space-panel h2"),
+      explain: text(document, ".explain"), t: momentOf(lab.full.run, lab.moment).t,
+    };
+  });
+}"""
+
+
+@cache
+def window() -> Any:
+    """A blank page with the lab's script."""
+    page = chromium.browser().new_page()
+    page.add_script_tag(content=joined("app.js"))
+    return page
+
+
+def number(text: str) -> Fraction:
+    """A number as the page shows it: 12,345, −0.5, 1.2e-7, 1.4·10^16."""
+    digits, _, power = text.replace(",", "").replace("−", "-").partition("·10^")
+    return Fraction(digits) * Fraction(10) ** int(power or 0)
+
+
+NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
+
+
+@claim(
+    question,
+    sentences=[
+        " of at most {}{}", ": at most {} update{}", "is at most 1{}.", "the margin γ{}",
+        "which is at least {}", "misclassifies at least {}, proved.", " · fewest found {}",
+        " · at least {}", "after at most {} mistake{}", "closes after at most {} updates",
+        "cannot leave it", "Why no line separates{}", "so it adds at most",
+        "no line has a larger margin", "moves w along w* by at least γ",
+        "but adds at most R² to ‖w‖²", "a cosine is at most 1", "bound tends to 0",
+    ],
+    problems=40,
+)  # fmt: skip
+def sentences_of_the_page(problem: Asked) -> None:
+    """Every number that the page itself writes beside a bound is rounded to the safe side.
+
+    The page runs in Chromium on recorded answers. Its bounds are compared with the formula of the
+    theorem in fractions, its rounded limits with the numbers that it was given.
+    """
+    asked = Question.from_json(problem.question)
+    recorded, rows = recorded_answers(asked), problem.rows
+    run = recorded["answer"]["run"]
+    last = run["visited"] if run["visits"] is not None else len(run["index"])
+    moments = sorted({0, 1, last // 2, last})
+    texts = window().evaluate(READ, [{"question": problem.question, **recorded}, moments])
+    for shown in texts:
+        check_limits(shown["cards"], run, shown["t"])
+        everything = " ".join([shown["budget"], shown["explain"], *map(" ".join, shown["cards"])])
+        check_stated_bounds(problem, recorded["answer"], everything)
+        if "there is no margin" in everything:
+            assert contradiction(rows) is not None
+        if found := re.search(r"Why no line separates( strictly)?", shown["title"]):
+            assert contradiction(rows) is not None
+            assert (decide(rows).kind == "quasi-separable") == (found[1] is not None)
+        if found := re.search(r"Strictly separated: rows ([\d, ]+)\. On the line", everything):
+            apart = [int(row) - 1 for row in found[1].split(",")]
+            assert apart == decide(rows).separated
+
+
+def check_limits(cards: list[list[str]], run: dict[str, Any], t: int) -> None:
+    """Lower limits of the charts are not above the library's numbers, upper limits not below."""
+    limits = {"⟨": "inner", "‖": "squared_norm", "c": "cosine"}  # by the formula's first letter
+    for formula, _, readout in cards:
+        if found := re.match(rf"{NUMBER} ([≤≥]) {NUMBER}", readout):
+            exact = Fraction(run["bounds"][limits[formula[0]]][t])
+            off = (number(found[3]) - exact) * (1 if found[2] == "≤" else -1)
+            assert 0 <= off <= max(abs(exact) / 9, Fraction(1, 10**60))
+        elif found := re.fullmatch(rf"γ ≤ {NUMBER}", readout):
+            assert number(found[1]) >= Fraction(run["ceiling"][t])
+
+
+def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None:
+    """Compare the bounds that a text states with the theorem, in fractions."""
+    rows, reference = problem.rows, told["reference"]
+    if found := re.search(rf"misclassifies at least {NUMBER}, proved", text):
+        own = [row for row in rows if any(row)]
+        fixed = sum(not any(row) and label > 0 for row, (_, _, label) in
+                    zip(rows, problem.question["points"], strict=True))  # fmt: skip
+        assert number(found[1]) <= fixed + fewest_mistakes(own, [Fraction(1)] * len(own))
+    stated = [number(found[1]) for found in re.finditer(
+        rf"at most {NUMBER} (?:updates?|mistakes?)\b|", text) if found[0]]  # fmt: skip
+    stated += [number(found) for found in re.findall(rf" of at most {NUMBER}", text)]
+    if not stated and "which is at least" not in text:
+        return
+    mine = problem.vector("mine")
+    square = squared_distance(rows)  # γ²
+    if any(mine):
+        least = min(products(rows, mine))
+        square = least**2 / inner(mine, mine)
+        for found in re.findall(rf"which is at least {NUMBER}", text):
+            assert number(found) ** 2 <= square
+    assert reference["margin"] > 0.0
+    step, delta = (Fraction(problem.question[name]) for name in ("step", "threshold"))
+    start = problem.vector("start")
+    size, gamma = root(inner(start, start))[0], root(square)
+    most = (largest_square(rows) + 2 * delta / step + 2 * gamma[0] * size / step) / gamma[1] ** 2
+    assert all(bound >= math.floor(most) for bound in stated)

@@ -24,7 +24,8 @@ ABOUT_FILES = ("data/", "systems/files/")
 # A sentence with one of these words may claim something.
 WORDS = re.compile(
     r"\b(proved|guarantee\w*|at most|at least|no (linear )?(rule|hyperplane|line|run)|"
-    r"every (hyperplane|line|rule)|no solution|no fewer|is better|by more|fewest|bounds?)\b",
+    r"every (hyperplane|line|rule)|no solution|no fewer|is better|by more|fewest|bounds?|"
+    r"cannot leave|larger margin)\b",
     re.IGNORECASE,
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import novikoff as nv
+from novikoff.page.export import joined
 from tests.claims import commands, page
 from tests.claims.register import Claim, all_claims
 from tests.claims.test_claims import SEED
@@ -53,6 +54,7 @@ MUTANTS: list[Mutant] = [
     ("verdicts.margin", nv, "separate",
      wrong_verdict(margin=lambda gamma: nv.Interval(gamma.lo, gamma.lo * (1 - 1e-6)))),
     ("verdicts.margin", nv, "separate", wrong_verdict(radius=lambda radius: radius * (1 - 1e-9))),
+    ("verdicts.logistic_of_categories", nv, "separate", lambda verdict: OtherSigns(verdict)),
     ("verdicts.mistake_bound", nv, "separate", wrong_verdict(mistake_bound=lambda n: n // 2)),
     ("learners.regret", nv, "regret",
      lambda found: HigherBound(found)),
@@ -85,6 +87,10 @@ MUTANTS: list[Mutant] = [
     ("page.bound_of_the_run", page, "run_answer",
      lambda told: {**told, "reference": (told.get("reference") or None)
                    and {**told["reference"], "bound": 1}}),
+    ("page.sentences_of_the_page", page, "recorded_answers",
+     lambda told: {**told, "answer": {**told["answer"], "reference":
+                   told["answer"]["reference"] and {**told["answer"]["reference"],
+                                                    "bound_text": "0"}}}),
     ("commands.fit_several_classes", commands, "inside",
      reading(r"(every hyperplane at least )(\d+)", 1)),
     ("commands.solve", commands, "inside", reading(r"(row \d+ by )(\d+)", 1)),
@@ -106,6 +112,19 @@ class HigherBound:
         return getattr(self._found, name)
 
 
+class OtherSigns:
+    """A verdict whose infinite logistic weights have the wrong sign."""
+
+    def __init__(self, verdict: nv.Verdict) -> None:
+        self._verdict = verdict
+        signs = {"+inf": "-inf", "-inf": "+inf"}
+        fates = (verdict.logistic or {}).items()
+        self.logistic = {name: signs.get(str(fate), str(fate)) for name, fate in fates} or None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._verdict, name)
+
+
 def run_all(claim: Claim) -> None:
     for number in range(claim.problems):
         claim.run(SEED, number)
@@ -124,3 +143,23 @@ def test_claim_notices(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, source, answer)
     with pytest.raises(AssertionError):
         run_all(claim)
+
+
+@pytest.mark.parametrize("name", ["sayUp", "sayDown"])
+def test_numbers_rounded_to_the_nearest_would_be_noticed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The claim about the page's sentences fails if the page rounds limits like other numbers."""
+
+    def careless(module: str) -> str:
+        script, found = re.subn(rf"const {name} = .*", f"const {name} = say;", joined(module))
+        assert found == 1
+        return script
+
+    monkeypatch.setattr(page, "joined", careless)
+    page.window.cache_clear()
+    try:
+        with pytest.raises(AssertionError):
+            run_all(all_claims()["page.sentences_of_the_page"])
+    finally:
+        page.window.cache_clear()

@@ -7,12 +7,15 @@ import io
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product, repeat
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 import novikoff as nv
 from novikoff.sentences import interval
@@ -26,7 +29,16 @@ from tests.claims.oracles import (
     reduced,
 )
 from tests.claims.oracles import spans as in_row_space
-from tests.claims.problems import Labelled, exactly, labelled, tame
+from tests.claims.problems import (
+    TAME,
+    Generator,
+    Labelled,
+    Shown,
+    Vector,
+    exactly,
+    labelled,
+    tame,
+)
 from tests.claims.register import claim
 from tests.separability_oracle import (
     Point,
@@ -34,6 +46,7 @@ from tests.separability_oracle import (
     decide,
     in_cone,
     inner,
+    signed_rows,
     squared_distance,
 )
 
@@ -280,6 +293,93 @@ def expect(fate: str, rows: Sequence[Point], on: Sequence[Point], j: int) -> Non
     finite = bool(on) and in_row_space(on, j)
     wanted = "finite" if finite else "+inf" if up else "-inf" if down else "diverges"
     assert fate == wanted
+
+
+@dataclass(frozen=True, repr=False)
+class Categories(Shown):
+    """A table with category columns, each given by the level of each row; and labels."""
+
+    X: Vector  # the number columns
+    levels: list[list[str]]  # one list for each category column
+    unused: int  # categories that no row has
+    y: npt.NDArray[Any]
+    bias: bool
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        columns: dict[str, Any] = {f"x{j}": self.X[:, j] for j in range(self.X.shape[1])}
+        for k, values in enumerate(self.levels):
+            known = sorted({*values}) + [f"unused {i}" for i in range(self.unused)]
+            columns[f"c{k}"] = pd.Categorical(values, categories=known)
+        return pd.DataFrame(columns)
+
+    def columns(self) -> dict[str, list[list[int]] | Vector]:
+        """The columns of the design matrix by name, a category column one for each level."""
+        found: dict[str, Any] = {f"x{j}": self.X[:, j] for j in range(self.X.shape[1])}
+        for k, values in enumerate(self.levels):
+            for level in sorted({*values}):
+                found[f"c{k}={level}"] = [float(value == level) for value in values]
+        return found
+
+    def rows(self, without: Sequence[str] = ()) -> list[Point]:
+        """The signed rows of the design matrix without some columns."""
+        kept = [column for name, column in self.columns().items() if name not in without]
+        X = np.column_stack(kept) if kept else np.zeros((len(self.y), 1))
+        return signed_rows(X, np.where(self.y == 1, 1, -1).tolist(), self.bias)
+
+
+def categories(rng: Generator) -> Categories:
+    """One or two category columns of two or three levels, and up to two columns of numbers."""
+    problem = labelled(rng, styles=TAME, most_columns=2)
+    n = len(problem.y)
+    levels = [
+        [str(level) for level in rng.choice(["a", "b", "c"][: int(rng.integers(1, 4))], n)]
+        for _ in range(int(rng.integers(1, 3)))
+    ]
+    y = (problem.y == problem.classes[-1]).astype(int)
+    if rng.random() < 0.4:  # labels that depend on a level
+        y = np.array([int(level == "a") for level in levels[0]])
+        y[:2] = [0, 1]
+    X = problem.X[:, : int(rng.integers(0, problem.X.shape[1] + 1))]
+    return Categories(X, levels, int(rng.integers(2)), y, problem.bias)
+
+
+@claim(
+    categories,
+    covers=["Verdict.logistic", "Verdict.responsible_columns"],
+    sentences=["categories are compared with"],
+)
+def logistic_of_categories(problem: Categories) -> None:
+    """Weights of category columns are those of the design matrix without the reference levels.
+
+    Each category column has one reference level; without a bias, the first category column has
+    none. A category column is responsible if the data is inseparable without all of its levels.
+    """
+    verdict = nv.separate(problem.frame, problem.y, fit_intercept=problem.bias)
+    truth = decide(problem.rows())
+    assert verdict.kind in (truth.kind, "undecided")
+    fates = verdict.logistic
+    if fates is None:
+        return
+    names = [*problem.columns()]
+    assert [*fates][: len(names)] == names
+    references = [str(name) for name, fate in fates.items() if fate == "reference"]
+    dropped = range(0 if problem.bias else 1, len(problem.levels))
+    assert [name.partition("=")[0] for name in references] == [f"c{k}" for k in dropped]
+    rows = problem.rows(without=references)
+    assert decide(rows).separated == truth.separated
+    on = [row for i, row in enumerate(rows) if i not in {*truth.separated}]
+    left = [fate for fate in fates.values() if fate != "reference"]
+    first = len(rows[0]) - len(left)  # a column of zeros stands for no column
+    for j, fate in enumerate(left):
+        expect(fate, rows, on, first + j)
+    columns = verdict.responsible_columns
+    if columns is None or truth.kind == "inseparable":
+        return
+    for column in problem.frame:
+        own = [name for name in names if name.partition("=")[0] == column]
+        lost = decide(problem.rows(without=own)).kind == "inseparable"
+        assert lost == (column in columns), column
 
 
 @claim(

@@ -413,6 +413,31 @@ def test_the_clouds_are_those_of_another_preset(name: str) -> None:
         assert f"the bound grows from {most[0]} to {most[1]:,}" in lesson
 
 
+KINDS = {
+    "xor": "inseparable", "flipped": "inseparable", "equal_rows": "quasi-separable",
+    "on_the_line": "quasi-separable", "and": "separable", "or": "separable",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_verdict_is_that_of_the_lesson(name: str) -> None:
+    answer = study.run_answer(Question.from_json(ALL[name]["question"]))
+    assert answer["kind"] == KINDS[name]
+    table = ALL[name]["question"]["points"]
+    if name == "equal_rows":
+        assert any([*spot, -label] in table for *spot, label in table)
+
+
+def test_the_bounds_are_as_large_as_the_lessons_say() -> None:
+    wide, thin = (
+        study.run_answer(Question.from_json(ALL[name]["question"]))
+        for name in ("two_clouds", "thin_margin")
+    )
+    assert len(wide["run"]["index"]) < wide["reference"]["bound"] / 5
+    assert thin["reference"]["margin"] < wide["reference"]["margin"] / 2
+    assert thin["reference"]["bound"] > 2 * wide["reference"]["bound"]
+
+
 def check_pocket(question: dict[str, Any], told: dict[str, Any]) -> None:
     """Recompute the pocket algorithm from the rows that were drawn."""
     A, run = signed(question), told["run"]

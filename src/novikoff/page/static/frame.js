@@ -25,7 +25,7 @@ const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], [
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
   ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
-const LINES = [["line-now", "w now"], ["line-star", "w* and its margin; support vectors are ringed"], ["line-weak", "separates weakly, with points on it"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
+const LINES = [["line-now", "w now"], ["line-star", "w*, its margin, ringed support vectors"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
 const SHADES = new Map([["line", "w"], ["voted", "the vote of all w"], ["rbf", "a kernel: RBF"], ["poly", "a kernel: degree 2"], ["network", "a network for XOR"]]);
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
