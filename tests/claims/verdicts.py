@@ -344,11 +344,7 @@ def categories(rng: Generator) -> Categories:
     return Categories(X, levels, int(rng.integers(2)), y, problem.bias)
 
 
-@claim(
-    categories,
-    covers=["Verdict.logistic", "Verdict.responsible_columns"],
-    sentences=["categories are compared with"],
-)
+@claim(categories, covers=["Verdict.logistic", "Verdict.responsible_columns"])
 def logistic_of_categories(problem: Categories) -> None:
     """Weights of category columns are those of the design matrix without the reference levels.
 
