@@ -326,7 +326,7 @@ def _stationary(rows: Sequence[Plain], p: int) -> Point:
     partial(system, strict=False),
     covers=["linear_program", "Optimum", "Optimum.kind", "Optimum.value", "Optimum.exact_value",
             "Optimum.w", "Optimum.exact_w", "Optimum.dual", "Optimum.ray", "Optimum.solution"],
-    sentences=["the value is {}, ", "for ever along a ray of solutions (proved)"],
+    sentences=["the value is {}, ", "without end along a ray of solutions (proved)"],
     problems=150,
 )  # fmt: skip
 def optimum(problem: System) -> None:

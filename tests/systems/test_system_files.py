@@ -22,9 +22,9 @@ from scipy.sparse import csc_array
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.systems.files.builder import SystemFile
-from novikoff.systems.files.csv import parse_csv
-from novikoff.systems.files.lp import parse_lp
-from novikoff.systems.files.mps import parse_mps
+from novikoff.systems.files.csv import csv_system
+from novikoff.systems.files.lp import lp_system
+from novikoff.systems.files.mps import mps_system
 from novikoff.systems.files.reading import read_model
 from tests.real_data import published_systems, real
 
@@ -116,9 +116,9 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     assert model.lower == (F(0), None, F(5, 2))
     assert model.upper == (F(4), F(-1), F(5, 2))
     assert "OTHER" in notes[0]
-    assert "whole numbers" in notes[1]
+    assert "integer variable" in notes[1]
     unbounded = MPS.partition("BOUNDS")[0] + "BOUNDS\n fr X\nENDATA\n"
-    assert '("Y") have no upper one' in read(unbounded, "mps", tmp_path).notes[1]
+    assert '("Y") have no upper bound here' in read(unbounded, "mps", tmp_path).notes[1]
     for packed in (gzip.compress(MPS.encode()), bz2.compress(MPS.encode())):
         assert read(packed, "mps", tmp_path).model == model
 
@@ -148,7 +148,7 @@ def test_packed_files_are_not_unpacked_without_limit(
         ("csv", "1\n", "no column has any in line 2"),
         ("csv", "1,2,3,4\n", "no column has any in line 2"),
         ("lp", "Minimize\n", 'there is "Minimize"'),
-        ("mps", " N c\n", "line 1: this line stands in no section"),
+        ("mps", " N c\n", "line 1: this line is in no section"),
     ],
 )
 def test_an_error_in_the_first_of_many_short_lines_takes_little_memory(
@@ -371,58 +371,58 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("csv", "x,is,to\nnan,<=,3\n2,<=,3\n", 'line 2: the coefficient of "x" is "nan"'),
     ("csv", "x,y,is,to\nNaN,1,<=,3\n", 'line 2: the coefficient of "x" is "NaN"'),
     ("csv", "x,is,to\n1,<=,inf\n", 'line 2: the right side, column "to", is "inf"'),
-    ("csv", "x;is;to\n1,5;<=;3\n", "the decimal point is a point"),
+    ("csv", "x;is;to\n1,5;<=;3\n", "write the decimal point as a point"),
     ("csv", "x,is,to\n1/0,<=,3\n", "division by zero"),
     ("csv", "x,is,to\n1e999999999,<=,3\n", "more than 1,000 digits"),
     ("csv", "x,is,to\n1e99999999999999999999,<=,3\n", "more than 1,000 digits"),
     ("csv", "x,x,is,to\n1,2,<=,3\n", 'two columns are called "x"'),
     ("csv", "x,,is,to\n1,2,<=,3\n", "column 2 has no name"),
     ("csv", "x,is,to\n1,<=,3,4\n", "line 2: there are 4 fields, 3 in the header"),
-    ("csv", "name,x,is,to\na,1,<=,3\na,2,<=,3\n", 'line 3: the row "a" is there twice'),
-    ("csv", 'x,is,to\n"1,<=,3\n', "not sound CSV"),
+    ("csv", "name,x,is,to\na,1,<=,3\na,2,<=,3\n", 'line 3: the row "a" appears twice'),
+    ("csv", 'x,is,to\n"1,<=,3\n', "not valid CSV"),
     ("csv", b"x,is,to\n1,<=,3\n\xff,<=,3\n", "line 3: this is not text in UTF-8"),
     ("csv", gzip.compress(b"x,is,to\n1,<=,3\n")[:-9], "cut off"),
     ("csv", bz2.compress(b"x,is,to\n1,<=,3\n")[:-9], "bzip2"),
     ("mps", GOOD.format("").replace("ENDATA\n", ""), "line 8: the file ends here without ENDATA"),
-    ("mps", GOOD.format("") + " X C 1\n", "line 10: there is text behind ENDATA"),
-    ("mps", " X C 1\nENDATA\n", "line 1: this line stands in no section"),
-    ("mps", GOOD.format("SOS\n"), 'line 9: "SOS" is no section'),
+    ("mps", GOOD.format("") + " X C 1\n", "line 10: there is text after ENDATA"),
+    ("mps", " X C 1\nENDATA\n", "line 1: this line is in no section"),
+    ("mps", GOOD.format("SOS\n"), 'line 9: "SOS" is not a supported section'),
     ("mps", GOOD.format("").replace(" L R", " Q R"), "line 4: a row is N, L, G or E"),
-    ("mps", GOOD.format("").replace(" L R", " L R\n G R"), 'line 5: the row "R" is there twice'),
+    ("mps", GOOD.format("").replace(" L R", " L R\n G R"), 'line 5: the row "R" appears twice'),
     ("mps", GOOD.format("").replace("X C 1", "X D 1"), 'line 6: there is no row "D"'),
     ("mps", GOOD.format("").replace("X C 1 R 1", "X R 1 R 1"), 'line 6: the coefficient of "X"'),
     ("mps", GOOD.format("").replace("R 1\n", "R\n"), "line 6: there are 4 fields"),
     ("mps", GOOD.format("").replace("R 4", "R 4x"), 'line 8: the right side of row "R" is "4x"'),
-    ("mps", GOOD.format("").replace("R 4", "R 4 R 5"), 'the right side of row "R" is there twice'),
+    ("mps", GOOD.format("").replace("R 4", "R 4 R 5"), 'the right side of row "R" appears twice'),
     ("mps", GOOD.format(" T C 5\n"), 'line 9: RHS has a second vector "T"'),
     ("mps", GOOD.format("RANGES\n S C 5\n"), "line 10: row"),
     ("mps", GOOD.format("BOUNDS\n UP B Z 5\n"), 'line 10: there is no column "Z"'),
-    ("mps", GOOD.format("BOUNDS\n SC B X 5\n"), 'line 10: "SC" is no kind of bound'),
+    ("mps", GOOD.format("BOUNDS\n SC B X 5\n"), 'line 10: "SC" is not a supported kind of bound'),
     ("mps", GOOD.format("BOUNDS\n UP B X\n"), "line 10"),
-    ("mps", GOOD.format("BOUNDS\n UP B X -5\n"), "some programs take 0, some −∞"),
-    ("mps", GOOD.format("BOUNDS\n UP B X 5\n UP B X 6\n"), "another upper bound in line 10"),
-    ("mps", GOOD.format("BOUNDS\n LO B X inf\n"), "nothing meets it"),
+    ("mps", GOOD.format("BOUNDS\n UP B X -5\n"), "some programs use 0, some −∞"),
+    ("mps", GOOD.format("BOUNDS\n UP B X 5\n UP B X 6\n"), "a different upper bound in line 10"),
+    ("mps", GOOD.format("BOUNDS\n LO B X inf\n"), "no point satisfies it"),
     ("mps", GOOD.format("OBJSENSE\n UPWARDS\n"), "neither MIN nor MAX"),
     ("lp", ON_PAPER.format("").replace("min", "best"), "line 1: the file must begin with"),
     ("lp", ON_PAPER.format("").replace("end", ""), '"End" is expected'),
-    ("lp", ON_PAPER.format("") + "x <= 3\n", 'nothing is expected behind "End"'),
-    ("lp", ON_PAPER.format(" c1: x >= 3\n"), 'line 5: the row "c1" is there twice'),
+    ("lp", ON_PAPER.format("") + "x <= 3\n", 'nothing is expected after "End"'),
+    ("lp", ON_PAPER.format(" c1: x >= 3\n"), 'line 5: the row "c1" appears twice'),
     ("lp", ON_PAPER.format(" x + >= 3\n"), "line 5: a number or a variable is expected"),
     ("lp", ON_PAPER.format(" 1 <= x +\n c2: y <= 3\n"), "line 6: a number or a variable"),
     ("lp", ON_PAPER.format(" x y >= 3\n"), 'one of <=, >= and = is expected, but there is "y"'),
     ("lp", ON_PAPER.format(" x >= y\n"), "line 5: a number is expected"),
     ("lp", ON_PAPER.format(" x >= 3 y\n + y >= 2\n"), "line 5: a row ends with its number"),
-    ("lp", ON_PAPER.format(" 1 <= x >= 2\n"), "point the same way"),
+    ("lp", ON_PAPER.format(" 1 <= x >= 2\n"), "must point the same way"),
     ("lp", ON_PAPER.format(" 1 <= 2\n"), "a row needs a variable"),
     ("lp", ON_PAPER.format(" x + [ y ^ 2 ] >= 2\n"), 'there is "["'),
     ("lp", ON_PAPER.format(" x >= 1e9999\n"), "more than 1,000 digits"),
     ("lp", ON_PAPER.format(" x >= inf\n"), "a number is expected"),
     ("lp", ON_PAPER.format("bounds\n x <= -1\n"), "line 6: the upper bound of"),
     ("lp", ON_PAPER.format("bounds\n x <= y\n"), "line 6: a number is expected"),
-    ("lp", ON_PAPER.format("bounds\n x >= 1\n x >= 2\n"), "another lower bound in line 6"),
+    ("lp", ON_PAPER.format("bounds\n x >= 1\n x >= 2\n"), "a different lower bound in line 6"),
     ("lp", ON_PAPER.format("semi-continuous\n x\n"), "a section of a linear program"),
-    ("npz", b"PK\x03\x04 and so on", "not a sound npz file"),
-    ("npz", npz(A=np.array([[object()]])), "not a sound npz file"),
+    ("npz", b"PK\x03\x04 and so on", "not a valid npz file"),
+    ("npz", npz(A=np.array([[object()]])), "not a valid npz file"),
     ("npz", npz(c=np.ones(2)), "there is no A"),
     ("npz", npz(A=np.ones((2, 2)), c=np.ones(2), b=np.ones(2)), '"b" is none of them'),
     ("npz", npz(A=np.ones((1, 1)), c=np.array(["a"])), "not numbers"),
@@ -465,7 +465,7 @@ def test_no_such_file(tmp_path: Path) -> None:
 def test_pieces_of_files_are_read_or_refused() -> None:
     """Every beginning of a good file, and every file that lacks one letter."""
     table = "n,x,is,to\na,1,<=,3\nb,2,=,4\n"
-    for parse, text in ((parse_mps, MPS), (parse_lp, LP), (parse_csv, table)):
+    for parse, text in ((mps_system, MPS), (lp_system, LP), (csv_system, table)):
         for k in range(1, len(text)):
             for piece in (text[:k], text[:k] + text[k + 1 :]):
                 with contextlib.suppress(DataError):

@@ -220,7 +220,7 @@ def test_bad_input() -> None:
         "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
         "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
         "θ must be a finite number": lambda: McCullochPitts(math.nan),
-        "Inhibitory inputs are numbers of inputs": lambda: McCullochPitts(1, (-1,)),
+        "inhibitory must contain numbers of inputs": lambda: McCullochPitts(1, (-1,)),
         "whole number of inputs above 0, not 0": lambda: or_gate(0),
         "There are 2 inputs": lambda: Network.xor().forward([1, 2, 3]),
         "cycle, .*'a'.* not feed-forward; use settle": lambda: Network.from_edges(

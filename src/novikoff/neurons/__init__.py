@@ -1,6 +1,11 @@
-"""Threshold neurons and networks of them, written by hand (A12).
+"""Threshold neurons and networks of them (A12).
 
-What one neuron cannot do has a proof: `novikoff.separate` on its truth table.
+- `McCullochPitts`, `and_gate`, `or_gate`: single threshold neurons on inputs 0 and 1.
+- `Network`: feed-forward and recurrent networks, given by layers or by edges.
+- `ACTIVATIONS`: activation functions with their derivatives.
+
+`novikoff.separate` on the truth table of a function proves that no single neuron computes it, if
+that is so.
 """
 
 from novikoff.neurons.network import Network, Settled

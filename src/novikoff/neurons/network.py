@@ -1,4 +1,4 @@
-"""Networks of neurons: layers without cycles, or recurrent ones that settle (A12)."""
+"""Networks of neurons: feed-forward, and recurrent."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class Settled(NamedTuple):
-    """What became of a recurrent network.
+    """The end of a recurrent network's updates.
 
     Attributes
     ----------
     state : array of shape (n_units,)
-        The values at the end.
+        The values of the units at the end.
     period : int or None
-        1 at a fixed point: no neuron would change. More: the states after sweeps repeat. None if
-        neither was seen.
+        1 at a fixed point, where no unit changes. A larger number if the states after the sweeps
+        repeat with this period. None if neither was seen.
     pre_period : int or None
-        The sweeps before that.
+        The number of sweeps before the fixed point or the repetition.
     """
 
     state: Vector
@@ -37,32 +37,32 @@ class Settled(NamedTuple):
 
     @property
     def fixed(self) -> bool:
-        """Whether it is a fixed point."""
+        """Whether the state is a fixed point."""
         return self.period == 1
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Neurons j with values f_j(Σ_i w_ji·v_i + b_j), over the edges i → j that there are.
+    """A network of neurons with the values v_j = f_j(Σ w_ji·v_i + b_j) over edges i → j (A12).
 
-    Use `from_layers` or `from_edges`.
+    Use `from_layers` or `from_edges` to make a network.
 
     Attributes
     ----------
     units : tuple of names
-        The inputs first.
+        The names of the units, the inputs first.
     n_inputs : int
-        How many inputs there are.
+        The number of inputs.
     weights : array of shape (n_units, n_units)
-        ``weights[j, i]`` is the weight of the edge i → j; 0 where there is none.
+        ``weights[j, i]`` is the weight of the edge i → j; 0 if there is no edge.
     edges : boolean array of shape (n_units, n_units)
-        Where there is an edge: its weight may be 0.
+        Whether there is an edge; the weight of an edge may be 0.
     biases : array of shape (n_units,)
-        b, the negative of a threshold.
+        b, the negatives of the thresholds.
     activations : tuple of str
-        The name of f for each unit, of `ACTIVATIONS`.
+        The name of each unit's activation function, one of `ACTIVATIONS`.
     outputs : tuple of int
-        The numbers of the units that `forward` returns.
+        The numbers of the units whose values `forward` returns.
 
     Examples
     --------
@@ -87,20 +87,22 @@ class Network:
         biases: Mapping[Hashable, float] | None = None,
         activation: str | Mapping[Hashable, str] = "threshold",
     ) -> Network:
-        """A network of edges (source, target, weight); units are named by them, and by biases.
+        """Make a network from edges (source, target, weight).
 
-        The outputs are the units without edges to others, or all but the inputs if there are none.
+        The units are those that the edges, the inputs and the biases name. The outputs are the
+        units without edges to other units, or all units except the inputs if there are none.
 
         Parameters
         ----------
         edges : iterable of (source, target, weight)
-            No edge leads to an input, and none comes twice.
+            No edge may lead to an input, and no edge may come twice.
         inputs : sequence of names
             The units whose values are given.
         biases : dict of name → bias, optional
-            0 for others; an input has none.
+            The biases; 0 for units that are not named. Inputs have no bias.
         activation : str, or dict of name → str
-            The activation function of all units, or of some; others have "threshold".
+            The activation function of all units, or of some; "threshold" for units that are not
+            named.
 
         Examples
         --------
@@ -152,9 +154,10 @@ class Network:
         layers: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]],
         activation: str = "threshold",
     ) -> Network:
-        """A multilayer perceptron: each layer is (W, b) with W of shape (outputs, inputs).
+        """Make a multilayer perceptron; each layer is (W, b) with W of shape (outputs, inputs).
 
-        Units are named x1, x2, … in layer 0, h1.1, h1.2, … in layer 1, and y1, y2, … in the last.
+        The inputs are named x1, x2, …, the units of the first hidden layer h1.1, h1.2, …, and the
+        units of the last layer y1, y2, …
         """
         parts = [(np.atleast_2d(np.asarray(W, float)), np.atleast_1d(b)) for W, b in layers]
         edges: list[tuple[str, str, float]] = []
@@ -178,13 +181,16 @@ class Network:
 
     @classmethod
     def xor(cls) -> Network:
-        """XOR by two layers: one of them, but not both. No table entry lies on a neuron's line."""
+        """The network of two layers that computes XOR: one of the inputs, but not both.
+
+        No row of the truth table lies on the hyperplane of a neuron.
+        """
         return cls.from_layers([([[1, 1], [1, 1]], [-0.5, -1.5]), ([[1, -1]], [-0.5])])
 
     def forward(self, x: npt.ArrayLike) -> Vector:
         """The values of the outputs, for inputs of shape (n_inputs,) or (n, n_inputs).
 
-        ValueError where the edges form a cycle: see `settle`.
+        ValueError if the edges form a cycle: use `settle` for recurrent networks.
         """
         given = np.asarray(x, dtype=np.float64)
         if given.ndim not in (1, 2) or given.shape[-1] != self.n_inputs:
@@ -201,7 +207,10 @@ class Network:
 
     @property
     def layers(self) -> list[list[int]]:
-        """The units by the longest way to them from a unit without edges into it, inputs first."""
+        """The units by the length of the longest path to them, inputs first.
+
+        Paths start at units without incoming edges.
+        """
         depth = np.zeros(len(self.units), dtype=np.int64)
         sources = {j: np.flatnonzero(row).tolist() for j, row in enumerate(self.edges)}
         try:
@@ -223,23 +232,37 @@ class Network:
         rng: np.random.Generator | None = None,
         max_sweeps: int = 1000,
     ) -> Settled:
-        """Update all units but the inputs, sweep after sweep, until a fixed point or a repetition.
+        """Update all units except the inputs, sweep after sweep, until the values repeat.
 
-        Guarantee: of threshold units with symmetric weights and none to themselves, asynchronous
-        updates reach a fixed point (Hopfield 1982), synchronous ones a period of 1 or 2 (Goles and
-        Olivos 1981). Others may go round longer.
+        Guarantee: for threshold units with symmetric weights and no edges from a unit to itself,
+        asynchronous updates reach a fixed point (Hopfield), and synchronous updates reach a period
+        of 1 or 2 (Goles and Olivos). Other networks may have longer periods.
 
         Parameters
         ----------
         start : array of shape (n_units,)
-            The first values, inputs included.
+            The initial values, inputs included.
         update : "asynchronous" or "synchronous"
-            One unit after the other, each seeing the last changes, or all at once.
+            Whether the units are updated one after the other, each with the latest values of the
+            others, or all at once.
         rng : Generator, optional
-            For asynchronous updates in a new random order in each sweep, which ends at a fixed
-            point only. By default they come in the order of the units.
+            For asynchronous updates in a new random order in each sweep; then only a fixed point
+            ends the updates. By default the units are updated in their order.
         max_sweeps : int
-            When to stop.
+            The largest number of sweeps.
+
+        Returns
+        -------
+        Settled
+            The values at the end, and the period if one was found.
+
+        References
+        ----------
+        Hopfield, J. J. (1982). Neural networks and physical systems with emergent collective
+        computational abilities. *Proceedings of the National Academy of Sciences* 79(8), 2554-2558.
+
+        Goles, E. and Olivos, J. (1981). Comportement périodique des fonctions à seuil binaires et
+        applications. *Discrete Applied Mathematics* 3(2), 93-105.
         """
         state = np.array(start, dtype=np.float64)
         if state.shape != (len(self.units),) or not np.isfinite(state).all():
@@ -248,7 +271,7 @@ class Network:
             raise ValueError(f"The update is asynchronous or synchronous, not {update!r}.")
         if max_sweeps < 1:
             raise ValueError(f"max_sweeps must be 1 at least, not {max_sweeps!r}.")
-        rng = None if update == "synchronous" else rng  # all at once has no order
+        rng = None if update == "synchronous" else rng  # synchronous updates have no order
         units, seen = np.arange(self.n_inputs, len(self.units)), {(state + 0.0).tobytes(): 0}
         for sweep in range(1, max_sweeps + 1):
             before = state.copy()
@@ -263,10 +286,10 @@ class Network:
         return Settled(state, None, None)
 
     def draw(self, ax: Axes | None = None) -> Axes:
-        """A picture: units in layers, or on a circle if there are cycles; needs matplotlib."""
-        from novikoff.neurons.picture import draw
+        """Draw the units in layers, or on a circle if there are cycles; needs matplotlib."""
+        from novikoff.neurons.picture import draw_network
 
-        return draw(self, ax)
+        return draw_network(self, ax)
 
     def _value(self, j: int, values: Vector) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""One neuron: its activation function, and that of McCulloch and Pitts (1943), with gates (A12)."""
+"""Activation functions, and the neuron of McCulloch and Pitts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from novikoff.core.rows import Indices, Vector
 
 
 class Activation(NamedTuple):
-    """A function of a neuron's weighted sum z, and its derivative; NaN where there is none.
+    """An activation function of the weighted sum z, and its derivative.
+
+    The derivative is NaN at points where the function has no derivative.
 
     Examples
     --------
@@ -44,10 +46,11 @@ def _logistic_slope(z: Vector) -> Vector:
 
 def _tanh_slope(z: Vector) -> Vector:
     t = np.exp(-np.abs(z))
-    return np.asarray((2.0 * t / (1.0 + t * t)) ** 2)  # 1 − tanh² would cancel
+    return np.asarray((2.0 * t / (1.0 + t * t)) ** 2)  # 1 − tanh² would lose digits
 
 
-#: z; 1 where z ≥ 0, else 0; min(max(z, 0), 1); 1/(1 + e⁻ᶻ); tanh z.
+#: The activation functions by name: z; 1 if z ≥ 0, otherwise 0; min(max(z, 0), 1); 1/(1 + e⁻ᶻ);
+#: tanh z.
 ACTIVATIONS: dict[str, Activation] = {
     "identity": Activation(lambda z: +z, np.ones_like),
     "threshold": Activation(lambda z: np.where(z >= 0.0, 1.0, 0.0), _threshold_slope),
@@ -59,19 +62,26 @@ ACTIVATIONS: dict[str, Activation] = {
 
 @dataclass(frozen=True)
 class McCullochPitts:
-    """It fires if at least θ excitatory inputs are 1, and no inhibitory one is.
+    """The neuron of McCulloch and Pitts: a threshold unit on inputs that are 0 or 1 (A12).
 
-    Whatever it computes is separated by the hyperplane of `rule`. XOR is not: no neuron computes
-    it, and the certificate proves that.
+    The neuron fires, with the value 1, if at least θ excitatory inputs are 1 and no inhibitory
+    input is 1. The hyperplane of `rule` separates the inputs on which it fires from the others. No
+    hyperplane does that for XOR, so that no neuron computes XOR.
 
     Parameters
     ----------
     theta : float
-        θ.
+        The threshold θ.
     inhibitory : sequence of int
-        The numbers of the inputs each of which prevents it from firing; all others excite it.
+        The numbers of the inhibitory inputs, each of which prevents the neuron from firing. All
+        other inputs are excitatory.
     n_inputs : int, optional
-        How many inputs it has; any number where it is not given.
+        The number of inputs; any number if it is not given.
+
+    References
+    ----------
+    McCulloch, W. S. and Pitts, W. (1943). A logical calculus of the ideas immanent in nervous
+    activity. *Bulletin of Mathematical Biophysics* 5, 115-133.
 
     Examples
     --------
@@ -80,7 +90,7 @@ class McCullochPitts:
     >>> McCullochPitts(1, inhibitory=[0])(table).tolist()  # x₂ and not x₁
     [0, 1, 0, 0]
     >>> verdict = nv.separate(table, [0, 1, 1, 0])  # XOR: the four rows contradict each other
-    >>> verdict.kind, [str(weight) for weight in verdict.certificate.multipliers.values()]
+    >>> verdict.kind, [str(value) for value in verdict.certificate.multipliers.values()]
     ('inseparable', ['1', '1', '1', '1'])
     """
 
@@ -93,52 +103,56 @@ class McCullochPitts:
             raise ValueError(f"The threshold θ must be a finite number, not {self.theta!r}.")
         inputs = tuple(self.inhibitory)
         if not all(isinstance(j, Integral) and j >= 0 for j in inputs):
-            raise ValueError(f"Inhibitory inputs are numbers of inputs, from 0, not {inputs!r}.")
+            raise ValueError(
+                f"inhibitory must contain numbers of inputs, from 0 on, not {inputs!r}."
+            )
         object.__setattr__(self, "inhibitory", tuple(sorted({int(j) for j in inputs})))
 
     def __call__(self, x: npt.ArrayLike) -> Indices:
-        """1 or 0 for inputs of shape (d,), or for each row of shape (n, d)."""
+        """The output, 1 or 0, for inputs of shape (d,), or for each row of shape (n, d)."""
         inputs = np.asarray(x, dtype=np.float64)
         if inputs.ndim not in (1, 2):
             raise ValueError(f"Inputs are a vector or a matrix, not of shape {inputs.shape}.")
-        strange = np.argwhere((inputs != 0.0) & (inputs != 1.0))
-        if len(strange) > 0:
-            at = tuple(strange[0].tolist())
+        not_binary = np.argwhere((inputs != 0.0) & (inputs != 1.0))
+        if len(not_binary) > 0:
+            at = tuple(not_binary[0].tolist())
             raise ValueError(f"Inputs are 0 or 1, but input {at[-1]} is {inputs[at]}.")
         w, b = self.rule(inputs.shape[-1])
         return np.asarray(inputs @ w + b >= 0.0).astype(np.int64)
 
     def rule(self, d: int) -> tuple[Vector, float]:
-        """Weights w and bias b with the same answers: it fires where ⟨w, x⟩ + b ≥ 0."""
+        """Weights w and a bias b such that the neuron fires if and only if ⟨w, x⟩ + b ≥ 0."""
         if self.n_inputs not in (None, d):
             raise ValueError(f"The neuron has {self.n_inputs} inputs, not {d}.")
         if self.inhibitory and self.inhibitory[-1] >= d:
-            raise ValueError(f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d}.")
-        theta = float(min(max(self.theta, 0), d + 1))  # beyond these it answers the same
+            raise ValueError(
+                f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d} inputs."
+            )
+        theta = float(min(max(self.theta, 0), d + 1))  # outside [0, d + 1] nothing changes
         w = np.ones(d)
         w[list(self.inhibitory)] = -1.0 - max(0.0, d - len(self.inhibitory) - theta)
         return w, -theta
 
 
 def and_gate(d: int) -> McCullochPitts:
-    """The neuron that fires if all of d inputs are 1.
+    """The neuron that fires if all of its d inputs are 1.
 
     >>> and_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 0, 0, 1]
     """
-    return McCullochPitts(_inputs(d), n_inputs=int(d))
+    return McCullochPitts(_input_count(d), n_inputs=int(d))
 
 
 def or_gate(d: int) -> McCullochPitts:
-    """The neuron that fires if one of d inputs is 1.
+    """The neuron that fires if at least one of its d inputs is 1.
 
     >>> or_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 1, 1, 1]
     """
-    return McCullochPitts(min(1, _inputs(d)), n_inputs=int(d))
+    return McCullochPitts(min(1, _input_count(d)), n_inputs=int(d))
 
 
-def _inputs(d: int) -> int:
+def _input_count(d: int) -> int:
     if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
         raise ValueError(f"A gate needs a whole number of inputs above 0, not {d!r}.")
     return int(d)

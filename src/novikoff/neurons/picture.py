@@ -1,4 +1,4 @@
-"""A network as a picture."""
+"""Drawing a network with matplotlib."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
     from novikoff.neurons.network import Network
 
-_LOOP = 0.16  # the radius of an edge from a unit to itself; neighbours are 1 apart
-_PLATE = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"}  # behind a text
+# The radius of an edge from a unit to itself; neighbouring units are 1 apart.
+_LOOP = 0.16
+# The box behind a text.
+_TEXT_BOX = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"}
 
 
-def draw(network: Network, ax: Axes | None = None) -> Axes:
-    """Units with their thresholds, edges with their weights; dashed where they inhibit."""
+def draw_network(network: Network, ax: Axes | None = None) -> Axes:
+    """Draw the units with their thresholds and the edges with their weights; inhibiting: dashed."""
     if find_spec("matplotlib") is None:
         raise ImportError("Pictures need matplotlib: pip install 'novikoff[plots]'.")
     if ax is None:
@@ -39,7 +41,7 @@ def draw(network: Network, ax: Axes | None = None) -> Axes:
         if j >= network.n_inputs:
             bias, kind = float(network.biases[j]), network.activations[j]
             note = f"θ = {0.0 - bias:g}" if kind == "threshold" else f"{kind}\nb = {bias:g}"
-            below: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 8, "bbox": _PLATE}
+            below: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 8, "bbox": _TEXT_BOX}
             ax.annotate(note, (x, y), (0, -19), textcoords="offset points", **below)
     ax.set_aspect("equal")
     low, high = places.min(axis=0) - 0.6, places.max(axis=0) + 0.6
@@ -49,7 +51,7 @@ def draw(network: Network, ax: Axes | None = None) -> Axes:
 
 
 def _places(network: Network) -> Vector:
-    """Layers from left to right, each centred; or a circle, where there are cycles."""
+    """Coordinates of the units: layers from left to right, or a circle if there are cycles."""
     try:
         layers = network.layers
     except ValueError:
@@ -64,7 +66,7 @@ def _places(network: Network) -> Vector:
 
 
 def _edge(ax: Axes, start: Vector, end: Vector, weight: float, mutual: bool) -> None:
-    """An arrow with its weight near its source; curved where one leads back, or a ring."""
+    """Draw an arrow with its weight; it is curved if an edge leads back, a ring if it is a loop."""
     look = {"ls": "--" if weight < 0.0 else "-", "color": "#1f4e79" if weight > 0 else "#b35900"}
     if np.array_equal(start, end):
         at = start + np.array([0.0, 2.4 * _LOOP])
@@ -76,7 +78,7 @@ def _edge(ax: Axes, start: Vector, end: Vector, weight: float, mutual: bool) -> 
         arrow = {"arrowstyle": "-|>", "lw": 1.2, "shrinkA": 16, "shrinkB": 16, **look}
         arrow["connectionstyle"] = f"arc3,rad={bend}"
         ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=arrow, zorder=1)
-        # A parabola is 2·0.22·0.78 of its bend away from the line there.
+        # At 0.22 of its way, the curve is 2·0.22·0.78 of its bend away from the straight line.
         at = start + 0.22 * way + 0.3432 * bend * np.array([way[1], -way[0]])
     x, y = at.tolist()
-    ax.text(x, y, f"{weight:g}", ha="center", va="center", fontsize=9, bbox=_PLATE, zorder=2)
+    ax.text(x, y, f"{weight:g}", ha="center", va="center", fontsize=9, bbox=_TEXT_BOX, zorder=2)

@@ -71,7 +71,9 @@ class Optimum:
             return str(self.solution)
         if self.kind == "unbounded":
             course = "grows" if self.value.hi > 0.0 else "falls"
-            return f"Unbounded: the objective {course} for ever along a ray of solutions (proved)."
+            return (
+                f"Unbounded: the objective {course} without end along a ray of solutions (proved)."
+            )
         if self.kind == "undecided":
             return f"Undecided: the value is in [{self.value.lo:.17g}, {self.value.hi:.17g}]."
         value = self.exact_value or Fraction(0)

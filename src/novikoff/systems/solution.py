@@ -267,5 +267,5 @@ def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     fewer = "no fewer of them do"
     if kept:
-        fewer = "none of those that may be blamed is superfluous"
+        fewer = "none of the rows that may be blamed is superfluous"
     return f"Infeasible: {listed} contradict each other, and {fewer} (proved)."

@@ -1,1 +1,1 @@
-"""Files of inequalities, read or refused in a sentence: CSV, MPS, LP and npz."""
+"""Readers for files of linear inequalities."""

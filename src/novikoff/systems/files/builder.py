@@ -1,4 +1,4 @@
-"""The parts of a `LinearSystem` while a file is read: exact numbers, names, bounds, lines."""
+"""Building a `LinearSystem` while a file is read: exact numbers, names, bounds, line numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from novikoff.data.messages import counted, listed, quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, Relation
 
-# Other readers take a bound of this size for none.
+# Like other readers, bounds of this size or more count as infinite.
 NO_BOUND: Final = Fraction(10**20)
-_MAX_DIGITS: Final = 1000
-_NUMBER = re.compile(
+_MAX_WRITTEN_DIGITS: Final = 1000
+_RATIONAL = re.compile(
     r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eEdD]([-+]?[0-9]+))?(?:/([0-9]+))?", re.ASCII
 )
 _INFINITY = re.compile(r"([-+]?)inf(?:inity)?", re.IGNORECASE)
@@ -23,7 +23,7 @@ _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 
 
 class SystemFile(NamedTuple):
-    """The system of a file, its format, and what is to be said of it."""
+    """The system of a file, its format, and notes for the report."""
 
     stated: LinearSystem | Arrays
     format: str
@@ -37,14 +37,14 @@ class SystemFile(NamedTuple):
         return self.stated
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file, counted from 1."""
 
     source: str
     line: int
 
     def error(self, sentence: str) -> DataError:
-        """What is wrong there."""
+        """An error that names the file and the line."""
         return DataError(f"{self.source}, line {self.line:,}: {sentence}")
 
 
@@ -59,24 +59,24 @@ def lines_of(text: str) -> Iterator[str]:
     return (found[0] for found in _LINE.finditer(text))
 
 
-def exact_number(text: str, what: str, place: Place) -> Fraction:
-    """The rational number that a field is: 0.1 is one tenth; 1.5e3, Fortran's 1.5D3 and 1/3 too.
+def exact_number(text: str, what: str, place: FileLine) -> Fraction:
+    """Convert a field to a rational number: 0.1 is one tenth.
 
-    ``what`` names the field in the complaint. Very long numbers are refused, since 1e999999999
-    would take hours to write out.
+    1.5e3, Fortran's 1.5D3 and 1/3 are numbers too. ``what`` names the field in the error message.
+    Numbers with very many digits are rejected, because 1e999999999 would take hours to write out.
     """
-    found = _NUMBER.fullmatch(text)
+    found = _RATIONAL.fullmatch(text)
     if found is None or not (found[2] or found[3]):
         sentence = f"{what} is {quoted(text)}, which is not a finite number"
         if "," in text:
-            sentence += "; the decimal point is a point, and there is none between thousands"
+            sentence += "; write the decimal point as a point, without separators of thousands"
         raise place.error(f"{sentence}.")
     sign, whole, fraction, exponent, divisor = (part or "" for part in found.groups())
     digits, power = whole + fraction, exponent.lstrip("+-").lstrip("0")
-    if max(len(digits), len(divisor)) > _MAX_DIGITS or len(power) > 3:
+    if max(len(digits), len(divisor)) > _MAX_WRITTEN_DIGITS or len(power) > 3:
         raise place.error(
-            f"{what} is {quoted(text)}, which has more than {_MAX_DIGITS:,} digits when it is "
-            "written out."
+            f"{what} is {quoted(text)}, which has more than {_MAX_WRITTEN_DIGITS:,} digits when "
+            "it is written out."
         )
     if divisor and not int(divisor):
         raise place.error(f"{what} is {quoted(text)}, a division by zero.")
@@ -87,8 +87,8 @@ def exact_number(text: str, what: str, place: Place) -> Fraction:
     return Fraction(value, 10**-shift * int(divisor or 1))
 
 
-def bound_number(text: str, what: str, place: Place) -> Fraction | float:
-    """A number, or an infinite one, as bounds may be."""
+def bound_number(text: str, what: str, place: FileLine) -> Fraction | float:
+    """Convert a field to a rational number, or to ±infinity, which bounds may be."""
     found = _INFINITY.fullmatch(text)
     if found is not None:
         return float(f"{found[1]}inf")
@@ -96,7 +96,7 @@ def bound_number(text: str, what: str, place: Place) -> Fraction | float:
 
 
 class ModelBuilder:
-    """Collects the rows, bounds and notes of a file, and refuses what is there twice.
+    """Collects the rows, bounds and notes of a file, and rejects what appears twice.
 
     Variables are at least ``default_lower`` unless the file bounds them otherwise.
     """
@@ -107,66 +107,68 @@ class ModelBuilder:
         self.integers: dict[str, None] = {}
         self.notes: list[str] = []
         self._rows: list[Constraint] = []
-        self._lines: dict[str, int] = {}  # of the rows' names
+        self._lines: dict[str, int] = {}  # the line of each row's name
         self._default_lower = default_lower
         self.bounds: dict[tuple[int, str], tuple[Fraction | None, int]] = {}
         self._huge: dict[str, None] = {}
 
     def variable(self, name: str) -> int:
-        """The index of a variable, a new one if it is not known."""
+        """The index of a variable; an unknown variable is added."""
         return self.variables.setdefault(name, len(self.variables))
 
-    def name_row(self, name: str, place: Place) -> str:
-        """The name of a new row; "row 3" for the third, if it has none."""
+    def name_row(self, name: str, place: FileLine) -> str:
+        """Register the name of a new row; without a name, the third row is "row 3"."""
         name = name or f"row {len(self._lines) + 1}"
         first = self._lines.setdefault(name, place.line)
         if first != place.line:
-            raise place.error(f"the row {quoted(name)} is there twice, first in line {first:,}.")
+            raise place.error(f"the row {quoted(name)} appears twice, first in line {first:,}.")
         return name
 
     def add(
         self, name: str, terms: Mapping[int, Fraction], relation: Relation, right: Fraction
     ) -> None:
-        """Add a row; coefficients 0 are left out."""
+        """Add a row; coefficients that are 0 are left out."""
         kept = {j: value for j, value in terms.items() if value}
         self._rows.append(Constraint(name, kept, relation, right))
 
     def add_range(
         self, name: str, terms: Mapping[int, Fraction], least: Fraction, most: Fraction
     ) -> None:
-        """Add least ≤ row ≤ most: two rows of one name, or one with =."""
+        """Add least ≤ row ≤ most: two rows with the same name, or one row with =."""
         if least == most:
             self.add(name, terms, "=", least)
         else:
             self.add(name, terms, ">=", least)
             self.add(name, terms, "<=", most)
 
-    def bound(self, name: str, relation: Relation, value: Fraction | float, place: Place) -> None:
+    def bound(
+        self, name: str, relation: Relation, value: Fraction | float, place: FileLine
+    ) -> None:
         """Bound a variable from above, from below, or by "="; an infinite value is no bound."""
         if relation in ("<=", "="):
             self._bound(name, "upper", value, place)
         if relation in (">=", "="):
             self._bound(name, "lower", value, place)
 
-    def free(self, name: str, place: Place) -> None:
-        """Say that a variable has no bounds."""
+    def free(self, name: str, place: FileLine) -> None:
+        """Declare that a variable has no bounds."""
         self.bound(name, ">=", -math.inf, place)
         self.bound(name, "<=", math.inf, place)
 
-    def binary(self, name: str, place: Place) -> None:
-        """Say that a variable is 0 or 1."""
+    def binary(self, name: str, place: FileLine) -> None:
+        """Declare that a variable is 0 or 1."""
         self.integers[name] = None
         self.bound(name, ">=", Fraction(0), place)
         self.bound(name, "<=", Fraction(1), place)
 
-    def _bound(self, name: str, side: str, value: Fraction | float, place: Place) -> None:
+    def _bound(self, name: str, side: str, value: Fraction | float, place: FileLine) -> None:
         limit: Fraction | None = None
         if -NO_BOUND < value < NO_BOUND:
             limit = Fraction(value)
         elif (side == "upper") != (value > 0):
             raise place.error(
                 f"the {side} bound of {quoted(name)} is {quoted(str(value))}, which counts as "
-                "infinite: nothing meets it."
+                "infinite: no point satisfies it."
             )
         elif isinstance(value, Fraction):
             self._huge[name] = None
@@ -174,7 +176,7 @@ class ModelBuilder:
         before, line = self.bounds.setdefault(key, (limit, place.line))
         if before != limit:
             raise place.error(
-                f"the variable {quoted(name)} has another {side} bound in line {line:,}."
+                f"the variable {quoted(name)} has a different {side} bound in line {line:,}."
             )
 
     def build(
@@ -185,7 +187,11 @@ class ModelBuilder:
         maximise: bool = False,
         constant: Fraction = Fraction(0),
     ) -> SystemFile:
-        """The model; an upper bound below 0 beside a lower one that was not said is refused."""
+        """The finished model.
+
+        An upper bound below 0 without an explicit lower bound is rejected, because programs
+        disagree about its meaning.
+        """
         limits: dict[str, list[Fraction | None]] = {
             "lower": [self._default_lower] * len(self.variables),
             "upper": [None] * len(self.variables),
@@ -195,18 +201,18 @@ class ModelBuilder:
             limits[side][index] = value
             unsaid = side == "upper" and (index, "lower") not in self.bounds
             if unsaid and self._default_lower is not None and value is not None and value < 0:
-                raise Place(self.source, line).error(
+                raise FileLine(self.source, line).error(
                     f"the upper bound of {quoted(names[index])} is negative and its lower bound is "
-                    "not said: some programs take 0, some −∞; write the lower bound too."
+                    "missing: some programs use 0, some −∞; write the lower bound too."
                 )
         if self.integers:
-            whole = counted(len(self.integers), "variable")
+            whole = counted(len(self.integers), "integer variable")
             self.notes.append(
-                f"{whole} of whole numbers ({listed([*self.integers])}) may be fractions here: "
-                "if no fractions satisfy the rows, no whole numbers do, but not the other way round"
+                f"{whole} ({listed([*self.integers])}) may take fractional values here: if this "
+                "relaxation is infeasible, so is the problem in whole numbers, but not conversely"
             )
         if self._huge:
-            self.notes.append(f"bounds of 1e20 and more are none: {listed([*self._huge])}")
+            self.notes.append(f"bounds of 1e20 and more count as infinite: {listed([*self._huge])}")
         model = LinearSystem(
             tuple(names),
             tuple(self._rows),

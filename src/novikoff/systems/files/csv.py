@@ -1,13 +1,13 @@
-"""Inequalities in a CSV: a line of names, then one row of the system in each line.
+"""The CSV format of inequalities: a header, then one row of the system in each line.
 
     name,tea,bread,relation,right
     money,3,1.10,<=,20
     breakfast,1,,>=,2
 
-One column holds the signs <=, >=, =, <, > (strict ones are strict); the columns before it are the
-coefficients of the variables that the header names, the column behind it is the right side. The
-first column names the rows if its heading says so (`NAME_COLUMNS`), or if no cell of it is a
-number. An empty coefficient is 0; variables may have any sign.
+One column contains the signs <=, >=, =, < or >; strict signs are strict. The columns before it are
+the coefficients of the variables that the header names, and the column after it is the right side.
+The first column names the rows if its heading is one of `NAME_COLUMNS`, or if none of its cells is
+a number. An empty coefficient is 0. Variables may have any sign.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from novikoff.data.messages import quoted
 from novikoff.data.numbers import is_missing
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
-from novikoff.systems.files.builder import ModelBuilder, Place, SystemFile, exact_number, lines_of
+from novikoff.systems.files.builder import (
+    FileLine,
+    ModelBuilder,
+    SystemFile,
+    exact_number,
+    lines_of,
+)
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
-RELATIONS: Final[dict[str, Relation]] = {
+CSV_RELATIONS: Final[dict[str, Relation]] = {
     "<=": "<=", "=<": "<=", "≤": "<=", "<": "<", "=": "=", "==": "=",
     ">=": ">=", "=>": ">=", "≥": ">=", ">": ">",
 }  # fmt: skip
 
 
-def parse_csv(text: str, source: str) -> SystemFile:
-    """Read the system that a CSV holds; comma, semicolon or tab between the fields."""
+def csv_system(text: str, source: str) -> SystemFile:
+    """Read the system of a CSV file; fields are separated by commas, semicolons or tabs."""
     (_, header), *table = _records(text, source)
     at = _relation_column(header, table, source)
     named = at > 0 and _are_names(header[0], [cells[0] for _, cells in table])
@@ -41,9 +47,9 @@ def parse_csv(text: str, source: str) -> SystemFile:
         if builder.variable(header[j]) != j - int(named):
             raise DataError(f"{source}, line 1: two columns are called {quoted(header[j])}.")
     if not builder.variables:
-        raise DataError(f"{source}, line 1: no column before that of the signs names a variable.")
+        raise DataError(f"{source}, line 1: no column before the column of signs names a variable.")
     for line, cells in table:
-        place = Place(source, line)
+        place = FileLine(source, line)
         name = builder.name_row(cells[0] if named else "", place)
         coefficients = cells[int(named) : at]
         terms = {
@@ -51,19 +57,19 @@ def parse_csv(text: str, source: str) -> SystemFile:
             for j, cell in enumerate(coefficients)
             if cell
         }
-        if cells[at] not in RELATIONS:
+        if cells[at] not in CSV_RELATIONS:
             raise place.error(
                 f"column {quoted(header[at])} has {quoted(cells[at])}, not one of <=, >=, =, <, >."
             )
         what = f"the right side, column {quoted(header[at + 1])},"
-        builder.add(name, terms, RELATIONS[cells[at]], exact_number(cells[at + 1], what, place))
+        builder.add(name, terms, CSV_RELATIONS[cells[at]], exact_number(cells[at + 1], what, place))
     return builder.build("csv")
 
 
 def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
-    """The lines that are not blank, as cells without blanks around them, all of one width.
+    """The lines that are not blank, as stripped cells, all with the same number of cells.
 
-    They end with the first row that has no sign where it belongs: it is an error anyway, and a
+    Reading stops at the first row without a sign in its column. That row is an error anyway, and a
     file of millions of lines that is no system need not be read.
     """
     first = next((line for line in lines_of(text) if line.strip()), "")
@@ -75,14 +81,14 @@ def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
             if any(cell.strip() for cell in cells):
                 records.append((reader.line_num, [cell.strip() for cell in cells]))
                 if len(cells) != len(records[0][1]):
-                    raise Place(source, reader.line_num).error(
+                    raise FileLine(source, reader.line_num).error(
                         f"there are {len(cells)} fields, {len(records[0][1])} in the header."
                     )
                 row = records[-1][1]
-                if len(records) > 1 and (len(row) < 3 or row[-2] not in RELATIONS):
+                if len(records) > 1 and (len(row) < 3 or row[-2] not in CSV_RELATIONS):
                     break
     except csv.Error as error:
-        raise Place(source, reader.line_num).error(f"this is not sound CSV: {error}.") from None
+        raise FileLine(source, reader.line_num).error(f"this is not valid CSV: {error}.") from None
     if len(records) < 2:
         raise DataError(f"{source} has a header, but no row below it.")
     return records
@@ -91,8 +97,8 @@ def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
 def _relation_column(
     header: Sequence[str], table: Sequence[tuple[int, list[str]]], source: str
 ) -> int:
-    """The one column with signs; the next one is the last."""
-    found = [j for j in range(len(header)) if any(cells[j] in RELATIONS for _, cells in table)]
+    """The only column with signs; it must be the last but one."""
+    found = [j for j in range(len(header)) if any(cells[j] in CSV_RELATIONS for _, cells in table)]
     if len(found) != 1:
         which = " and ".join(quoted(header[j]) for j in found[:2])
         what = (
@@ -104,14 +110,14 @@ def _relation_column(
     at = found[0]
     if at != len(header) - 2:
         raise DataError(
-            f"{source}, line 1: behind the signs in column {quoted(header[at])}, one column is "
-            f"needed with the right sides; there are {len(header) - at - 1}."
+            f"{source}, line 1: one column with the right sides must follow the signs in column "
+            f"{quoted(header[at])}; there are {len(header) - at - 1}."
         )
     return at
 
 
 def _are_names(heading: str, cells: Sequence[str]) -> bool:
-    """Whether the first column names the rows: cells such as 1O and NaN are numbers gone wrong."""
+    """Whether the first column names the rows; 1O and NaN are wrong numbers, not names."""
     if heading.lower() in NAME_COLUMNS:
         return True
     return not any(cell[:1] in "+-.0123456789" or is_missing(cell) for cell in cells)

@@ -1,4 +1,4 @@
-r"""The LP format (CPLEX's): sums as they are written on paper.
+r"""The LP format of CPLEX, in which sums look as on paper.
 
     Maximize
      profit: 3 tea + 2 bread
@@ -10,8 +10,8 @@ r"""The LP format (CPLEX's): sums as they are written on paper.
      bread free
     End
 
-A sum may go on over several lines; a backslash begins a comment. "<" means "<=", as everywhere
-in this format, and variables are at least 0 unless Bounds says otherwise.
+A sum may continue on the next line; a backslash begins a comment. In this format "<" means "<=",
+and variables are at least 0 unless Bounds says otherwise.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from novikoff.data.messages import quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
+    FileLine,
     ModelBuilder,
-    Place,
     SystemFile,
     bound_number,
     exact_number,
@@ -55,7 +55,7 @@ _TOKEN = re.compile(
     r"|(?P<name>[^\W\d_][^\s:<>=+*^\-]*|[_!\"#$%&(),;?@'`{}~|][^\s:<>=+*^\-]*)|(?P<other>\S))",
     re.IGNORECASE,
 )
-_RELATIONS: Final[dict[str, Relation]] = {
+_LP_RELATIONS: Final[dict[str, Relation]] = {
     "<": "<=", "<=": "<=", "=<": "<=", ">": ">=", ">=": ">=", "=>": ">=", "=": "="
 }  # fmt: skip
 _FLIPPED: Final[dict[Relation, Relation]] = {"<=": ">=", ">=": "<=", "=": "="}
@@ -68,21 +68,21 @@ class _Token(NamedTuple):
     line: int
 
 
-def parse_lp(text: str, source: str) -> SystemFile:
+def lp_system(text: str, source: str) -> SystemFile:
     """Read the system of a file in LP format."""
-    parser = _Parser(source, _tokens(text))
+    parser = _LpParser(source, _tokens(text))
     parser.parse()
     goal, constant = parser.objective
     return parser.builder.build("lp", goal or None, maximise=parser.maximise, constant=constant)
 
 
 def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
-    """An objective such as "max 3 tea + 2 bread": whether it is maximised, and the sum.
+    """Parse an objective such as "max 3 tea + 2 bread": whether to maximise, and the sum.
 
     >>> parse_objective("max 3 tea - bread + 1", ("bread", "tea"))
     (True, ({1: Fraction(3, 1), 0: Fraction(-1, 1)}, Fraction(1, 1)))
     """
-    parser = _Parser("the objective", _tokens(text))
+    parser = _LpParser("the objective", _tokens(text))
     for name in variables:
         parser.builder.variable(name)
     if parser.next.kind != "objective":
@@ -97,7 +97,7 @@ def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The words of a file; the name of a section is one where it begins a line."""
+    """Yield the tokens of a file; the name of a section is recognised at the start of a line."""
     line = 0
     for line, full in enumerate(lines_of(text), 1):
         rest = full.partition("\\")[0].rstrip()
@@ -115,8 +115,8 @@ def _tokens(text: str) -> Iterator[_Token]:
     yield _Token("end", "", max(line, 1))
 
 
-class _Parser:
-    """Recursive descent over the words; each method reads what its name says."""
+class _LpParser:
+    """A recursive-descent parser over the tokens; each method reads what its name says."""
 
     def __init__(self, source: str, tokens: Iterator[_Token]) -> None:
         self.builder = ModelBuilder(source, default_lower=Fraction(0))
@@ -128,8 +128,8 @@ class _Parser:
         self.maximise = False
 
     @property
-    def place(self) -> Place:
-        return Place(self.builder.source, self.next.line)
+    def place(self) -> FileLine:
+        return FileLine(self.builder.source, self.next.line)
 
     def error(self, expected: str) -> Exception:
         found = quoted(self.next.text) if self.next.text else "the end of the file"
@@ -159,10 +159,10 @@ class _Parser:
             while self.next.kind not in _SECTIONS:
                 read()
         if not self.next.text:
-            raise self.error('"End" is expected: the file may be cut off')
+            raise self.error('"End" is expected: the file may be incomplete')
         self.take()
         if self.next.text:
-            raise self.error('nothing is expected behind "End"')
+            raise self.error('nothing is expected after "End"')
 
     def begin_objective(self) -> None:
         self.maximise = self.take().text.lower().startswith("max")
@@ -171,7 +171,7 @@ class _Parser:
             self.objective = self.sum()
 
     def label(self) -> str:
-        """The name before a colon, if there is one."""
+        """The name before a colon, or an empty string."""
         if self.next.kind == "name" and self.after.kind == "colon":
             name = self.take().text
             self.take()
@@ -191,8 +191,8 @@ class _Parser:
             if not self.any_term:
                 raise self.error("a row needs a variable")
             if self.next.kind == "relation":
-                if _RELATIONS[self.next.text] != relation or relation == "=":
-                    raise self.error("both signs of a range point the same way")
+                if _LP_RELATIONS[self.next.text] != relation or relation == "=":
+                    raise self.error("both signs of a range must point the same way")
                 self.take()
                 ends = least - constant, self.right() - constant
                 low, high = ends if relation == "<=" else ends[::-1]
@@ -231,10 +231,10 @@ class _Parser:
     def relation(self) -> Relation:
         if self.next.kind != "relation":
             raise self.error("one of <=, >= and = is expected")
-        return _RELATIONS[self.take().text]
+        return _LP_RELATIONS[self.take().text]
 
     def number(self, what: str) -> Fraction | float:
-        """A number with signs; infinite where it is a bound."""
+        """A number with signs; bounds may be infinite."""
         sign = self.sign()
         if self.next.kind != "number" and (what, self.next.kind) != ("the bound", "infinity"):
             raise self.error("a number is expected; variables stand on the left")
@@ -269,7 +269,7 @@ class _Parser:
         self.end_of_line("a bound")
 
     def known(self) -> str:
-        """A variable's name; one that no row has is noted."""
+        """The name of a variable; a variable that is in no row gets a note."""
         if self.next.kind != "name":
             raise self.error("a variable is expected")
         name = self.take().text

@@ -1,8 +1,8 @@
-"""MPS files, fixed and free: the punched cards that linear programs still travel on.
+"""The MPS format of linear programs, fixed and free.
 
-A line that begins at the margin names a section. A free file separates fields by blanks; a fixed
-one has them in columns 2–3, 5–12, 15–22, 25–36, 40–47, 50–61, so that names may have blanks.
-Variables are at least 0 unless BOUNDS says otherwise.
+A line that begins in the first column names a section. In a free file, blanks separate the fields.
+In a fixed file, the fields stand in columns 2–3, 5–12, 15–22, 25–36, 40–47 and 50–61, so that names
+may contain blanks. Variables are at least 0 unless BOUNDS says otherwise.
 """
 
 from __future__ import annotations
@@ -16,44 +16,44 @@ from novikoff.data.messages import counted, listed, quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
+    FileLine,
     ModelBuilder,
-    Place,
     SystemFile,
     bound_number,
     exact_number,
     lines_of,
 )
 
-_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
-_FIXED: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
+_MPS_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
+_FIXED_COLUMNS: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
 _BOUNDS: Final[dict[str, Relation]] = {"UP": "<=", "UI": "<=", "LO": ">=", "LI": ">=", "FX": "="}
 _VALUELESS: Final = ("FR", "MI", "PL", "BV")
 
 
-def parse_mps(text: str, source: str) -> SystemFile:
-    """Read the system of an MPS file: as a free one and, where that fails, as a fixed one."""
+def mps_system(text: str, source: str) -> SystemFile:
+    """Read the system of an MPS file: as a free file and, if that fails, as a fixed file."""
     try:
-        return _Parser(source, fixed=False).parse(text)
+        return _MpsParser(source, fixed=False).parse(text)
     except DataError:
         try:
-            return _Parser(source, fixed=True).parse(text)
+            return _MpsParser(source, fixed=True).parse(text)
         except DataError:
             pass
         raise
 
 
-class _Parser:
-    """One pass over the lines; each section has a method that takes the fields of a line."""
+class _MpsParser:
+    """Parses the lines in one pass; each section has a method that takes the fields of a line."""
 
     def __init__(self, source: str, *, fixed: bool) -> None:
         self.builder = ModelBuilder(source, default_lower=Fraction(0))
-        self.place = Place(source, 0)
+        self.place = FileLine(source, 0)
         self.fixed = fixed
         self.kinds: dict[str, str] = {}  # N, L, G or E of every row
         self.terms: dict[str, dict[int, Fraction]] = {}
         self.right: dict[str, Fraction] = {}
         self.range: dict[str, Fraction] = {}
-        self.sets: dict[str, str] = {}  # the name of the vector in RHS, RANGES and BOUNDS
+        self.sets: dict[str, str] = {}  # the name of the vector in each of RHS, RANGES and BOUNDS
         self.whole = self.maximise = False
 
     def parse(self, text: str) -> SystemFile:
@@ -72,10 +72,10 @@ class _Parser:
             if not line.strip() or line.startswith(("*", "$")):
                 continue
             if ended:
-                raise self.place.error("there is text behind ENDATA.")
+                raise self.place.error("there is text after ENDATA.")
             if line[0].isspace():
                 if section not in sections:
-                    raise self.place.error("this line stands in no section: ROWS comes first.")
+                    raise self.place.error("this line is in no section; ROWS must come first.")
                 sections[section](self._fields(line, section))
                 continue
             word, *rest = line.split()
@@ -86,20 +86,20 @@ class _Parser:
                 ended = True
             elif section != "NAME" and section not in sections:
                 raise self.place.error(
-                    f"{quoted(word)} is no section that is read here; those are NAME, "
+                    f"{quoted(word)} is not a supported section; supported are NAME, "
                     f"{', '.join(sections)} and ENDATA."
                 )
         if not ended:
-            raise self.place.error("the file ends here without ENDATA: it may be cut off.")
+            raise self.place.error("the file ends here without ENDATA: it may be incomplete.")
         return self._build()
 
     def _fields(self, line: str, section: str) -> list[str]:
-        """The fields of a line in the order of the fixed form, without an empty kind."""
+        """The fields of a line in the order of the fixed form; an empty first field is left out."""
         if self.fixed:
-            fields = [line[begin:end].strip() for begin, end in _FIXED]
-            covered = {k for begin, end in _FIXED for k in range(begin, end)}
+            fields = [line[begin:end].strip() for begin, end in _FIXED_COLUMNS]
+            covered = {k for begin, end in _FIXED_COLUMNS for k in range(begin, end)}
             stop = next((k for k in (2, 4) if fields[k].startswith("$")), 6)
-            limit = len(line) if stop == 6 else _FIXED[stop][0]
+            limit = len(line) if stop == 6 else _FIXED_COLUMNS[stop][0]
             if any(not line[k].isspace() for k in range(limit) if k not in covered):
                 raise self.place.error("there is text between the columns of the fixed form.")
             fields = fields[:stop]
@@ -125,7 +125,7 @@ class _Parser:
         self.maximise = word.startswith("MAX")
 
     def _row(self, fields: list[str]) -> None:
-        if len(fields) != 2 or fields[0].upper() not in ("N", *_RELATIONS):
+        if len(fields) != 2 or fields[0].upper() not in ("N", *_MPS_RELATIONS):
             raise self.place.error("a row is N, L, G or E and one name.")
         kind, name = fields[0].upper(), self.builder.name_row(fields[1], self.place)
         self.kinds[name], self.terms[name] = kind, {}
@@ -140,7 +140,7 @@ class _Parser:
             j = self.builder.variable(fields[0])
             what = f"the coefficient of {quoted(fields[0])} in row {quoted(name)}"
             if j in self.terms[name]:
-                raise self.place.error(f"{what} is there twice.")
+                raise self.place.error(f"{what} appears twice.")
             self.terms[name][j] = exact_number(text, what, self.place)
             if self.whole:
                 self.builder.integers[fields[0]] = None
@@ -160,7 +160,7 @@ class _Parser:
         for name, text in self._pairs(fields, "a vector's name"):
             self._one_set(section, fields[0])
             if name in values:
-                raise self.place.error(f"{what} {quoted(name)} is there twice.")
+                raise self.place.error(f"{what} {quoted(name)} appears twice.")
             values[name] = exact_number(text, f"{what} {quoted(name)}", self.place)
 
     def _pairs(self, fields: list[str], first: str) -> list[tuple[str, str]]:
@@ -179,10 +179,10 @@ class _Parser:
         kind, *rest = fields or [""]
         kind = kind.upper()
         if kind not in (*_BOUNDS, *_VALUELESS):
-            raise self.place.error(f"{quoted(kind)} is no kind of bound that is read here.")
+            raise self.place.error(f"{quoted(kind)} is not a supported kind of bound.")
         if len(rest) != 3 and not (len(rest) == 2 and kind in _VALUELESS):
             raise self.place.error(
-                f"the bound {kind} has {counted(len(rest), 'field')} behind it; a vector's name, a "
+                f"the bound {kind} has {counted(len(rest), 'field')} after it; a vector's name, a "
                 "column and a number are needed."
             )
         self._one_set("BOUNDS", rest[0])
@@ -213,15 +213,15 @@ class _Parser:
         free = [name for name, kind in self.kinds.items() if kind == "N"]
         if len(free) > 1:
             self.builder.notes.append(
-                f"rows of kind N but the first, {quoted(free[0])}, bind nothing and are left out: "
+                f"rows of kind N after the first, {quoted(free[0])}, are ignored: "
                 f"{listed(free[1:])}"
             )
         bounded = {j for j, _ in self.builder.bounds}
         open_ = [x for x in self.builder.integers if self.builder.variables[x] not in bounded]
         if open_:
             self.builder.notes.append(
-                f"whole numbers without bounds ({listed(open_)}) have no upper one here, where "
-                "some programs take 1"
+                f"integer variables without bounds ({listed(open_)}) have no upper bound here; "
+                "some programs use 1"
             )
         for name, kind in self.kinds.items():
             terms, right = self.terms[name], self.right.get(name, Fraction(0))
@@ -229,7 +229,7 @@ class _Parser:
             if kind == "N":
                 continue
             if reach is None:
-                self.builder.add(name, terms, _RELATIONS[kind], right)
+                self.builder.add(name, terms, _MPS_RELATIONS[kind], right)
             elif kind == "G" or (kind == "E" and reach > 0):
                 self.builder.add_range(name, terms, right, right + abs(reach))
             else:

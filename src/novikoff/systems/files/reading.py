@@ -1,7 +1,8 @@
-"""One door for all files of inequalities: open, unpack, decode, and hand over to the format.
+"""Reading files of inequalities: open, unpack and decode the file, then parse its format.
 
-CSV, MPS and LP become a `LinearSystem`, npz becomes `Arrays`. The readers share errors and the
-names of sources with `novikoff.data`, but no parser: rows of a system are not rows of examples.
+CSV, MPS and LP files become a `LinearSystem`, npz files become `Arrays`. The readers share error
+messages and the names of sources with `novikoff.data`, but no parser: a row of a system is not a
+row of examples.
 """
 
 from __future__ import annotations
@@ -20,31 +21,33 @@ from novikoff.data.messages import listed, quoted, readable_errors
 from novikoff.data.source import shown
 from novikoff.errors import DataError
 from novikoff.systems.files.builder import SystemFile
-from novikoff.systems.files.csv import parse_csv
-from novikoff.systems.files.lp import parse_lp
-from novikoff.systems.files.mps import parse_mps
+from novikoff.systems.files.csv import csv_system
+from novikoff.systems.files.lp import lp_system
+from novikoff.systems.files.mps import mps_system
 from novikoff.systems.statement import stated_arrays
 
-FORMATS: Final = {
+SYSTEM_FORMATS: Final = {
     "csv": (".csv", ".tsv"),
     "mps": (".mps",),
     "lp": (".lp",),
     "npz": (".npz",),
 }
-_TEXTS: Final = {"csv": parse_csv, "mps": parse_mps, "lp": parse_lp}
+_TEXT_PARSERS: Final = {"csv": csv_system, "mps": mps_system, "lp": lp_system}
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
-_PARTS: Final = ("data", "indices", "indptr", "shape")  # of a CSR matrix
-# Bytes of packed files that are read; more might not fit into memory.
+# The arrays that a CSR matrix is stored as.
+_CSR_PARTS: Final = ("data", "indices", "indptr", "shape")
+# At most this many bytes of a packed file are read; more might not fit into memory.
 MAX_UNPACKED: Final = 1 << 28
-# Lines of packed files that are read: the numbers of a short line take a hundred times its bytes.
+# At most this many lines of a packed file are read: in memory, the numbers of a short line take a
+# hundred times the bytes of the line.
 MAX_LINES: Final = 10_000_000
 
 
 def read_model(path: str, format: str | None = None) -> SystemFile:
-    r"""Read a system from a file ("-": standard input), gzipped or bzipped or not.
+    r"""Read a system from a file, which may be gzipped or bzipped; "-" is standard input.
 
-    The end of its name says the format unless it is given. Decimals are exact: 0.1 is one tenth.
-    DataError says in one sentence what is wrong, with line and field.
+    The ending of the file name determines the format, unless ``format`` is given. Decimals are
+    exact: 0.1 is one tenth. DataError says what is wrong, with line and field.
 
     Examples
     --------
@@ -63,25 +66,26 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
         raise DataError(f"{name} is empty.")
     if format == "npz":
         return _parse_npz(content, name)
-    if format not in _TEXTS:  # of a certificate that was altered
+    if format not in _TEXT_PARSERS:  # the format named by an altered certificate
         raise DataError(f"{name} cannot be read as {format[:20]}.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DataError(f"{name}, line {line:,}: this is not text in UTF-8.") from None
-    return _TEXTS[format](text, name)
+    return _TEXT_PARSERS[format](text, name)
 
 
 def _format_of(path: str, name: str) -> str:
     pure = PurePath(path.lower())
     suffix = PurePath(pure.stem).suffix if pure.suffix in (".gz", ".bz2") else pure.suffix
-    for format, suffixes in FORMATS.items():
+    for format, suffixes in SYSTEM_FORMATS.items():
         if suffix in suffixes:
             return format
-    what = "The standard input has no name" if path == "-" else f"{name} does not tell its format"
+    what = "The standard input has no name" if path == "-" else f"{name} has no known ending"
     raise DataError(
-        f"{what}: files of inequalities end in .csv, .tsv, .mps, .lp or .npz; others need --from."
+        f"{what}: files of inequalities end in .csv, .tsv, .mps, .lp or .npz; --from names the "
+        "format of other files."
     )
 
 
@@ -97,18 +101,18 @@ def _content(path: str, name: str) -> bytes:
         except (OSError, ValueError, EOFError):
             raise DataError(f"{name} is damaged: its bzip2 data cannot be unpacked.") from None
     if packed.startswith((b"\x1f\x8b", b"BZh")) and len(content) > MAX_UNPACKED:
-        raise DataError(f"{name} holds more than 256 MiB: unpack it first, if that is meant.")
+        raise DataError(f"{name} holds more than 256 MiB: unpack it first.")
     if packed.startswith((b"\x1f\x8b", b"BZh")) and content.count(b"\n") > MAX_LINES:
         raise DataError(f"{name} has more than {MAX_LINES:,} lines: unpack it first.")
     return content
 
 
 def _parse_npz(content: bytes, source: str) -> SystemFile:
-    """Read arrays under the names of `nv.solve`: A, c, A_eq, c_eq, lower, upper, strict.
+    """Read arrays with the names of the parameters of `nv.solve`.
 
-    A sparse matrix is given by its parts A_data, A_indices, A_indptr and A_shape (CSR), likewise
-    A_eq. A alone, with ``strict`` true, asks for A w > 0. Floats are the numbers they are: 0.1 is
-    the float64 next to one tenth.
+    The names are A, c, A_eq, c_eq, lower, upper and strict. A sparse matrix is stored as A_data,
+    A_indices, A_indptr and A_shape (CSR), likewise A_eq. A alone, with ``strict`` true, asks for
+    A w > 0. Floats are the exact numbers they are: 0.1 is the float64 nearest to one tenth.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
@@ -119,20 +123,20 @@ def _parse_npz(content: bytes, source: str) -> SystemFile:
             arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
     except (DataError, MemoryError):
         raise
-    except Exception:  # whatever zipfile and NumPy make of arbitrary bytes
+    except Exception:  # zipfile and NumPy raise many kinds of errors on arbitrary bytes
         raise DataError(
-            f"{source} is not a sound npz file of numbers: it cannot be unpacked."
+            f"{source} is not a valid npz file of numbers: it cannot be unpacked."
         ) from None
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
             raise DataError(f"{source}, array {quoted(name)} holds {array.dtype}, not numbers.")
     for name in ("A", "A_eq"):
         if f"{name}_data" in arrays:
-            arrays[name] = _sparse(arrays, name, source)
+            arrays[name] = _csr_matrix(arrays, name, source)
     unknown = [name for name in arrays if name not in _ARRAYS]
     if unknown or "A" not in arrays:
         what = f"{listed(unknown)} is none of them" if unknown else "there is no A"
-        raise DataError(f"{source}: arrays of a system are {', '.join(_ARRAYS)}; {what}.")
+        raise DataError(f"{source}: the arrays of a system are {', '.join(_ARRAYS)}; {what}.")
     strict = arrays.get("strict")
     if strict is not None and strict.ndim == 0 and strict.dtype.kind == "b":
         arrays["strict"] = bool(strict)
@@ -142,15 +146,15 @@ def _parse_npz(content: bytes, source: str) -> SystemFile:
         raise DataError(f"{source}: {error}") from None
 
 
-def _sparse(arrays: dict[str, Any], name: str, source: str) -> Any:
+def _csr_matrix(arrays: dict[str, Any], name: str, source: str) -> Any:
     from scipy.sparse import csr_array
 
-    parts = [arrays.pop(f"{name}_{part}", None) for part in _PARTS]
+    parts = [arrays.pop(f"{name}_{part}", None) for part in _CSR_PARTS]
     try:
         data, indices, indptr, shape = parts
         matrix = csr_array((data, indices, indptr), shape=tuple(shape.tolist()))
         matrix.check_format(full_check=True)
     except (AttributeError, IndexError, TypeError, ValueError):
-        needed = ", ".join(f"{name}_{part}" for part in _PARTS)
+        needed = ", ".join(f"{name}_{part}" for part in _CSR_PARTS)
         raise DataError(f"{source}: {needed} do not make a CSR matrix.") from None
     return matrix
