@@ -215,6 +215,24 @@ def test_given_rules_of_several_classes_and_sparse_rows() -> None:
     assert nv.regret(X, np.ones(30), Parrot(), [lambda _: 1.0]).interval.lo == 1.0
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr])
+def test_weights_predict_without_rounding(form: Any) -> None:
+    """In floats 2 + 1e-323 is 2, and 1e200·1e-200·1e-200 is 0: the first class won."""
+    rows = np.array([[1e-323, 0.0], [1e-200, 0.0], [0.0, 3.0], [0.0, -3.0]])
+    X, y = form(rows), np.array([1, 1, 1, 0])
+    three = (np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([2.0, 2.0, 0.0]))
+    assert nv.regret(X, np.array([1, 1, 2, 0]), Parrot(), [three]).best_errors == 1
+    assert nv.regret(X, y, Parrot(), [([1e-200, 1.0], 0.0)]).best_errors == 0
+    assert nv.regret(X, y * 0, Parrot(), [([1e-200, 1.0], 0.0)]).best_errors == 0
+
+
+def test_sums_of_rules_beyond_floats_are_left_out() -> None:
+    """They were infinite or NaN, and the class of NaN was counted as a linear rule's."""
+    X = np.array([[-2e-323], [3e-323], [-1e-323], [0.0], [-3e-323]])
+    found = nv.regret(X, [1, 0, 2, 2, 1], Parrot())
+    assert found.best_errors >= found.errors_lower_bound == 0
+
+
 @pytest.mark.parametrize(
     ("rules", "complaint"),
     [
@@ -222,6 +240,7 @@ def test_given_rules_of_several_classes_and_sparse_rows() -> None:
         (lambda _: 1, "one rule or more"),
         ([7], "Rule 0 of rules: it is not a function"),
         ([([1.0, 2.0], 0.0), ([1.0], 0.0)], r"Rule 1 of rules: coef has shape \(1,\)"),
+        ([([1.0, np.nan], 0.0)], "Rule 0 of rules: its weights are not finite"),
     ],
 )
 def test_rules_that_are_none_are_rejected(rules: Any, complaint: str) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +15,6 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Labels
 from novikoff.core.problem import scores
 from novikoff.core.rows import Indices, Matrix, Vector
-from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.margin import Interval
@@ -89,7 +90,9 @@ class Regret:
     def __repr__(self) -> str:
         n, (least, most) = len(self.learner_mistakes), self.curve[-1].tolist()
         between = f"{least}" if least == most else f"{least} to {most}"
-        return f"Regret({between} after {n} rows: {self.mistakes} mistakes of the learner)"
+        made = "1 mistake" if self.mistakes == 1 else f"{self.mistakes} mistakes"
+        rows = "1 row" if n == 1 else f"{n} rows"
+        return f"Regret({between} after {rows}: {made} of the learner)"
 
 
 def regret(
@@ -116,7 +119,8 @@ def regret(
     rules : list, optional
         The fixed rules to compare with. Each is a function of a row that returns a label, a
         fitted estimator with ``predict``, or weights ``(coef, intercept)`` in scikit-learn's shapes
-        for the sorted labels of y. With given rules the regret is exact.
+        for the sorted labels of y. With given rules the regret is exact: the predictions of
+        weights are computed without rounding.
 
         Without given rules the learner is compared with all linear rules. For two classes, a linear
         rule predicts the second label where ⟨w, x⟩ + b > 0 and the first label elsewhere. For
@@ -201,21 +205,48 @@ def _best_linear_rule(
     codes = np.searchsorted(model.classes, labels)
     proofs = pocket.certificate_ if isinstance(pocket.certificate_, list) else [pocket.certificate_]
     least = _proved_mistakes(proofs, model.sides[codes])
-    found = [pocket.predict(X)]
+    rows, found = check_matrix(X), [model.W]
     if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
-        found = [model.classes[_largest_sum(model, check_matrix(X))]]
         pocket.set_params(multi_class="ovr", lower_bound=False)
-        found.append(pocket.fit(X, labels).predict(X))
-    wrong = np.array([predicted != labels for predicted in found])
+        found = [_summed(model, rows), linear(pocket.fit(X, labels)._model).W]
+    finite = [W for W in found if np.isfinite(W).all()]
+    wrong = np.array([_chosen(rows, W) != codes for W in finite])
     return np.cumsum(wrong[[wrong.sum(axis=1).argmin()]], axis=1), least
 
 
-def _largest_sum(model: LinearModel, rows: Matrix) -> Indices:
-    """The class with the largest sum of scores of its one-vs-one rules, for each row."""
-    f = scores(rows, model.W)
-    sizes = np.abs(f).mean(axis=0)
-    each = model.W / np.where(sizes > 0.0, sizes, 1.0)
-    return OneVsRest(len(model.classes)).choose(scores(rows, each @ model.sides.T))
+def _summed(model: LinearModel, rows: Matrix) -> Vector:
+    """For each class, the sum of its one-vs-one rules, each divided by its mean size on the rows.
+
+    Numbers beyond the range of float64 are infinite or NaN.
+    """
+    with np.errstate(all="ignore"):
+        sizes = np.abs(scores(rows, model.W)).mean(axis=0)
+        return np.asarray((model.W / np.where(sizes > 0.0, sizes, 1.0)) @ model.sides.T)
+
+
+def _chosen(rows: Matrix, W: Vector) -> Indices:
+    """The number of the largest score of each row, the first of equals, without rounding.
+
+    The scores are ⟨x, w_k⟩ + b_k, for the columns (w_k, b_k) of W. A single column is the score of
+    the second of two classes, and the score of the first class is 0. Floats decide where the
+    largest score exceeds all others by more than the rounding errors, fractions decide elsewhere.
+    """
+    n, d = rows.shape
+    W = np.column_stack([np.zeros(d + 1), W]) if W.shape[1] == 1 else W
+    sizes: Any = abs(rows)
+    f, size = scores(rows, W), scores(sizes, np.abs(W))
+    with np.errstate(all="ignore"):
+        slip = (d + 3) * 2.0**-52 * size + (d + 2) * 2.0**-1073
+        chosen: Indices = np.argmax(f, axis=1)
+        others, at = f + slip, (np.arange(n), chosen)
+        others[at] = -np.inf
+        doubtful = np.flatnonzero(~(f[at] - slip[at] > others.max(axis=1)))
+    columns = [[Fraction(value) for value in column] for column in W.T.tolist()]
+    for i, x in zip(doubtful.tolist(), _each(rows[doubtful]), strict=True):
+        point = [Fraction(value) for value in x.tolist()] + [Fraction(1)]
+        exact = [sum(map(operator.mul, point, column)) for column in columns]
+        chosen[i] = exact.index(max(exact))
+    return chosen
 
 
 def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> Indices:
@@ -283,5 +314,8 @@ def _predictions(rule: Any, X: MatrixLike, rows: Matrix, labels: Labels) -> list
             f"coef has shape {coef.shape} and intercept {intercept.shape}; {len(model.classes)} "
             f"classes need ({model.n_rules}, {model.n_features}) and ({model.n_rules},)."
         )
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("its weights are not finite.")
     model.W[:-1], model.W[-1] = coef.reshape(model.n_rules, -1).T, intercept.ravel()
-    return list(model.predict(rows).tolist())
+    codes = np.minimum(_chosen(rows, model.W), len(model.classes) - 1)  # y may have one class only
+    return list(model.classes[codes].tolist())
