@@ -333,7 +333,7 @@ def sharded(rng: Generator) -> Sharded:
 
 @claim(
     sharded,
-    covers=["Perceptron.mixed_updates_", "cluster.Rows.fit", "cluster.Rows.separate"],
+    covers=["Perceptron.mixed_updates_", "cluster.ClusterRows.fit", "cluster.ClusterRows.separate"],
     problems=25,
 )
 def mixed_updates(problem: Sharded) -> None:
@@ -352,7 +352,7 @@ def mixed_updates(problem: Sharded) -> None:
         assert all(Fraction(value) <= bound for value in learner.mixed_updates_.tolist())
 
 
-@claim(sharded, covers=["cluster.Rows.fewest_mistakes"], problems=20)
+@claim(sharded, covers=["cluster.ClusterRows.fewest_mistakes"], problems=20)
 def fewest_on_a_cluster(problem: Sharded) -> None:
     """The bound of rows on a cluster is no more than the fewest mistakes."""
     given = problem.rows

@@ -15,7 +15,7 @@ NAMES: dict[str, str] = {
     "save": "writes a model to a file",
     "lab": "opens the page, whose answers are claims of page.py",
     "cluster.rows": "opens rows on a cluster",
-    "cluster.Rows": "rows on a cluster, in the place of X; its answers are verdicts and estimators",
+    "cluster.ClusterRows": "rows on a cluster; its answers are verdicts and estimators",
     "cluster.ClusterError": "an error of a cluster",
     "NovikoffError": "the base class of exceptions",
     "errors.BadRowError": "an error of data",

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 
-from novikoff.cluster.rows import Rows
+from novikoff.cluster.rows import ClusterRows
 from novikoff.cluster.shards import ShardSource, take_chunk
 from novikoff.core.rows import Vector
 
@@ -103,13 +103,13 @@ def _known(value: Any) -> Any:
 
 def local_rows(
     X: Any, y: Labels, edges: Sequence[int], threads: int = 2, mix: Any = "mistakes"
-) -> Rows:
+) -> ClusterRows:
     """Rows in shards that end at these edges, without Dask."""
     ends = [0, *edges, len(y)]
     blocks: list[tuple[Any, ...]] = [(Done(X[a:b]), Done(y[a:b])) for a, b in pairwise(ends)]
     counts = [b - a for a, b in pairwise(ends)]
     source = ShardSource(partial(take_chunk, {}), blocks, counts, int(X.shape[1]))
-    return Rows(AtOnce(threads), source, mix, lambda tasks, done: None)
+    return ClusterRows(AtOnce(threads), source, mix, lambda tasks, done: None)
 
 
 def sparse(X: Vector) -> Any:

@@ -24,7 +24,7 @@ from novikoff.cluster.passes import (
     Wanted,
     remembered,
 )
-from novikoff.cluster.rows import Check, Digests, Rows
+from novikoff.cluster.rows import Check, ClusterRows, Digests
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import look
 from novikoff.core.orders import Permuted
@@ -222,7 +222,7 @@ def test_shards_that_are_not_alike_are_refused() -> None:
     mixed = local_rows(X, y, [4]).source
     mixed.units[1] = Done(sparse(X[4:])), Done(y[4:])
     with pytest.raises(ValueError, match="Some chunks are sparse, others dense"):
-        Rows(AtOnce(), mixed, "mistakes", lambda tasks, done: None)
+        ClusterRows(AtOnce(), mixed, "mistakes", lambda tasks, done: None)
     numbers = np.array([0, 1, 0, 1, "0", "1", "0", "1"], dtype=object)
     with pytest.raises(ValueError, match="The label 0 is a number in some shards, and text in"):
         local_rows(X, numbers, [4])

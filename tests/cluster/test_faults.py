@@ -25,7 +25,7 @@ from tests.cluster.conftest import Machines
 X, Y = data("inseparable", n=400)
 
 
-def folder_rows(path: Path, machines: Machines) -> nv.cluster.Rows:
+def folder_rows(path: Path, machines: Machines) -> nv.cluster.ClusterRows:
     folder = write_folder(path / "data", X, Y, 8)
     return nv.cluster.rows(folder, label="kind", client=machines.client)
 

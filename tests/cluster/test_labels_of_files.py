@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import novikoff as nv
-from novikoff.cluster.rows import Rows
+from novikoff.cluster.rows import ClusterRows
 from novikoff.cluster.shards import folder_source
 from novikoff.data import ReadOptions, read
 from tests.cluster.cases import AtOnce
@@ -46,7 +46,7 @@ def test_classes_are_those_of_memory(case: str, turned: bool, tmp_path: Path) ->
         pq.write_table(pa.table({"x": x, "kind": labels}), tmp_path / f"{k}.parquet")
     client: Any = AtOnce()
     source = folder_source(client, str(tmp_path), ReadOptions(label="kind"), None)
-    rows = Rows(client, source, "mistakes", lambda tasks, done: None)
+    rows = ClusterRows(client, source, "mistakes", lambda tasks, done: None)
     data = read(tmp_path, ReadOptions(label="kind"))
     assert rows.labels == np.unique(data.labels).tolist()
     for positive in rows.labels:

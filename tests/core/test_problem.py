@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from novikoff.core import problem as problem_module
-from novikoff.core.problem import norms, pose, products, scores
+from novikoff.core.problem import Rows, norms, pose, products, scores
 from novikoff.core.rows import Vector
 from tests.cases import STORAGES, csr, planted, planted_integers
 
@@ -33,7 +33,7 @@ def test_the_message_names_row_and_column() -> None:
                 with pytest.raises(ValueError, match=f"{word}.* row 6, column 2:"):
                     pose(matrix, ones(9), fit_intercept)
                 with pytest.raises(ValueError, match=f"{word}.* row 6, column 2 .'c'.:"):
-                    pose(matrix, ones(9), fit_intercept, names=list("abcd"))
+                    Rows.of(matrix, fit_intercept, names=list("abcd"))
 
 
 def exact_squared_radius(X: Vector, fit_intercept: bool) -> Fraction:

@@ -14,7 +14,7 @@ from novikoff.cli.options import OPTION_NAMES, check, names
 from novikoff.cli.progress import Show
 
 if TYPE_CHECKING:
-    from novikoff.cluster import Rows
+    from novikoff.cluster import ClusterRows
     from novikoff.data import Recipe
     from novikoff.geometry.margin import Interval
 
@@ -81,7 +81,7 @@ def _connected(where: str, show: Show) -> Iterator[Any]:
 @contextmanager
 def opened(
     data: str, asked: SimpleNamespace, show: Show, recipe: Recipe | None = None
-) -> Iterator[tuple[Rows, Show]]:
+) -> Iterator[tuple[ClusterRows, Show]]:
     """The rows of a directory while the cluster is there, and a function to call with each step.
 
     What it is told last is shown beside the progress of each pass.

@@ -6,7 +6,7 @@
 workers. Dask is imported when it is first needed.
 """
 
-from novikoff.cluster.rows import Rows, rows
+from novikoff.cluster.rows import ClusterRows, rows
 from novikoff.errors import ClusterError
 
-__all__ = ["ClusterError", "Rows", "rows"]
+__all__ = ["ClusterError", "ClusterRows", "rows"]

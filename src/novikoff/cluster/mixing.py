@@ -104,7 +104,7 @@ class Epoch(ShardVisit):
         state = np.random.SeedSequence([self.plan.seed, self.number, shard.first])
         plan = replace(self.plan, seed=int(state.generate_state(1)[0]), limits=Limits(epochs=1))
         run = train(
-            shard.problem(self.fit_intercept),
+            shard.rows(self.fit_intercept),
             shard.classes(self.labels),
             self.scheme,
             plan,

@@ -131,11 +131,11 @@ class Survey(ShardVisit):
     labels: dict[Label, int] = field(init=False, default_factory=dict)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Pose the problem of a shard."""
+        """Check the rows of a shard."""
         self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
-        problem = shard.problem(self.fit_intercept, self.names)
-        self.radius = max(self.radius, problem.radius)
-        self.longest = max(self.longest, problem.longest)
+        rows = shard.rows(self.fit_intercept, self.names)
+        self.radius = max(self.radius, rows.radius)
+        self.longest = max(self.longest, rows.longest)
         firsts = np.unique(shard.codes, return_index=True)[1].tolist()
         self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
 

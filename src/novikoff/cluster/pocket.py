@@ -29,7 +29,7 @@ from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.error_bound import ErrorBound, add_up
 
 if TYPE_CHECKING:
-    from novikoff.cluster.rows import Rows
+    from novikoff.cluster.rows import ClusterRows
     from novikoff.core.validation import Label
     from novikoff.geometry.separability import Verdict
     from novikoff.proofs.certificate import Certificate
@@ -70,7 +70,7 @@ class CountedRule:
 
 
 def search(
-    rows: Rows,
+    rows: ClusterRows,
     settings: tuple[Setting, ...],
     limits: Limits,
     seed: int,
@@ -114,7 +114,7 @@ def search(
     return rules
 
 
-def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Verdict:
+def _verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
     found = rows.decide(setting, "kind", 1e-8, limits, None)
     if limits.interrupted:
         raise KeyboardInterrupt
@@ -122,7 +122,7 @@ def _verdict(rows: Rows, setting: Setting, limits: Limits) -> Verdict:
 
 
 def _sampled(
-    rows: Rows, settings: tuple[Setting, ...], rng: np.random.Generator
+    rows: ClusterRows, settings: tuple[Setting, ...], rng: np.random.Generator
 ) -> tuple[list[Problem], Indices]:
     """Some of all rows, under the signs of each setting, and their numbers."""
     size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
@@ -158,7 +158,9 @@ def _candidates(
     return W
 
 
-def _best(rows: Rows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator) -> Vector:
+def _best(
+    rows: ClusterRows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
+) -> Vector:
     """The best rule of each setting, among candidates moved off the rows on them."""
     d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
@@ -174,7 +176,7 @@ def _best(rows: Rows, settings: tuple[Setting, ...], W: Vector, rng: np.random.G
     return np.asarray(W[:, int(seen.together.argmin())])
 
 
-def _misclassified(rows: Rows, settings: tuple[Setting, ...], W: Vector) -> Indices:
+def _misclassified(rows: ClusterRows, settings: tuple[Setting, ...], W: Vector) -> Indices:
     """The rows that `predict` misclassifies by each rule."""
     seen = rows.cluster.over(Misclassified(settings, W), Limits())
     if seen.beyond:
@@ -182,7 +184,9 @@ def _misclassified(rows: Rows, settings: tuple[Setting, ...], W: Vector) -> Indi
     return seen.wrong
 
 
-def _digests(rows: Rows, settings: tuple[Setting, ...], verdicts: Sequence[Verdict]) -> list[str]:
+def _digests(
+    rows: ClusterRows, settings: tuple[Setting, ...], verdicts: Sequence[Verdict]
+) -> list[str]:
     """The digest of the rows with the signs of each setting, as far as possible of the verdicts."""
     known = []
     for setting, verdict in zip(settings, verdicts, strict=True):
@@ -194,7 +198,11 @@ def _digests(rows: Rows, settings: tuple[Setting, ...], verdicts: Sequence[Verdi
 
 
 def _proof(
-    rows: Rows, setting: Setting, sha256: str, verdict: Certificate | None, found: list[Found]
+    rows: ClusterRows,
+    setting: Setting,
+    sha256: str,
+    verdict: Certificate | None,
+    found: list[Found],
 ) -> ErrorBound:
     """The contradictions of all shards, or of the sample, which is first, if they prove more.
 
@@ -246,7 +254,7 @@ class Candidates(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Search among the rows of a shard."""
-        rows = shard.problem(self.settings[0].fit_intercept)
+        rows = shard.rows(self.settings[0].fit_intercept)
         parts = [shard.part(setting) for setting in self.settings]
         problems = [rows.with_signs(part.signs) for part in parts]
         self.found[shard.number] = self.among(problems, parts[0].numbers)
@@ -306,7 +314,7 @@ class Count(ShardVisit):
     def look_at_shard(self, shard: Shard) -> None:
         """Count block by block."""
         signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
-        rows, flat = shard.problem(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
+        rows, flat = shard.rows(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
         shape = self.W.shape[1:]
         lengths = norms(rows)
         taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
@@ -371,7 +379,7 @@ class Misclassified(ShardVisit):
     def look_at_shard(self, shard: Shard) -> None:
         """Count the rows on the wrong side; f(x) = 0 is the negative class."""
         signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
-        f = scores(shard.problem(self.settings[0].fit_intercept).X, self.W)
+        f = scores(shard.rows(self.settings[0].fit_intercept).X, self.W)
         self.wrong = self.wrong + ((f > 0.0) != (signs > 0)).sum(axis=0)
         self.beyond = self.beyond or not bool(np.isfinite(f).all())
 

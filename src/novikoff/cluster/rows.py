@@ -58,7 +58,7 @@ def rows(
     mix: Mix = "mistakes",
     recipe: Recipe | None = None,
     progress: TaskProgress | None = None,
-) -> Rows:
+) -> ClusterRows:
     """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
 
     Parameters
@@ -85,7 +85,7 @@ def rows(
 
     Returns
     -------
-    Rows
+    ClusterRows
         Shards stay in the workers' memory as long as it lives, if all of them take less than 40 %
         of it; else each pass reads them again.
 
@@ -115,10 +115,10 @@ def rows(
             )
     if sum(source.counts) == 0:
         raise DataError("There are no rows.")
-    return Rows(client, source, mix, progress or (lambda tasks, done: None))
+    return ClusterRows(client, source, mix, progress or (lambda tasks, done: None))
 
 
-class Rows(RemoteRows):
+class ClusterRows(RemoteRows):
     """Labelled rows on a cluster; `rows` makes them.
 
     Attributes
@@ -158,7 +158,7 @@ class Rows(RemoteRows):
 
     def __repr__(self) -> str:
         size = f"{self.n:,} × {self.d} in {self.n_shards} shards"
-        return f"<Rows: {size}, labels {', '.join(map(repr, self.labels[:12]))}>"
+        return f"<ClusterRows: {size}, labels {', '.join(map(repr, self.labels[:12]))}>"
 
     def survey(self, fit_intercept: bool = True) -> Survey:
         """What one pass says of all rows."""

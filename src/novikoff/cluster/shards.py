@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
 from novikoff.data.labels import LabelKind, LabelReader
@@ -82,7 +82,7 @@ class Shard:
         self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
         self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
         self.memo: Memo = {}
-        self._problems: dict[bool, Problem] = {}
+        self._checked: dict[bool, Rows] = {}
 
     def __sizeof__(self) -> int:
         """The bytes of its rows: Dask takes tasks to large results, not these to tasks."""
@@ -90,13 +90,12 @@ class Shard:
         parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
         return sum(int(part.nbytes) for part in (*parts, self.codes))
 
-    def problem(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Problem:
-        """The rows without signs, checked once."""
-        if fit_intercept not in self._problems:
-            ones = np.ones(len(self.codes), dtype=np.int8)
-            posed = pose(self.X, ones, fit_intercept, names=names, first=self.first)
-            self._problems[fit_intercept] = posed
-        return self._problems[fit_intercept]
+    def rows(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Rows:
+        """The rows, checked once."""
+        if fit_intercept not in self._checked:
+            own = Rows.of(self.X, fit_intercept, names=names, first=self.first)
+            self._checked[fit_intercept] = own
+        return self._checked[fit_intercept]
 
     def part(self, setting: Setting) -> ShardPart:
         """The rows under the signs of a question."""

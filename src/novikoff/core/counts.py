@@ -114,7 +114,7 @@ class Trace:
         rows = self.problem.X[at]
         path = np.zeros((last + 1, self.problem.p))
         path[1:, :-1] = rows if isinstance(rows, np.ndarray) else rows.toarray()
-        path[1:, -1] = self.problem.rows.bias
+        path[1:, -1] = self.problem.bias
         path[1:] *= (self.tau[:last] * self.problem.signs[at])[:, None]
         if self.start is not None:
             path[0] = self.start

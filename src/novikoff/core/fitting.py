@@ -13,7 +13,7 @@ import numpy as np
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Model
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import standardise
@@ -31,7 +31,7 @@ class Fit(Generic[M]):
         The model, for the original features.
     run : Run
         What the run counted, and why it ended.
-    problem : Problem
+    rows : Rows
         The rows that the run visited: the standardised rows if the run was on them.
     clean : bool
         Whether the run ended with a clean cycle and the model classifies every original row
@@ -40,13 +40,13 @@ class Fit(Generic[M]):
 
     model: M
     run: Run
-    problem: Problem
+    rows: Rows
     clean: bool
 
 
 def fit_model(
     model: M,
-    problem: Problem,
+    rows: Rows,
     codes: Indices,
     plan: Plan,
     *,
@@ -59,8 +59,8 @@ def fit_model(
     ----------
     model : Model
         The model to start from. It is trained in place, unless ``standardised``.
-    problem, codes
-        The original rows, whose signs are not used, and the class of each row.
+    rows, codes
+        The original rows and the class of each row.
     plan : Plan
         Update rule, order, limits and seed.
     standardised : bool
@@ -72,34 +72,33 @@ def fit_model(
     Examples
     --------
     >>> from novikoff.core.orders import Cyclic
-    >>> from novikoff.core.problem import pose
     >>> from novikoff.core.stops import Limits
     >>> from novikoff.core.updates import perceptron
-    >>> problem = pose(np.array([[0.0], [1.0], [3.0]]), np.ones(3, dtype=np.int8), True)
+    >>> rows = Rows.of(np.array([[0.0], [1.0], [3.0]]), fit_intercept=True)
     >>> plan = Plan(perceptron(), Cyclic(), Limits(epochs=100))
-    >>> fit = fit_model(LinearModel(np.array([0, 1]), 1), problem, np.array([0, 0, 1]), plan)
+    >>> fit = fit_model(LinearModel(np.array([0, 1]), 1), rows, np.array([0, 0, 1]), plan)
     >>> fit.clean, fit.run.mistakes
     (True, 8)
     """
     if not standardised:
-        run = model.train(problem, codes, plan, sample_weight)
-        clean = run.converged and is_clean(model, problem, codes, sample_weight)
-        return Fit(model, run, problem, clean)
+        run = model.train(rows, codes, plan, sample_weight)
+        clean = run.converged and is_clean(model, rows, codes, sample_weight)
+        return Fit(model, run, rows, clean)
     if not isinstance(model, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
-    scaled, scaling = standardise(problem)
+    scaled, scaling = standardise(rows)
     inner = model.copy()
     inner.W = scaling.forth(model.W)
     run = inner.train(scaled, codes, plan, sample_weight)
     back = scaling.back_model(inner)
     threshold = plan.update.threshold
-    clean = run.converged and is_clean(back, problem, codes, sample_weight, threshold)
+    clean = run.converged and is_clean(back, rows, codes, sample_weight, threshold)
     return Fit(cast(M, back), run, scaled, clean)
 
 
 def is_clean(
     model: Model,
-    problem: Problem,
+    rows: Rows,
     codes: Indices,
     sample_weight: Vector | None = None,
     threshold: float = 0.0,
@@ -110,7 +109,7 @@ def is_clean(
     or works on scaled features, so that its scores may differ where rounding matters.
     """
     with np.errstate(all="ignore"):
-        margins = model.last_scores(problem.X) * model.sides[codes]
+        margins = model.last_scores(rows.X) * model.sides[codes]
     taking = model.sides[codes] != 0
     if sample_weight is not None:
         taking &= (sample_weight > 0.0)[:, None]

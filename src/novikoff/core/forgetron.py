@@ -22,7 +22,7 @@ from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.model import Model, Sweep
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
@@ -55,11 +55,9 @@ class ForgetronModel(Model):
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own)
 
-    def begin(
-        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
-    ) -> Sweep:
+    def begin(self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts) -> Sweep:
         """The loop over these rows, which have no weights."""
-        X, signs, kernel = problem.X, self.sides[codes].astype(np.float64), self.kernel
+        X, signs, kernel = rows.X, self.sides[codes].astype(np.float64), self.kernel
 
         def sweep(rule: int, epoch: Indices) -> None:
             with one_blas_thread():
@@ -68,15 +66,15 @@ class ForgetronModel(Model):
 
         def visit(rule: int, chunk: Indices) -> None:
             points, beta, kept, ring = (array[rule] for array in self.state.values())
-            rows = X[chunk].astype(np.float64)
+            own_rows = X[chunk].astype(np.float64)
             used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
             members[used] = np.arange(len(used))
-            gram = _normalised(kernel, rows, stacked(points[used], rows))
+            gram = _normalised(kernel, own_rows, stacked(points[used], own_rows))
             tallies = counts.totals[:, rule], counts.per_row[:, rule]
             own = members, beta, kept, ring
             sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
             new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
-            taken = rows[members[new] - len(used)]
+            taken = own_rows[members[new] - len(used)]
             points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
 
         return sweep

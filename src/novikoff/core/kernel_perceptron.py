@@ -18,7 +18,7 @@ from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE, Model, Sweep
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 
 LOOK = 64  # rows looked at together for the next mistake
@@ -56,23 +56,21 @@ class KernelModel(Model):
         """Whether the features are the kernels with the rows of the fit."""
         return bool(self.settings["kernel"] == "precomputed")
 
-    def work(self, problem: Problem) -> int:
+    def work(self, rows: Rows) -> int:
         """A row of the kernel matrix, which rules share while it is kept, and the scores."""
-        return problem.n * (problem.longest + self.n_rules)
+        return rows.n * (rows.longest + self.n_rules)
 
     def watched(self) -> Vector:
         """The counts of the run that goes on."""
         return self._counts.T
 
-    def begin(
-        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
-    ) -> Sweep:
+    def begin(self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts) -> Sweep:
         """The loop over these rows."""
-        kernels = KernelRows(self.kernel, problem.X, self.settings["cache_bytes"])
-        scores = np.ascontiguousarray(self.last_scores(problem.X).T)
+        kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
+        scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
         own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ step·c·y for the average
-        self._rows, self._counts, self._late = problem.X, own, late
+        self._rows, self._counts, self._late = rows.X, own, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
         def sweep(rule: int, epoch: Indices) -> None:

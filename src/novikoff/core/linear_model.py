@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.model import TOO_LARGE, Model
-from novikoff.core.problem import Problem, scores
+from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ class LinearModel(Model):
                 found -= lag / np.maximum(self.totals[0], 1)
             return found
 
-    def load(self, problem: Problem, order: Order, *, trace: bool = False) -> None:
+    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
         """Compile or load the kernels of a run, so that clocks can start afterwards."""
         from novikoff.core.training import load_kernels  # here, for those who only predict
 
-        load_kernels(problem, self.scheme, order, trace=trace)
+        load_kernels(rows, self.scheme, order, trace=trace)
 
     def train(
-        self, problem: Problem, codes: Indices, plan: Plan, sample_weight: Vector | None = None
+        self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
         """Learn from rows until a cycle is clean or a limit is reached: from W on, counts from 0.
 
@@ -108,7 +108,7 @@ class LinearModel(Model):
         from novikoff.core.training import train
 
         start = self.W if self.W.any() else None
-        run = train(problem, codes, self.scheme, plan, start=start, sample_weight=sample_weight)
+        run = train(rows, codes, self.scheme, plan, start=start, sample_weight=sample_weight)
         self.W, self.weighted, self.totals = run.W, run.counts.weighted, run.counts.totals
         return run
 
@@ -131,7 +131,7 @@ class LinearModel(Model):
         from novikoff.core.counts import check_range
         from novikoff.core.updates import perceptron
 
-        problem = self._pose(X)
+        rows = self._check_rows(X)
         touched: Indices | slice = slice(None)
         if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
             touched = np.append(np.unique(X.indices), self.n_features)  # no others can change
@@ -139,18 +139,18 @@ class LinearModel(Model):
         totals = self.totals.copy()
         rule = perceptron() if update is None else update
         try:
-            predicted, counts = self._sweep(problem, codes.astype(np.int64), rule, sample_weight)
+            predicted, counts = self._sweep(rows, codes.astype(np.int64), rule, sample_weight)
             check_range(self.W[touched], counts)
         except BaseException:
             self.totals[:] = totals
             for name, array in before.items():
                 self.state[name][touched] = array
             raise
-        self.radius = max(self.radius, problem.radius)
+        self.radius = max(self.radius, rows.radius)
         return predicted
 
     def _sweep(
-        self, problem: Problem, codes: Indices, update: Update, sample_weight: Vector | None
+        self, rows: Rows, codes: Indices, update: Update, sample_weight: Vector | None
     ) -> tuple[Indices, Counts]:
         """Show each row to all rules: what w predicted before, and the counts."""
         from novikoff.core.counts import Counts, trace_buffer
@@ -158,14 +158,15 @@ class LinearModel(Model):
         from novikoff.core.sweep import sweep
         from novikoff.core.training import sweep_classes
 
-        epoch = np.arange(problem.n) if sample_weight is None else np.flatnonzero(sample_weight)
+        epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
         factors = np.empty(0) if sample_weight is None else sample_weight
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
-        stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
+        stride = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
         before, predicted = np.empty((stride, self.n_rules)), codes.copy()
         none = np.empty((0, self.n_rules), dtype=np.int32)
         counts = Counts(self.totals, none, self.weighted, before, np.zeros(1))
-        signed = problem.with_signs(self.sides[codes, 0]).rows
+        signed = rows.with_signs(self.sides[codes, 0]).arrays
+        unsigned = rows.all_positive().arrays
         for first in range(0, len(epoch), stride):
             part = epoch[first : first + stride]
             if self.n_rules == 1:
@@ -175,7 +176,7 @@ class LinearModel(Model):
                 )
             else:
                 sweep_classes(
-                    problem.rows, codes, self.sides, part, 0, len(part), update, factors, self.W,
+                    unsigned, codes, self.sides, part, 0, len(part), update, factors, self.W,
                     counts, active, unlimited,
                 )  # fmt: skip
             predicted[part] = self.scheme.choose_alone(before[: len(part)])

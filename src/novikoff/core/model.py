@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem, pose, scores
-from novikoff.core.rows import Indices, Matrix, Signs, Vector, view
+from novikoff.core.problem import Rows, scores
+from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import Scheme, scheme_for
 
 if TYPE_CHECKING:
@@ -165,15 +165,13 @@ class Model:
 
     # Learning
 
-    def begin(
-        self, problem: Problem, codes: Indices, sample_weight: Vector, counts: Counts
-    ) -> Sweep:
-        """The loop over some of these rows, of sign +1.
+    def begin(self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts) -> Sweep:
+        """The loop over some of these rows.
 
         It counts updates, and notes in ``counts.overflow`` where it does nothing as a number would
         leave float64.
         """
-        signed = [problem.with_signs(self.sides[codes, k]).rows for k in range(self.n_rules)]
+        signed = [rows.with_signs(self.sides[codes, k]).arrays for k in range(self.n_rules)]
 
         def sweep(rule: int, epoch: Indices) -> None:
             own = (array[rule] for array in self.state.values())
@@ -189,9 +187,9 @@ class Model:
     def finish(self) -> None:
         """Called when the loop has ended."""
 
-    def work(self, problem: Problem) -> int:
+    def work(self, rows: Rows) -> int:
         """The multiplications for one row on which every rule makes a mistake, about."""
-        return self.n_rules * problem.longest
+        return self.n_rules * rows.longest
 
     def watched(self) -> Vector:
         """The numbers of each rule, in columns, that must stay finite; a view of the arrays."""
@@ -202,32 +200,39 @@ class Model:
         """One for each rule, where the loop keeps them."""
         return []
 
-    def load(self, problem: Problem, order: Order, *, trace: bool = False) -> None:
+    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
         """Compile or load the kernels of a run, so that clocks can start afterwards."""
         from novikoff.core.counts import Counts
 
-        none, nothing = pose(problem.X[:0], np.ones(0, np.int8), True), np.zeros(0, np.int64)
+        none, nothing = Rows.of(rows.X[:0], True), np.zeros(0, np.int64)
         self.begin(none, nothing, np.ones(0), Counts.blank(0, 0, self.n_rules))(0, nothing)
 
     def train(
-        self, problem: Problem, codes: Indices, plan: Plan, sample_weight: Vector | None = None
+        self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
         """Learn from rows, epoch after epoch, until a cycle is clean or a limit is reached."""
         from novikoff.core.runs import ENTRIES_PER_CALL, Run
 
-        run = Run.begin(problem, plan, None, self.n_rules)
+        run = Run.begin(rows, plan, None, self.n_rules)
         run.counts.totals[:] = self.totals
-        visit = self._visits(problem, codes, sample_weight, run.counts, run.active)
+        visit = self._visits(rows, codes, sample_weight, run.counts, run.active)
         run.W = self.watched()
 
         def margins(rule: int) -> Vector:
             sides = self.sides[codes, rule]
-            own = problem.with_signs(sides).active_rows(sample_weight)
-            return np.asarray((self.last_scores(problem.X)[:, rule] * sides)[own])
+            own = rows.with_signs(sides).active_rows(sample_weight)
+            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[own])
 
-        stride = min(problem.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
-        stride = min(stride, max(1, _WORK_PER_CALL // max(1, self.work(problem))))
-        run.repeat(plan, problem, sample_weight, visit, stride, margins=margins)
+        stride = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), 1 << 12)
+        stride = min(stride, max(1, _WORK_PER_CALL // max(1, self.work(rows))))
+        run.repeat(
+            plan,
+            rows.all_positive(),
+            sample_weight,
+            visit,
+            stride,
+            margins=margins,
+        )
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:
             run.periods = [None] * self.n_rules
@@ -251,12 +256,12 @@ class Model:
         """
         from novikoff.core.counts import Counts, check_range
 
-        problem, before = self._pose(X), self.copy()
-        counts = Counts.blank(problem.n, 0, self.n_rules)._replace(totals=self.totals)
+        rows, before = self._check_rows(X), self.copy()
+        counts = Counts.blank(rows.n, 0, self.n_rules)._replace(totals=self.totals)
         active = np.ones(self.n_rules, np.bool_)
-        epoch = problem.active_rows(sample_weight)
+        epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
         try:
-            visit = self._visits(problem, codes.astype(np.int64), sample_weight, counts, active)
+            visit = self._visits(rows, codes.astype(np.int64), sample_weight, counts, active)
             visit(epoch, 0, len(epoch))
             check_range(self.watched(), counts)
             self.finish()
@@ -265,26 +270,26 @@ class Model:
             raise
         return None
 
-    def _pose(self, X: Matrix) -> Problem:
-        """The problem of rows of sign +1, which must have as many features as the model."""
+    def _check_rows(self, X: Matrix) -> Rows:
+        """The rows of X, which must have as many features as the model."""
         width = X.shape[1]
         if width > self.n_features or (isinstance(X, np.ndarray) and width < self.n_features):
             raise ValueError(f"The rows have {width} features, but {self.n_features} are expected.")
         if not isinstance(X, np.ndarray):
             X = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
-        return pose(X, np.ones(X.shape[0], np.int8), self.fit_intercept)
+        return Rows.of(X, self.fit_intercept)
 
     def _visits(
         self,
-        problem: Problem,
+        rows: Rows,
         codes: Indices,
         sample_weight: Vector | None,
         counts: Counts,
         active: Flags,
     ) -> Advance:
         """Shows rows of an epoch to each active rule, but for those of classes not on its sides."""
-        factors = np.ones(problem.n) if sample_weight is None else sample_weight
-        sweep = self.begin(problem, codes, factors, counts)
+        factors = np.ones(rows.n) if sample_weight is None else sample_weight
+        sweep = self.begin(rows, codes, factors, counts)
         pairs = (self.sides == 0).any()
 
         def visit(epoch: Indices, first: int, last: int) -> bool:
@@ -314,9 +319,9 @@ class Model:
             square = float(values.dot(values))
         if not (np.isfinite(before).all() and np.isfinite(square)):
             raise ValueError(TOO_LARGE)
-        problem = Problem(view(row, np.ones(1, np.int8), self.fit_intercept), square**0.5, 1)
+        rows = Rows(row, self.fit_intercept, square**0.5, 1)
         counts, active = Counts.blank(1, 0, self.n_rules), np.ones(self.n_rules, np.bool_)
-        visit = self._visits(problem, np.array([code]), np.array([factor]), counts, active)
+        visit = self._visits(rows, np.array([code]), np.array([factor]), counts, active)
         visit(np.zeros(1, np.int64), 0, 1)
         if counts.overflow[0] != 0.0:
             raise ValueError(TOO_LARGE)

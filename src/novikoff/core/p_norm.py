@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.model import Model
-from novikoff.core.rows import Indices, Rows, Vector
+from novikoff.core.rows import Indices, SignedRows, Vector
 from novikoff.core.verbs import axpy, dot, entries
 
 
@@ -46,7 +46,7 @@ class PNormModel(Model):
 
 @njit(cache=True, nogil=True)
 def sweep_p_norm(
-    p: float, rows: Rows, epoch: Indices, sample_weight: Vector, theta: Vector,
+    p: float, rows: SignedRows, epoch: Indices, sample_weight: Vector, theta: Vector,
     totals: Indices, per_row: Indices, overflow: Vector,
 ) -> None:  # fmt: skip
     """Visit rows in turn; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.

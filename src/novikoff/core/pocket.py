@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from novikoff.core.problem import Problem, products, sure_products
-from novikoff.core.rows import Indices, Rows, Vector
+from novikoff.core.problem import Problem, Rows, products, sure_products
+from novikoff.core.rows import Indices, SignedRows, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.verbs import axpy, dot
 
@@ -137,7 +137,7 @@ def signed_row(problem: Problem, i: int) -> Vector:
     """The row a_i = y_i·(x_i, 1), or y_i·(x_i, 0) without a bias, as a vector."""
     x = problem.X[[i]]
     dense = x if isinstance(x, np.ndarray) else x.toarray()
-    return np.append(dense.ravel().astype(np.float64), problem.rows.bias) * problem.signs[i]
+    return np.append(dense.ravel().astype(np.float64), problem.bias) * problem.signs[i]
 
 
 def fill_pocket(
@@ -179,7 +179,7 @@ def fill_pocket(
         for picks in _draws(problem, rng, costs):
             at, before = 0, int(state[_UPDATES])
             while at < len(picks) and goes_on():
-                at = draw(problem.rows, picks, at, w, state, size, most, nothing)
+                at = draw(problem.arrays, picks, at, w, state, size, most, nothing)
                 if state[_RUN] > state[_POCKET_RUN] and state[_KNOWN] == 0:
                     counts, state[_KNOWN] = counts - 1, 1
                     errors = cost_of(sure_products(problem, w), costs)
@@ -223,22 +223,22 @@ def averaged_perceptron(
     state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run becomes longer than this
     for picks in _draws(problem, rng, costs):
         total += len(picks) * w
-        draw(problem.rows, picks, 0, w, state, _step_size(problem), 1 << 62, total)
+        draw(problem.arrays, picks, 0, w, state, _step_size(problem), 1 << 62, total)
         drawn += len(picks)
         if drawn >= 3 * problem.n or (drawn >= least and limits.reached() is not None):
             break
     return total / drawn
 
 
-def load_kernel(problem: Problem) -> None:
-    """Compile or load the kernel for this storage, before a clock starts."""
+def load_kernel(rows: Rows) -> None:
+    """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
-    draw(problem.rows, none, 0, nothing, none, 1.0, 0, nothing)
+    draw(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)
 def draw(
-    rows: Rows,
+    rows: SignedRows,
     picks: Indices,
     first: int,
     w: Vector,

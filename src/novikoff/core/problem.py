@@ -1,63 +1,112 @@
-"""A separation problem: signed rows, checked once, with the numbers every bound needs.
+"""Rows that were checked, and separation problems: rows with a sign each.
 
-All products here are NumPy's and SciPy's, taken by stretches of rows: memory-mapped data is read
-from front to back, and float32 is converted a stretch at a time. No kernel is compiled.
+`Rows` are the rows [x_i, 1] of a matrix after one check of all entries, with the numbers that every
+bound needs. A `Problem` is rows and signs, a_i = y_i·[x_i, 1]: find w with ⟨a_i, w⟩ > 0 for all i.
+Several problems, for instance each class against the rest, share their rows.
+
+All products here are NumPy's and SciPy's, for one block of rows after the other: memory-mapped data
+is read from front to back, and float32 is converted a block at a time. Nothing is compiled.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from novikoff.core import rows as _rows
-from novikoff.core.rows import Matrix, Rows, Signs, Vector
+from novikoff.core.rows import (
+    Indices,
+    Matrix,
+    SignedRows,
+    Signs,
+    Vector,
+    canonical,
+    frozen,
+    signed_rows,
+)
 from novikoff.core.validation import missing_value
 
-# Entries in a stretch of rows: a dense one stays in the cache, a sparse one is worth a matrix.
+# The number of entries in a block of rows: a dense block stays in the cache, and a sparse block is
+# large enough for a product of its own.
 DENSE_BLOCK, CSR_BLOCK = 1 << 17, 1 << 20
 
 _ULP = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """The rows a_i with R = max‖a_i‖, rounded up.
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows [x_i, 1] of a matrix, or [x_i, 0] without an intercept; all entries are finite.
 
-    R is never below the true value, and infinite where it is beyond float64.
+    The radius is R = max‖[x_i, 1]‖, rounded up: R is never below the true value, and infinite if
+    the true value is beyond the range of float64.
     """
 
-    rows: Rows
+    X: Matrix
+    fit_intercept: bool
     radius: float
-    longest: int  # the largest number of terms in a product ⟨a_i, w⟩
+    longest: int  # the largest number of terms in a product ⟨[x_i, 1], w⟩
+
+    @staticmethod
+    def of(
+        X: Matrix,
+        fit_intercept: bool,
+        *,
+        names: Sequence[Hashable] | None = None,
+        first: int = 0,
+    ) -> Rows:
+        """Check all entries of X in one pass.
+
+        Raises
+        ------
+        ValueError
+            If an entry is NaN or infinite. The message names the row, counted from ``first``, and
+            the column, by its name if there are ``names``.
+
+        Examples
+        --------
+        >>> Rows.of(np.array([[3.0, 4.0]]), fit_intercept=False).radius >= 5.0
+        True
+        """
+        X, bias = canonical(X), 1.0 if fit_intercept else 0.0
+        longest = X.shape[1]
+        if not isinstance(X, np.ndarray):
+            longest = int(np.diff(X.indptr).max(initial=0))
+        largest_sq = largest = 0.0
+        for begin, end in row_blocks(X):
+            squares = _squared_norms(X, begin, end) + bias
+            largest_sq = max(largest_sq, float(squares.max()))
+            # Where squares overflow or underflow, look at the entries themselves.
+            unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
+            if len(unclear) > 0:
+                part = X[unclear]
+                entries = np.abs(part if isinstance(part, np.ndarray) else part.data)
+                if not np.isfinite(entries).all():
+                    raise ValueError(_complaint(X, unclear, names, first))
+                largest = max(largest, float(entries.max(initial=0.0)))
+        radius = math.sqrt(largest_sq)
+        if not 1e-280 < largest_sq < 1e300:
+            radius = math.sqrt(longest + 1) * max(largest, bias)
+        if radius > 0.0:
+            radius = math.nextafter(radius * (1.0 + (longest + 5) * _ULP), math.inf)
+        return Rows(X, bool(fit_intercept), radius, longest + 1)
 
     @property
     def n(self) -> int:
         """The number of rows."""
-        return len(self.rows.signs)
+        return int(self.X.shape[0])
 
     @property
     def p(self) -> int:
-        """The length of a weight vector."""
-        rows = self.rows
-        return (rows.X.shape[1] if isinstance(rows, _rows.Dense) else rows.d) + 1
+        """The length of a weight vector: the number of features and one for the bias."""
+        return int(self.X.shape[1]) + 1
 
     @property
-    def X(self) -> Matrix:  # noqa: N802 — the letter of the theorems
-        """The unsigned rows x_i."""
-        return _rows.matrix(self.rows)
-
-    @property
-    def signs(self) -> Signs:
-        """The sign y_i of each row; rows of sign 0 take no part."""
-        return self.rows.signs
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether the last weight is a bias that moves."""
-        return self.rows.bias > 0.0
+    def bias(self) -> float:
+        """The last entry of every row: 1 with an intercept, else 0."""
+        return 1.0 if self.fit_intercept else 0.0
 
     @property
     def unit(self) -> float:
@@ -65,69 +114,47 @@ class Problem:
         return unit_of(self.radius)
 
     def with_signs(self, signs: Signs) -> Problem:
-        """The same rows under other signs; norms do not depend on them."""
-        return replace(self, rows=self.rows._replace(signs=_rows.frozen(signs)))
+        """The problem of these rows with a sign for each; its radius is the same."""
+        return Problem(self.X, self.fit_intercept, self.radius, self.longest, frozen(signs))
 
-    def part(self, rows: _rows.Indices) -> Problem:
-        """Some of the rows, with an R of their own."""
-        return pose(self.X[rows], self.signs[rows], self.fit_intercept)
-
-    def active_rows(self, sample_weight: Vector | None = None) -> _rows.Indices:
-        """The rows whose sign, and weight if there are weights, is not 0."""
-        return np.flatnonzero(
-            self.signs if sample_weight is None else self.signs * (sample_weight > 0.0)
-        )
+    def all_positive(self) -> Problem:
+        """The problem in which the sign of every row is +1."""
+        return self.with_signs(np.ones(self.n, dtype=np.int8))
 
     def rows_within(self, entries: int) -> int:
-        """How many rows have about this many entries, at least one."""
-        size = self.rows.X.size if isinstance(self.rows, _rows.Dense) else self.rows.data.size
+        """The number of rows, at least 1, that have about this many entries."""
+        size = self.X.size if isinstance(self.X, np.ndarray) else self.X.data.size
         return max(1, entries * self.n // (size + self.n + 1))
 
 
-def pose(
-    X: Matrix,
-    signs: Signs,
-    fit_intercept: bool,
-    *,
-    names: Sequence[Hashable] | None = None,
-    first: int = 0,
-) -> Problem:
-    """Check the data in one pass and pose the problem.
+@dataclass(frozen=True, eq=False)
+class Problem(Rows):
+    """Rows with a sign each, a_i = y_i·[x_i, 1]; rows of sign 0 are left out of the problem."""
 
-    Raises
-    ------
-    ValueError
-        If an entry is NaN or infinite; the message names its row, counted from ``first``, and
-        its column.
+    signs: Signs
 
-    Examples
-    --------
-    >>> pose(np.array([[3.0, 4.0]]), np.array([1], dtype=np.int8), False).radius >= 5.0
-    True
+    @cached_property
+    def arrays(self) -> SignedRows:
+        """The arrays of the signed rows, as compiled loops take them."""
+        return signed_rows(self.X, self.signs, self.fit_intercept)
+
+    def part(self, rows: Indices) -> Problem:
+        """The problem of some of the rows, with an R of its own."""
+        return pose(self.X[rows], self.signs[rows], self.fit_intercept)
+
+    def active_rows(self, sample_weight: Vector | None = None) -> Indices:
+        """The numbers of the rows whose sign, and factor in ``sample_weight``, is not 0."""
+        if sample_weight is None:
+            return np.flatnonzero(self.signs)
+        return np.flatnonzero(self.signs * (sample_weight > 0.0))
+
+
+def pose(X: Matrix, signs: Signs, fit_intercept: bool) -> Problem:
+    """Check the rows of X, and give each a sign.
+
+    ValueError if an entry of X is NaN or infinite.
     """
-    rows = _rows.view(X, signs, fit_intercept)
-    matrix = _rows.matrix(rows)
-    longest = matrix.shape[1]
-    if not isinstance(rows, _rows.Dense):
-        longest = int(np.diff(rows.indptr).max(initial=0))
-    largest_sq = largest = 0.0
-    for begin, end in row_blocks(matrix):
-        squares = _squared_norms(rows, begin, end) + rows.bias
-        largest_sq = max(largest_sq, float(squares.max()))
-        # Squares that overflow, or vanish, say nothing: look at the entries themselves.
-        unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
-        if len(unclear) > 0:
-            part = matrix[unclear]
-            entries = np.abs(part if isinstance(part, np.ndarray) else part.data)
-            if not np.isfinite(entries).all():
-                raise ValueError(_complaint(matrix, unclear, names, first))
-            largest = max(largest, float(entries.max(initial=0.0)))
-    radius = math.sqrt(largest_sq)
-    if not 1e-280 < largest_sq < 1e300:
-        radius = math.sqrt(longest + 1) * max(largest, rows.bias)
-    if radius > 0.0:
-        radius = math.nextafter(radius * (1.0 + (longest + 5) * _ULP), math.inf)
-    return Problem(rows, radius, longest + 1)
+    return Rows.of(X, fit_intercept).with_signs(signs)
 
 
 def unit_of(radius: float) -> float:
@@ -137,7 +164,7 @@ def unit_of(radius: float) -> float:
 
 def products(problem: Problem, w: Vector) -> Vector:
     """⟨a_i, w⟩ for all rows i."""
-    W = np.append(w[:-1], problem.rows.bias * w[-1])[:, None]
+    W = np.append(w[:-1], problem.bias * w[-1])[:, None]
     return scores(problem.X, W)[:, 0] * problem.signs
 
 
@@ -158,7 +185,7 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.flatnonzero(~(np.abs(s) > slip * problem.radius * float(sizes.sum())))
         rows = problem.X[near]
-        terms = abs(rows) @ sizes[:-1] + problem.rows.bias * sizes[-1]
+        terms = abs(rows) @ sizes[:-1] + problem.bias * sizes[-1]
         s[near[~(np.abs(s[near]) > slip * terms)]] = 0.0
     return s
 
@@ -183,16 +210,16 @@ def scores(X: Matrix, W: Vector) -> Vector:
         return out
 
 
-def norms(problem: Problem) -> Vector:
-    """‖a_i‖ of every row in the problem's unit, so that no square overflows."""
-    out = np.empty(problem.n)
-    for begin, end in row_blocks(problem.X):
-        out[begin:end] = _squared_norms(problem.rows, begin, end, 1.0 / problem.unit)
-    return np.sqrt(out + (problem.rows.bias / problem.unit) ** 2)
+def norms(rows: Rows) -> Vector:
+    """‖[x_i, 1]‖ = ‖a_i‖ of every row in the unit of the rows, so that no square overflows."""
+    out = np.empty(rows.n)
+    for begin, end in row_blocks(rows.X):
+        out[begin:end] = _squared_norms(rows.X, begin, end, 1.0 / rows.unit)
+    return np.sqrt(out + (rows.bias / rows.unit) ** 2)
 
 
 def row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
-    """Ranges of rows, one after the other, of which products take little memory."""
+    """Ranges of rows, one after the other, whose products need little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         size = DENSE_BLOCK // max(1, X.shape[1])
@@ -202,15 +229,15 @@ def row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
         yield begin, min(n, begin + max(1, size))
 
 
-def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vector:
-    """‖factor·x_i‖² of a stretch of rows, in float64."""
+def _squared_norms(X: Matrix, begin: int, end: int, factor: float = 1.0) -> Vector:
+    """‖factor·x_i‖² of a block of rows, in float64."""
     with np.errstate(all="ignore"):
-        if isinstance(rows, _rows.Dense):
-            part = rows.X[begin:end].astype(np.float64, copy=False)
+        if isinstance(X, np.ndarray):
+            part = X[begin:end].astype(np.float64, copy=False)
             part = part if factor == 1.0 else part * factor
             return np.asarray(np.einsum("ij,ij->i", part, part))
-        starts = rows.indptr[begin : end + 1].astype(np.int64)
-        squares = np.multiply(rows.data[starts[0] : starts[-1]], factor, dtype=np.float64)
+        starts = X.indptr[begin : end + 1].astype(np.int64)
+        squares = np.multiply(X.data[starts[0] : starts[-1]], factor, dtype=np.float64)
         np.square(squares, out=squares)
         out, filled = np.zeros(end - begin), np.flatnonzero(np.diff(starts))
         if len(filled) > 0:
@@ -218,10 +245,9 @@ def _squared_norms(rows: Rows, begin: int, end: int, factor: float = 1.0) -> Vec
         return out
 
 
-def _complaint(
-    X: Matrix, unclear: _rows.Indices, names: Sequence[Hashable] | None, first: int
-) -> str:
-    from scipy.sparse import coo_array  # here, for those whose data is finite
+def _complaint(X: Matrix, unclear: Indices, names: Sequence[Hashable] | None, first: int) -> str:
+    """The sentence about the first NaN or infinity in the rows ``unclear``."""
+    from scipy.sparse import coo_array  # imported here because finite data does not need it
 
     entries = coo_array(X[unclear])
     k = int(np.argmin(np.isfinite(entries.data)))

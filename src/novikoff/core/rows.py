@@ -1,8 +1,12 @@
-"""The signed, padded rows a_i = y_i·[x_i, 1], read in place and never built.
+"""The two storages of rows that compiled loops read, and the types of arrays.
 
-`Dense` and `Csr` are the two storages; `novikoff.core.verbs` has what kernels do with a row.
-The weights always have p = d + 1 entries, the last being the bias; without an intercept ``bias``
-is 0 and that entry never moves. Sums run in float64 whatever the type of the data.
+A compiled loop sees the signed rows a_i = y_i·[x_i, 1] as a `Dense` or a `Csr`: a tuple of the
+arrays of X, the signs and the bias. The rows a_i themselves are never built. `novikoff.core.verbs`
+has the operations on one row.
+
+Weights always have p = d + 1 entries, of which the last is the bias. Without an intercept ``bias``
+is 0, the rows are y_i·[x_i, 0], and the last weight never changes. Sums are float64, whatever the
+type of the data.
 """
 
 from __future__ import annotations
@@ -22,10 +26,11 @@ Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
 Matrix: TypeAlias = "Floats | SparseMatrix"
+Array = TypeVar("Array", bound=npt.NDArray[np.generic])
 
 
 class Dense(NamedTuple):
-    """Rows of a C-ordered float32 or float64 matrix."""
+    """The rows of a C-ordered float32 or float64 matrix."""
 
     X: Floats
     signs: Signs
@@ -33,9 +38,9 @@ class Dense(NamedTuple):
 
 
 class Csr(NamedTuple):
-    """Rows of a CSR matrix; ``d`` is its number of columns.
+    """The rows of a CSR matrix with ``d`` columns.
 
-    The indices are unsigned views of SciPy's: Numba guards signed ones against negative
+    The indices are unsigned views of SciPy's indices: Numba checks signed indices for negative
     values, which doubles the time of a sparse dot product.
     """
 
@@ -47,52 +52,51 @@ class Csr(NamedTuple):
     d: int
 
 
-Rows: TypeAlias = Dense | Csr
-Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+SignedRows: TypeAlias = Dense | Csr
 
 
-def view(X: Matrix, signs: Signs, fit_intercept: bool) -> Rows:
-    """See ``X`` as signed, padded rows, without copying it.
+def signed_rows(X: Matrix, signs: Signs, fit_intercept: bool) -> SignedRows:
+    """The arrays of X and the signs, as compiled loops take them; nothing is copied.
 
-    Only a CSR matrix with unsorted or repeated indices is copied, to put them in order. Every
-    array is marked read-only in the view: the data is never written, and memory maps, frames
-    and plain arrays share one compiled kernel.
+    ``X`` is a C-ordered array or a canonical CSR matrix. Every array is a read-only view: the data
+    is never written, and memory maps, frames and plain arrays use the same compiled code.
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
         return Dense(frozen(X), frozen(signs), bias)
+    arrays = frozen(X.data), frozen(_unsigned(X.indices)), frozen(_unsigned(X.indptr))
+    return Csr(*arrays, frozen(signs), bias, int(X.shape[1]))
+
+
+def canonical(X: Matrix) -> Matrix:
+    """A read-only view of X whose rows have sorted and distinct column indices.
+
+    Only a CSR matrix with unsorted or repeated indices is copied.
+    """
+    if isinstance(X, np.ndarray):
+        return frozen(X)
+    from scipy.sparse import csr_array  # imported here because dense data does not need it
+
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-    arrays = frozen(X.data), frozen(_unsigned(X.indices)), frozen(_unsigned(indptr))
-    return Csr(*arrays, frozen(signs), bias, int(X.shape[1]))
-
-
-def matrix(rows: Rows) -> Floats | sp.csr_array:
-    """The matrix of the unsigned x_i, which the rows are a view of."""
-    if isinstance(rows, Dense):
-        return rows.X
-    from scipy.sparse import csr_array  # here, for those whose data is dense
-
-    signed = np.dtype(f"i{rows.indices.itemsize}")
-    parts = rows.data, rows.indices.view(signed), rows.indptr.view(signed)
-    X = csr_array(parts, shape=(len(rows.signs), rows.d))
-    X.has_canonical_format = True
-    return X
+    found = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
+    found.has_canonical_format = True
+    return found
 
 
 def stacked(*parts: Any) -> Any:
-    """The rows of one matrix after those of the other; dense if all are."""
+    """The rows of several matrices below each other; dense if all the matrices are dense."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
-    from scipy.sparse import csr_array, vstack  # here, for those whose rows are dense
+    from scipy.sparse import csr_array, vstack  # imported here because dense data does not need it
 
     return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
 
 
 def frozen(array: Array) -> Array:
-    """The array as kernels see it: C-ordered, aligned and not to be written."""
+    """A read-only view of an array, C-ordered and aligned."""
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     seen.flags.writeable = False
     return cast(Array, seen)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from novikoff.core.counts import Counts, Recorder, Trace, check_range
 from novikoff.core.orders import REPEATED, Order, epochs_of
-from novikoff.core.problem import Problem, row_blocks
+from novikoff.core.problem import Problem, Rows, row_blocks
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.updates import Update
@@ -65,12 +65,12 @@ class Run:
     update_counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
 
     @classmethod
-    def begin(cls, problem: Problem, plan: Plan, start: Vector | None, n_rules: int = 1) -> Run:
+    def begin(cls, rows: Rows, plan: Plan, start: Vector | None, n_rules: int = 1) -> Run:
         """Nothing visited yet; from zero weights, or from a copy of ``start``."""
-        W = np.zeros((problem.p, n_rules))
+        W = np.zeros((rows.p, n_rules))
         if start is not None:
             W[:] = start.reshape(W.shape)
-        counts = Counts.blank(problem.n, problem.p if plan.average else 0, n_rules)
+        counts = Counts.blank(rows.n, rows.p if plan.average else 0, n_rules)
         begun, active = np.zeros(n_rules, dtype=np.int64), np.ones(n_rules, dtype=np.bool_)
         return cls(W, counts, begun, active, [None] * n_rules)
 
@@ -214,16 +214,16 @@ class Repetition:
         if self._since == self._power:
             self._saved, self._since, self._power = W.copy(), 0, 2 * self._power
 
-    def proved(self, problem: Problem, update: Update, updates: int) -> list[int | None]:
+    def proved(self, rows: Rows, update: Update, updates: int) -> list[int | None]:
         """The periods, if every sum of the run was one of integers below 2⁵³."""
         largest = 1.0
         whole = update.eta == 0.0 and update.step % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())
-        for begin, end in row_blocks(problem.X) if whole and any(self.periods) else ():
-            part = problem.X[begin:end]
+        for begin, end in row_blocks(rows.X) if whole and any(self.periods) else ():
+            part = rows.X[begin:end]
             entries = part if isinstance(part, np.ndarray) else part.data
             whole = whole and bool((entries % 1.0 == 0.0).all())
             largest = max(largest, float(np.abs(entries).max(initial=0.0)))
         reach = float(np.abs(self._start).max()) + updates * update.step * largest
-        exact = whole and reach * largest * problem.longest < _EXACT
+        exact = whole and reach * largest * rows.longest < _EXACT
         return self.periods if exact else [None] * len(self.periods)

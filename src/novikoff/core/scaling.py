@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.problem import Problem, pose, row_blocks
+from novikoff.core.problem import Rows, row_blocks
 from novikoff.core.rows import Matrix, Vector
 
 
@@ -86,13 +86,13 @@ class Scaling:
         return given
 
 
-def standardise(problem: Problem) -> tuple[Problem, Scaling]:
+def standardise(rows: Rows) -> tuple[Rows, Scaling]:
     """The problem on features of mean 0 and variance 1, and the way back from there.
 
     Without a bias, and in a sparse matrix, nothing is moved: columns are only divided.
     """
-    scaling = Scaling.of(problem.X, centre=problem.fit_intercept)
-    return pose(scaling.apply(problem.X), problem.signs, problem.fit_intercept), scaling
+    scaling = Scaling.of(rows.X, centre=rows.fit_intercept)
+    return Rows.of(scaling.apply(rows.X), rows.fit_intercept), scaling
 
 
 def _moments(X: Matrix) -> tuple[Vector, Vector]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.validation import Label, plain_label
 
@@ -138,13 +138,11 @@ class OneVsOne:
 Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
 
 
-def problems_of(
-    scheme: Scheme, problem: Problem, codes: Indices
-) -> Iterator[tuple[Indices, Problem]]:
+def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[Indices, Problem]]:
     """The rows that take part in each rule, and their problem."""
     for sides in scheme.sides.T:
         part = np.flatnonzero(sides[codes])
-        own = problem if len(part) == problem.n else problem.part(part)
+        own = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
         yield part, own.with_signs(sides[codes[part]])
 
 

@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.model import Model
-from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Rows, Vector
+from novikoff.core.problem import Rows
+from novikoff.core.rows import Indices, SignedRows, Vector
 from novikoff.core.verbs import dot, dots
 
 
@@ -44,9 +44,9 @@ class SecondOrderModel(Model):
         root = np.tile(np.eye(p) / float(self.settings["a"]) ** 0.5, (n_rules, 1, 1))
         return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
-    def work(self, problem: Problem) -> int:
+    def work(self, rows: Rows) -> int:
         """S changes as a whole."""
-        return self.n_rules * problem.p**2
+        return self.n_rules * rows.p**2
 
     def check(self) -> None:
         """Raise ValueError where the diagonal of A⁻¹ is not positive."""
@@ -64,8 +64,8 @@ class SecondOrderModel(Model):
 
 @njit(cache=True, nogil=True)
 def sweep_second_order(
-    rows: Rows, epoch: Indices, sample_weight: Vector, w: Vector, root: Vector, growth: Vector,
-    totals: Indices, per_row: Indices, overflow: Vector,
+    rows: SignedRows, epoch: Indices, sample_weight: Vector, w: Vector, root: Vector,
+    growth: Vector, totals: Indices, per_row: Indices, overflow: Vector,
 ) -> None:  # fmt: skip
     """Visit rows in turn with w and S."""
     f = np.empty(len(w))

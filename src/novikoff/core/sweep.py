@@ -20,7 +20,7 @@ from numba import njit
 from novikoff.core.counts import Counts, Recorder, TraceBuffer, trace_buffer, write_update
 from novikoff.core.orders import Greedy, MaxDistance
 from novikoff.core.problem import Problem, margins_of, norms
-from novikoff.core.rows import Indices, Rows, Vector
+from novikoff.core.rows import Indices, SignedRows, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, sqnorm
@@ -28,7 +28,7 @@ from novikoff.core.verbs import axpy, dot, sqnorm
 
 @njit(cache=True, nogil=True)
 def sweep(
-    rows: Rows, epoch: Indices, first: int, last: int, update: Update, sample_weight: Vector,
+    rows: SignedRows, epoch: Indices, first: int, last: int, update: Update, sample_weight: Vector,
     w: Vector, counts: Counts, buffer: TraceBuffer, most: int,
 ) -> None:  # fmt: skip
     """Visit rows epoch[first:last] in turn, until there have been ``most`` updates."""
@@ -64,7 +64,7 @@ def sweep(
 
 @njit(cache=True, nogil=True)
 def sweep_greedy(
-    rows: Rows, candidates: Indices, lengths: Vector, steps: int, update: Update,
+    rows: SignedRows, candidates: Indices, lengths: Vector, steps: int, update: Update,
     sample_weight: Vector, w: Vector, counts: Counts, buffer: TraceBuffer,
 ) -> bool:  # fmt: skip
     """Act on the worst candidate row, ``steps`` times; True once no row is a mistake (A4).
@@ -115,7 +115,7 @@ def run(
     """
     state = Run.begin(problem, plan, start)
     recorder = Recorder(plan.reference)
-    rows, update, most = problem.rows, plan.update, plan.limits.most_updates()
+    rows, update, most = problem.arrays, plan.update, plan.limits.most_updates()
     w, counts = state.W[:, 0], state.counts.of_single_rule()
     buffer = recorder.buffer if plan.trace else trace_buffer()
     factors = np.empty(0) if sample_weight is None else sample_weight

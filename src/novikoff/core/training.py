@@ -16,8 +16,8 @@ from numba import njit
 
 from novikoff.core.counts import Counts
 from novikoff.core.orders import Chaotic, Cyclic, Greedy, MaxResidual, Order
-from novikoff.core.problem import Problem, margins_of
-from novikoff.core.rows import Indices, Rows, Signs, Vector
+from novikoff.core.problem import Rows, margins_of
+from novikoff.core.rows import Indices, SignedRows, Signs, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits
@@ -28,7 +28,7 @@ from novikoff.core.verbs import axpy, dots, sqnorm
 
 @njit(cache=True, nogil=True)
 def sweep_classes(
-    rows: Rows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
+    rows: SignedRows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
     update: Update, sample_weight: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_],
     most: int,
 ) -> None:  # fmt: skip
@@ -117,7 +117,7 @@ def step_of_every_rule(
 
 
 def train(
-    problem: Problem,
+    rows: Rows,
     codes: npt.NDArray[np.integer],
     scheme: Scheme,
     plan: Plan,
@@ -125,7 +125,7 @@ def train(
     start: Vector | None = None,
     sample_weight: Vector | None = None,
 ) -> Run:
-    """Train all rules of the scheme, on rows of sign +1 whose classes are ``codes`` (A7).
+    """Train all rules of the scheme on rows whose classes are ``codes`` (A7).
 
     Every rule draws its order from the same seed, so that running them together or apart is the
     same. ``start`` has the shape (p, n_rules); ``sample_weight`` has a factor on the steps of each
@@ -133,12 +133,12 @@ def train(
     """
     n_rules = scheme.sides.shape[1]
     if _share_rows(scheme, plan.order, trace=plan.trace):
-        return _run_together(problem, codes, scheme.sides, plan, start, sample_weight)
+        return _run_together(rows, codes, scheme.sides, plan, start, sample_weight)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
 
     def run_rule(rule: int) -> Run:
-        own = problem.with_signs(scheme.sides[codes, rule])
+        own = rows.with_signs(scheme.sides[codes, rule])
         return run(
             own, plan, start=None if start is None else start[:, rule], sample_weight=sample_weight
         )
@@ -147,15 +147,15 @@ def train(
 
 
 def load_kernels(
-    problem: Problem, scheme: Scheme, order: Order | None = None, *, trace: bool = False
+    rows: Rows, scheme: Scheme, order: Order | None = None, *, trace: bool = False
 ) -> None:
     """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
     stand_in = MaxResidual() if isinstance(order, Greedy) else Cyclic()
-    plan, no_row = Plan(perceptron(), stand_in, Limits(epochs=1)), np.zeros(problem.n)
+    plan, no_row = Plan(perceptron(), stand_in, Limits(epochs=1)), np.zeros(rows.n)
     if _share_rows(scheme, stand_in, trace=trace):
-        train(problem, np.zeros(problem.n, dtype=np.int64), scheme, plan, sample_weight=no_row)
+        train(rows, np.zeros(rows.n, dtype=np.int64), scheme, plan, sample_weight=no_row)
     else:
-        run(problem, plan, sample_weight=no_row)
+        run(rows.all_positive(), plan, sample_weight=no_row)
 
 
 def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
@@ -164,7 +164,7 @@ def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
 
 
 def _run_together(
-    problem: Problem,
+    rows: Rows,
     codes: npt.NDArray[np.integer],
     sides: Signs,
     plan: Plan,
@@ -173,7 +173,8 @@ def _run_together(
 ) -> Run:
     """`novikoff.core.sweep.run` for all rules at once; one that ends is left out from then on."""
     n_rules = sides.shape[1]
-    state, most = Run.begin(problem, plan, start, n_rules), plan.limits.most_updates()
+    problem = rows.all_positive()
+    state, most = Run.begin(rows, plan, start, n_rules), plan.limits.most_updates()
     factors, codes = (
         np.empty(0) if sample_weight is None else sample_weight,
         codes.astype(np.int64, copy=False),
@@ -181,15 +182,15 @@ def _run_together(
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
         sweep_classes(
-            problem.rows, codes, sides, epoch, first, last, plan.update, factors, state.W,
+            problem.arrays, codes, sides, epoch, first, last, plan.update, factors, state.W,
             state.counts, state.active, most,
         )  # fmt: skip
         return False
 
-    stride = problem.rows_within(ENTRIES_PER_CALL // n_rules)
+    stride = rows.rows_within(ENTRIES_PER_CALL // n_rules)
 
     def margins(rule: int) -> Vector:
-        return margins_of(problem.with_signs(sides[codes, rule]), state.W[:, rule], sample_weight)
+        return margins_of(rows.with_signs(sides[codes, rule]), state.W[:, rule], sample_weight)
 
     return state.repeat(plan, problem, sample_weight, visit, stride, margins=margins)
 

@@ -21,7 +21,7 @@ from numba import types
 from numba.extending import overload
 from numpy import uint64
 
-from novikoff.core.rows import Csr, Dense, Floats, Indices, Rows, Unsigned, Vector
+from novikoff.core.rows import Csr, Dense, Floats, Indices, SignedRows, Unsigned, Vector
 
 Code: TypeAlias = Callable[..., object]
 
@@ -29,7 +29,7 @@ IN_ORDER: Final[Any] = {"forceinline": True}
 IN_LANES: Final[Any] = {"forceinline": True, "fastmath": {"reassoc", "contract"}}
 
 
-def dot(rows: Rows, i: int, w: Vector) -> float:
+def dot(rows: SignedRows, i: int, w: Vector) -> float:
     """⟨a_i, w⟩.
 
     Examples
@@ -40,7 +40,7 @@ def dot(rows: Rows, i: int, w: Vector) -> float:
     return _dense_dot(rows, i, w) if isinstance(rows, Dense) else _csr_dot(rows, i, w)
 
 
-def dots(rows: Rows, i: int, W: Vector, out: Vector) -> None:
+def dots(rows: SignedRows, i: int, W: Vector, out: Vector) -> None:
     """``out[k]`` = ⟨a_i, W[:, k]⟩ for every column k."""
     if isinstance(rows, Dense):
         _dense_dots(rows, i, W, out)
@@ -48,7 +48,7 @@ def dots(rows: Rows, i: int, W: Vector, out: Vector) -> None:
         _csr_dots(rows, i, W, out)
 
 
-def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
+def axpy(c: float, rows: SignedRows, i: int, w: Vector) -> None:
     """W ← w + c·a_i."""
     if isinstance(rows, Dense):
         _dense_axpy(c, rows, i, w)
@@ -56,12 +56,12 @@ def axpy(c: float, rows: Rows, i: int, w: Vector) -> None:
         _csr_axpy(c, rows, i, w)
 
 
-def sqnorm(rows: Rows, i: int) -> float:
+def sqnorm(rows: SignedRows, i: int) -> float:
     """‖a_i‖²."""
     return _dense_sqnorm(rows, i) if isinstance(rows, Dense) else _csr_sqnorm(rows, i)
 
 
-def entries(rows: Rows, i: int) -> tuple[Indices | Unsigned, Floats]:
+def entries(rows: SignedRows, i: int) -> tuple[Indices | Unsigned, Floats]:
     """The columns of x_i that may not be 0, and their values; without sign and bias."""
     return _dense_entries(rows, i) if isinstance(rows, Dense) else _csr_entries(rows, i)
 

@@ -20,7 +20,7 @@ from scipy.sparse import diags_array
 from scipy.special import expit
 
 from novikoff.core.pocket import cost_of
-from novikoff.core.problem import Problem, row_blocks, sure_products
+from novikoff.core.problem import Problem, Rows, row_blocks, sure_products
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
@@ -41,16 +41,16 @@ _EQUAL: Final = 1e-12
 
 
 @np.errstate(all="ignore")
-def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
+def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
     """A matrix B for which ⟨a_i, u·B⟩ is on average as large for one unit vector u as another.
 
     B·M·Bᵀ = I, nearly, where M is the mean of a_i·a_iᵀ over all rows, or some of them. With more
     than a thousand weights B only scales them. Columns of dense data are centred first.
     """
-    n, d, bias = problem.n, problem.p - 1, problem.fit_intercept
-    most = max(problem.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
+    n, d, bias = rows.n, rows.p - 1, rows.fit_intercept
+    most = max(rows.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
     some = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
-    Z = problem.X[some].astype(np.float64) * (1.0 / problem.unit)
+    Z = rows.X[some].astype(np.float64) * (1.0 / rows.unit)
     centre = np.zeros(d)
     if isinstance(Z, np.ndarray) and bias and d <= _MAX_WHITENED:
         centre = Z.mean(axis=0)
@@ -58,7 +58,7 @@ def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
     squares = np.asarray((Z * Z).mean(axis=0)).ravel()
     scale = np.where(squares > 0.0, np.sqrt(squares), 1.0)
     if d > _MAX_WHITENED:
-        return diags_array(np.append(1.0 / scale / problem.unit, float(bias)))
+        return diags_array(np.append(1.0 / scale / rows.unit, float(bias)))
     moments, inner = np.eye(d + 1) * (1.0 + 1e-6), Z.T @ Z / Z.shape[0]
     moments[:d, :d] = inner if isinstance(inner, np.ndarray) else inner.toarray()
     moments[:d, :d] /= scale[:, None] * scale
@@ -66,7 +66,7 @@ def whitening(problem: Problem, rng: np.random.Generator) -> Basis:
     moments[range(d), range(d)] += 1e-6
     back = np.diag(np.append(1.0 / scale, float(bias)))
     back[:d, d] = -centre / scale
-    back[:, :d] /= problem.unit
+    back[:, :d] /= rows.unit
     return np.asarray(np.linalg.solve(np.linalg.cholesky(moments), back))
 
 
@@ -220,7 +220,7 @@ def _times(problem: Problem, V: Vector, limits: Limits) -> Vector:
     out = np.empty((len(V), problem.n))
     for part, X in _parts(problem, limits):
         out[:, part] = V[:, :-1] @ X.T
-    return (out + problem.rows.bias * V[:, -1:]) * problem.signs
+    return (out + problem.bias * V[:, -1:]) * problem.signs
 
 
 def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
@@ -229,7 +229,7 @@ def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
     out = np.zeros((len(U), problem.p))
     for part, X in _parts(problem, limits):
         out[:, :-1] += signed[:, part] @ X
-    out[:, -1] = problem.rows.bias * signed.sum(axis=1)
+    out[:, -1] = problem.bias * signed.sum(axis=1)
     return out
 
 

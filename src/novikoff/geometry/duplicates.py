@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_row_order
@@ -42,27 +42,24 @@ def all_opposite_duplicates(
                 yield (i, j) if i < j else (j, i)
 
 
-def conflicting_duplicates(problem: Problem, codes: Indices) -> Iterator[Indices]:
+def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
     """Groups of rows that are equal entry by entry but not all of one class, in order.
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
     >>> X, codes = np.array([[1.0], [2.0], [1.0]]), np.array([0, 0, 1])
-    >>> problem = pose(X, np.ones(3, dtype=np.int8), True)
-    >>> [group.tolist() for group in conflicting_duplicates(problem, codes)]
+    >>> [group.tolist() for group in conflicting_duplicates(Rows.of(X, True), codes)]
     [[0, 2]]
     """
-    ones = np.ones(problem.n, dtype=np.int8)
-    passes = LocalPasses(problem.with_signs(ones))
+    passes = LocalPasses(rows.all_positive())
     hashes = in_row_order(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same
-        for rows in _repeated(hashes, np.arange(passes.n))
-        if (codes[rows] != codes[rows[0]]).any()
-        for same in _alike(passes, rows, ones)
+        for some in _repeated(hashes, np.arange(passes.n))
+        if (codes[some] != codes[some[0]]).any()
+        for same in _alike(passes, some, passes.signs)
     ]
-    for same in sorted(found, key=lambda rows: int(rows[0])):
+    for same in sorted(found, key=lambda group: int(group[0])):
         if (codes[same] != codes[same[0]]).any():
             yield same
 

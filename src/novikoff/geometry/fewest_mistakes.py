@@ -30,13 +30,14 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
     Problem,
+    Rows,
     pose,
     products,
     row_blocks,
     scores,
     sure_products,
 )
-from novikoff.core.rows import Indices, Vector, view
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import Scheme, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
@@ -220,7 +221,7 @@ class FoundRules:
 
 
 def find_rules(
-    problem: Problem,
+    rows: Rows,
     codes: Indices,
     model: LinearModel,
     *,
@@ -239,8 +240,8 @@ def find_rules(
 
     Parameters
     ----------
-    problem, codes
-        The rows, whose signs are not used, and the class of each row.
+    rows, codes
+        The rows and the class of each row.
     model : LinearModel
         A model without weights, which this function fills in. The scheme of the model says which
         classes each rule separates.
@@ -261,13 +262,13 @@ def find_rules(
     ValueError
         If the scores of some rows are beyond the range of float64.
     """
-    own = cache(lambda: whitening(problem, np.random.default_rng(seed))) if basis is None else basis
-    digest = digest or MatrixDigest.of(problem.X)
+    own = cache(lambda: whitening(rows, np.random.default_rng(seed))) if basis is None else basis
+    digest = digest or MatrixDigest.of(rows.X)
     alone = []
     for rule, sides in enumerate(model.sides.T):
         rest = limits.part(1.0 / (model.n_rules - rule))
         best = fewest_mistakes(
-            problem.with_signs(sides[codes]),
+            rows.with_signs(sides[codes]),
             costs=costs,
             start=None if start is None else start[:, rule],
             strategy=strategy,
@@ -287,7 +288,7 @@ def find_rules(
     model.W[:] = np.column_stack([rule.w for rule in together])
     model.totals[1:] = [rule.updates for rule in together]
     try:
-        scored = model.scores(problem.X)
+        scored = model.scores(rows.X)
     except ValueError:
         raise ValueError(_BEYOND_FLOATS) from None
     pairs = zip(together, scored.T, strict=True)
@@ -641,8 +642,7 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
 def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
     if len(rows) == problem.n:
         return problem, costs
-    X, signs = problem.X[rows], problem.signs[rows]
-    some = replace(problem, rows=view(X, signs, problem.fit_intercept))  # checked, and within R
+    some = replace(problem, X=problem.X[rows], signs=problem.signs[rows])  # checked, and within R
     return some, None if costs is None else costs[rows]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, unit_of
-from novikoff.core.rows import Dense, Indices, Matrix, Vector, frozen, view
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Block, Numbers, Signs
@@ -260,8 +260,8 @@ class Passes(_ByNumber):
     def subset(self, rows: Indices) -> LocalPasses:
         """A few rows as a problem of their own, copied."""
         few = self.fetch(rows)
-        own = view(few.X, few.signs, self.fit_intercept)
-        return LocalPasses(Problem(own, self.radius, self.longest))
+        own = Problem(few.X, self.fit_intercept, self.radius, self.longest, few.signs)
+        return LocalPasses(own)
 
     def whole(self, rows: Indices) -> tuple[exact.Integers, int]:
         """Rows by number as integers N and an exponent e, N·2^e exactly."""
@@ -367,16 +367,18 @@ class LocalPasses(Passes):
 
     def without_empty_columns(self) -> tuple[LocalPasses, Indices] | None:
         """The same of sparse rows, as where names are hashed; dense ones are left as they are."""
-        rows = self.problem.rows
-        if isinstance(self.X, np.ndarray) or isinstance(rows, Dense):
+        if isinstance(self.X, np.ndarray):
             return None
+        from scipy.sparse import csr_array
+
         used, places = exact.used_columns(self.X.indices, self.d)
         used = used if len(used) > 0 else np.zeros(1, dtype=np.int64)
         if 2 * len(used) >= self.d:
             return None
-        renumbered: Any = places.astype(rows.indices.dtype)
-        small = rows._replace(indices=frozen(renumbered), d=len(used))
-        return LocalPasses(replace(self.problem, rows=small)), used
+        renumbered = self.X.data, places.astype(self.X.indices.dtype), self.X.indptr
+        small = csr_array(renumbered, shape=(self.n, len(used)))
+        small.has_canonical_format = True
+        return LocalPasses(replace(self.problem, X=small)), used
 
 
 def prove_signs(problem: Problem, w: Vector) -> bool:

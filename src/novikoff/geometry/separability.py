@@ -25,7 +25,7 @@ import numpy as np
 
 from novikoff import sentences
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import (
@@ -364,15 +364,16 @@ def separate(
             positive=positive, fit_intercept=fit_intercept, tol=tol, goal=goal, budget=budget,
             progress=progress,
         )  # fmt: skip
-    table, labels = _read(X, y, bool(fit_intercept))
+    rows, labels, columns, index = _read(X, y, bool(fit_intercept))
     found = distinct_labels(labels)
     sides = choose_sides(found, positive)
-    problem = table.problem.with_signs(signs_of(labels, *sides))
+    problem = rows.with_signs(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = find_verdict(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
     alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
     only_negative = alone and not float(sides[0] or 0) > 0.0
-    return replace(verdict, data=replace(table, problem=problem, only_negative=only_negative))
+    data = VerdictData(problem, columns, index, only_negative=only_negative)
+    return replace(verdict, data=data)
 
 
 def separate_classes(
@@ -404,16 +405,16 @@ def separate_classes(
     _check_options(fit_intercept, tol, goal, budget)
     if isinstance(X, RemoteRows):
         raise TypeError("On a cluster, ask separate() for each class: positive=… of rows.labels.")
-    table, labels = _read(X, y, bool(fit_intercept))
-    limits, digest = Limits(seconds=budget), MatrixDigest.of(table.problem.X)
+    rows, labels, columns, index = _read(X, y, bool(fit_intercept))
+    limits, digest = Limits(seconds=budget), MatrixDigest.of(rows.X)
     found = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
-        own = table.problem.with_signs(signs_of(labels, *sides))
+        own = rows.with_signs(signs_of(labels, *sides))
         verdict = find_verdict(
             own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )
-        found[label] = replace(verdict, data=replace(table, problem=own))
+        found[label] = replace(verdict, data=VerdictData(own, columns, index))
     return found
 
 
@@ -480,8 +481,8 @@ def with_undecided_reason(verdict: Verdict, passes: Passes, limits: Limits) -> V
     return replace(verdict, undecided_reason=_STUCK if affordable(searched) else _TOO_WIDE)
 
 
-def _read(X: Any, y: object, fit_intercept: bool) -> tuple[VerdictData, Labels]:
-    """The rows, all of them positive for now, and the labels."""
+def _read(X: Any, y: object, fit_intercept: bool) -> tuple[Rows, Labels, Columns, Labels | None]:
+    """The rows, their labels, the names of the columns, and the index of a data frame."""
     matrix, labels = check_matrix(X), check_labels(y)
     n, d = matrix.shape
     if len(labels) == 0:
@@ -493,8 +494,8 @@ def _read(X: Any, y: object, fit_intercept: bool) -> tuple[VerdictData, Labels]:
     check_same_index(X, y)
     columns = columns_of(X, d)
     names = columns.names if hasattr(X, "columns") else None
-    problem = pose(matrix, np.ones(n, dtype=np.int8), fit_intercept, names=names)
-    return VerdictData(problem, columns, X.index.to_numpy() if hasattr(X, "iloc") else None), labels
+    index = X.index.to_numpy() if hasattr(X, "iloc") else None
+    return Rows.of(matrix, fit_intercept, names=names), labels, columns, index
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:

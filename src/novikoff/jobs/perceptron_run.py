@@ -39,14 +39,14 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
         from novikoff.geometry.passes import cores
 
     began, stopped = time.perf_counter(), clock.stopped
-    problem, order = task.problem, orders.named(options.order)
+    rows, order = task.rows, orders.named(options.order)
     model = LinearModel(
-        task.classes.labels, problem.p - 1, options.fit_intercept, averages=options.average
+        task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
     )
     with clock.standing_still(), task.loading():
-        model.load(problem, order)
+        model.load(rows, order)
     task.tell("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
-    limits = affordable_limits(options, order, problem.n, task.size * model.n_rules)
+    limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
     limits.seconds = clock.part(0.5).seconds
     plan = Plan(
         update=updates.perceptron(),
@@ -57,7 +57,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
         threads=cores(),
     )
     standardised = options.scale == "standard"
-    fit = fit_model(model, problem, task.codes, plan, standardised=standardised)
+    fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
     seconds = time.perf_counter() - began - (clock.stopped - stopped)
     returned = fit.clean and (not decided or task.separated_by(fit.model.W))
     return fit, PerceptronRun(

@@ -31,7 +31,7 @@ from novikoff.jobs.study_records import Case, Loading, Options, Study, StudyProg
 from novikoff.proofs.remote import RemoteRows
 
 if TYPE_CHECKING:
-    from novikoff.cluster import Rows
+    from novikoff.cluster import ClusterRows
     from novikoff.jobs.study_records import FoundRule
 
 Task: TypeAlias = ArrayTask | ClusterTask
@@ -75,7 +75,7 @@ def study(
     how = options, Limits(seconds=options.budget), tell, loading
     task: Task
     if isinstance(X, RemoteRows):
-        task = ClusterTask.of(cast("Rows", X), *how)
+        task = ClusterTask.of(cast("ClusterRows", X), *how)
     else:
         task = ArrayTask.of(X, y, columns, *how)
 
@@ -88,7 +88,7 @@ def study(
     if isinstance(task, ArrayTask) and not imperfect and (options.proofs or not by_margin):
         fit, run = run_perceptron(task, decided=bool(cases))
         if options.scale == "standard" and options.proofs:
-            cases = [task.with_scaled(fit.problem, case) for case in cases]
+            cases = [task.with_scaled(fit.rows, case) for case in cases]
 
     pocket: list[FoundRule] = []
     perfect = run is not None and run.clean and run.returned
@@ -100,7 +100,7 @@ def study(
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
     tell("writing the report", None)
-    seen = None if fit is None else fit.problem
+    seen = None if fit is None else fit.rows
     confusion, margins, each_row = task.count(model, seen, duplicates=imperfect)
     return Study(
         options=options,

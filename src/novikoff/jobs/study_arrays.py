@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novikoff.core.linear_model import LinearModel, evaluate
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
@@ -57,8 +57,8 @@ class ArrayTask(StudyTask):
 
     Attributes
     ----------
-    problem : Problem
-        The original rows; their signs are not used.
+    rows : Rows
+        The original rows.
     given, codes : array of int
         The label of each row, and its class of the model, as numbers.
     columns : Columns
@@ -67,7 +67,7 @@ class ArrayTask(StudyTask):
         The digest of X; None without a verdict.
     """
 
-    problem: Problem
+    rows: Rows
     given: Indices
     codes: Indices
     columns: Columns
@@ -83,9 +83,8 @@ class ArrayTask(StudyTask):
         coded = y if isinstance(y, CodedLabels) else code_labels(check_labels(y))
         check_width(matrix.shape[1])
         classes = StudyClasses.of(coded.classes, options.positive)
-        signs = np.ones(len(coded.codes), dtype=np.int8)
         names = None if columns is None else columns.names
-        problem = pose(matrix, signs, options.fit_intercept, names=names)
+        rows = Rows.of(matrix, options.fit_intercept, names=names)
         digest = None
         if options.verdict:
             with clock.standing_still():  # the clock does not count the time of imports
@@ -94,7 +93,7 @@ class ArrayTask(StudyTask):
             digest = MatrixDigest.of(matrix)
         return cls(
             classes, options, clock, tell, loading,
-            problem=problem,
+            rows=rows,
             given=coded.codes,
             codes=classes.codes[coded.codes],
             columns=columns or Columns(range(matrix.shape[1])),
@@ -104,7 +103,7 @@ class ArrayTask(StudyTask):
     @property
     def size(self) -> int:
         """The number of entries of X; of a sparse X, the number of stored entries."""
-        X = self.problem.X
+        X = self.rows.X
         return max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
 
     def signs(self, positive: Label) -> Signs:
@@ -116,7 +115,7 @@ class ArrayTask(StudyTask):
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
         from novikoff.geometry.separability import VerdictData, find_verdict
 
-        problem = self.problem.with_signs(self.signs(sides[0]))
+        problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
             table, left = VerdictData(problem, self.columns), limits.left()
@@ -126,7 +125,7 @@ class ArrayTask(StudyTask):
             _ = verdict.logistic  # computed now, while the clock of this study runs
         return verdict
 
-    def with_scaled(self, scaled: Problem, case: Case) -> Case:
+    def with_scaled(self, scaled: Rows, case: Case) -> Case:
         """Add the verdict on the standardised rows, whose margin is known to a thousandth.
 
         Only its margin, radius and mistake bound are reported, so that it has no certificate.
@@ -149,8 +148,7 @@ class ArrayTask(StudyTask):
 
         sides, codes = self.classes.scheme.sides, self.codes
         return bool(np.isfinite(W).all()) and all(
-            prove_signs(self.problem.with_signs(sides[codes, k]), W[:, k])
-            for k in range(W.shape[1])
+            prove_signs(self.rows.with_signs(sides[codes, k]), W[:, k]) for k in range(W.shape[1])
         )
 
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
@@ -165,9 +163,9 @@ class ArrayTask(StudyTask):
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
         with self.clock.standing_still(), self.loading():
-            load_kernel(self.problem)
+            load_kernel(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
-        basis = cache(lambda: whitening(self.problem, np.random.default_rng(seed)))
+        basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
         proofs = self.options.proofs
         limits = self.clock.part(0.5 if paired else 0.9)
@@ -190,7 +188,7 @@ class ArrayTask(StudyTask):
         from novikoff.geometry.fewest_mistakes import find_rules
 
         options, labels = self.options, self.classes.labels
-        model = LinearModel(labels, self.problem.p - 1, options.fit_intercept, multi_class=kind)
+        model = LinearModel(labels, self.rows.p - 1, options.fit_intercept, multi_class=kind)
         limits.updates = POCKET_UPDATES
 
         def begin(rule: int) -> Callable[[float, float], None]:
@@ -202,7 +200,7 @@ class ArrayTask(StudyTask):
             return partial(self._tell_mistakes, step)
 
         return find_rules(
-            self.problem,
+            self.rows,
             self.codes,
             model,
             lower_bound=proved,
@@ -217,26 +215,24 @@ class ArrayTask(StudyTask):
         self.tell(f"{step}: {errors:,.0f} so far, no hyperplane has fewer than {bound:,.0f}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
-        chosen = model.scheme.choose(model.scores(self.problem.X))
+        chosen = model.scheme.choose(model.scores(self.rows.X))
         return int(np.count_nonzero(chosen != self.codes))
 
     def count(
-        self, model: LinearModel, seen: Problem | None, *, duplicates: bool
+        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
         """Return the confusion matrix, the margin of each rule, and what is known of each row.
 
         ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
         identical rows with different labels are searched for.
         """
-        found = evaluate(model, self.problem.X, self.codes)
+        found = evaluate(model, self.rows.X, self.codes)
         groups = list[Indices]()
-        seen = self.problem if seen is None else seen
-        if len(self.classes.labels) == 2:
-            seen = seen.with_signs(self.classes.scheme.sides[self.codes, 0])
+        seen = self.rows if seen is None else seen
         if self.options.proofs and duplicates:
             from novikoff.geometry.duplicates import conflicting_duplicates
 
-            groups = list(conflicting_duplicates(self.problem, self.codes))
+            groups = list(conflicting_duplicates(self.rows, self.codes))
         each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
         return found.confusion, found.margins.tolist(), each_row
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
@@ -27,7 +27,7 @@ from novikoff.jobs.study_records import (
 )
 
 if TYPE_CHECKING:
-    from novikoff.cluster import Rows
+    from novikoff.cluster import ClusterRows
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
     from novikoff.jobs.study_records import FoundRule
@@ -37,11 +37,16 @@ if TYPE_CHECKING:
 class ClusterTask(StudyTask):
     """A study of rows on a cluster."""
 
-    rows: Rows
+    rows: ClusterRows
 
     @classmethod
     def of(
-        cls, rows: Rows, options: Options, clock: Limits, tell: StudyProgress, loading: Loading
+        cls,
+        rows: ClusterRows,
+        options: Options,
+        clock: Limits,
+        tell: StudyProgress,
+        loading: Loading,
     ) -> ClusterTask:
         """Take the labels from the rows."""
         classes = StudyClasses.of(np.asarray(rows.labels), options.positive)
@@ -80,7 +85,7 @@ class ClusterTask(StudyTask):
         return model, named, cases
 
     def count(
-        self, model: LinearModel, seen: Problem | None, *, duplicates: bool
+        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], None]:
         """Return the confusion matrix and the margin of each rule."""
         found = self.rows.judge(model, self.classes.codes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Labels
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import Scheme, scheme_for, sides_of
 from novikoff.core.stops import Limits
@@ -147,8 +147,8 @@ class EachRow:
 
     Attributes
     ----------
-    problem : Problem
-        The rows that the perceptron saw, with signs if there are two classes.
+    rows : Rows
+        The rows that the perceptron saw.
     codes, predicted : array of int
         The class of each row, and the class that the model predicts.
     distances : array
@@ -158,7 +158,7 @@ class EachRow:
         Groups of identical rows with different labels.
     """
 
-    problem: Problem
+    rows: Rows
     codes: Indices
     predicted: Indices
     distances: Vector

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import TOO_LARGE, Labels, Model
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.inputs import (
     LARGEST,
@@ -27,7 +27,7 @@ from novikoff.learners.inputs import (
     check_example,
     check_parameters,
     check_rows,
-    pose_unsigned,
+    finite_rows,
     values_of,
     vector_of,
 )
@@ -88,12 +88,12 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             self.__dict__ = before
             raise
 
-    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
-        """Check everything; the unsigned problem, a blank model, and the class of each row."""
+    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
+        """Check everything; the rows, a blank model, and the class of each row."""
         check_parameters(self, self._allowed)
         rows, classes, codes = check_classes(self, X, y)
         return (
-            pose_unsigned(self, rows, self.fit_intercept),
+            finite_rows(self, rows, self.fit_intercept),
             self._blank(classes, rows.shape[1]),
             codes,
         )
@@ -240,7 +240,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         try:
             return self._model.scores(rows)
         except ValueError:
-            pose_unsigned(self, rows, True)  # names NaN or infinity, if that is why
+            finite_rows(self, rows, True)  # names NaN or infinity, if that is why
             raise
 
     def _locate(self, x: Example, new: dict[Hashable, int] | None = None) -> tuple[Indices, Vector]:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from novikoff.core.model import Labels
 from novikoff.core.orders import Order
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
 from novikoff.proofs.remote import RemoteRows
@@ -149,10 +149,10 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     return codes
 
 
-def pose_unsigned(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Problem:
-    """The problem with every sign +1; raises ValueError where X is not finite."""
+def finite_rows(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Rows:
+    """The rows of X; raises ValueError where X is not finite."""
     names = getattr(estimator, "feature_names_in_", None)
-    return pose(X, np.ones(X.shape[0], dtype=np.int8), bool(fit_intercept), names=names)
+    return Rows.of(X, bool(fit_intercept), names=names)
 
 
 def check_weights(

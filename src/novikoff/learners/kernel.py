@@ -17,7 +17,7 @@ from novikoff.core.forgetron import DAMAGE, SIZE, ForgetronModel
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.learners.base import one_or_each
 from novikoff.learners.inputs import (
@@ -182,10 +182,10 @@ class KernelPerceptron(StateLearner):
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"cache_bytes": 1e6 * float(self.cache_mb)}
 
-    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Problem, Model, Indices]:
-        problem, model, codes = super()._prepare(X, y)
+    def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
+        rows, model, codes = super()._prepare(X, y)
         if self.kernel == "precomputed":
-            given = problem.X
+            given = rows.X
             if given.shape[0] != given.shape[1]:
                 raise ValueError(
                     f"X has shape {given.shape}: a precomputed kernel is a square matrix, of the "
@@ -199,9 +199,9 @@ class KernelPerceptron(StateLearner):
                     "to no feature space, and no bound on the mistakes holds.",
                     stacklevel=3,
                 )
-        return problem, model, codes
+        return rows, model, codes
 
-    def _unclean(self, advice: str, given: Problem) -> str:
+    def _unclean(self, advice: str, given: Rows) -> str:
         averaged = "" if self.average else " Then average='averaged' often gives a better rule."
         return f"the classes may not be separable in the kernel's space{advice}.{averaged}"
 
@@ -346,7 +346,7 @@ class Forgetron(StateLearner):
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"budget": int(self.budget)}
 
-    def _unclean(self, advice: str, given: Problem) -> str:
+    def _unclean(self, advice: str, given: Rows) -> str:
         return (
             f"a rule that forgets rarely gets all rows right{advice}; novikoff.KernelPerceptron "
             "forgets nothing."

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from novikoff.core.model import Model
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
@@ -129,15 +129,15 @@ class MaxMargin(LinearLearner):
             After an exception it is what it was before.
         """
         with self._all_or_nothing():
-            problem, model, codes = self._prepare(X, y)
+            rows, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
             found = [
                 self._fit_rule(own, part, sides_of(model.scheme, model.classes, rule), limits)
-                for rule, (part, own) in enumerate(problems_of(model.scheme, problem, codes))
+                for rule, (part, own) in enumerate(problems_of(model.scheme, rows, codes))
             ]
             planes, supports, duals, verdicts = map(list, zip(*found, strict=True))
             linear(model).W[:] = np.column_stack([plane.w for plane in planes])
-            _check_predictions(model, problem, codes)
+            _check_predictions(model, rows, codes)
             self._hold(model)
             self.margin_ = one_or_each([plane.margin for plane in planes])
             self.support_ = one_or_each(supports)
@@ -172,10 +172,10 @@ class MaxMargin(LinearLearner):
         return found, part[found.support], dual, verdict
 
 
-def _check_predictions(model: Model, problem: Problem, codes: Indices) -> None:
+def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
     """Raise ValueError unless `predict` classifies every training row correctly."""
     try:
-        wrong = np.flatnonzero(model.scheme.choose(model.scores(problem.X)) != codes)
+        wrong = np.flatnonzero(model.scheme.choose(model.scores(rows.X)) != codes)
     except ValueError:
         raise ValueError(_BEYOND_FLOATS) from None
     if len(wrong) > 0:

@@ -20,7 +20,7 @@ from novikoff.core.counts import Trace
 from novikoff.core.fitting import fit_model
 from novikoff.core.model import Model
 from novikoff.core.orders import BY_NAME, Order, named
-from novikoff.core.problem import Problem
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import Scaling
@@ -439,7 +439,7 @@ class OnlineLearner(LinearLearner):
             print(f"epoch {run.epochs:,}: {run.updates:,} updates so far")
         return False
 
-    def _warn(self, run: Run, given: Problem) -> None:
+    def _warn(self, run: Run, given: Rows) -> None:
         """Warn that the fit did not end with a clean cycle, and why."""
         if run.converged:
             text = (
@@ -482,7 +482,7 @@ class OnlineLearner(LinearLearner):
             stacklevel=4,
         )
 
-    def _unclean(self, advice: str, given: Problem) -> str:
+    def _unclean(self, advice: str, given: Rows) -> str:
         """What it may mean that a run ended without a clean cycle, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None

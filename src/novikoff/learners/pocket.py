@@ -239,7 +239,7 @@ class Pocket(LinearLearner):
         before = (
             self._model.prediction_weights() if self.warm_start and "_held" in vars(self) else None
         )
-        problem, blank, codes = self._prepare(X, y)
+        rows, blank, codes = self._prepare(X, y)
         model = linear(blank)
         start = check_start(*given, model.n_rules, model.n_features, self.fit_intercept)
         if start is None and before is not None:
@@ -254,9 +254,9 @@ class Pocket(LinearLearner):
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
             with limits.standing_still():
-                load_kernel(problem)
+                load_kernel(rows)
         found = find_rules(
-            problem,
+            rows,
             codes,
             model,
             costs=weights,

@@ -101,7 +101,8 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
             w_star, margin = case.for_model(separator(verdict)), verdict.margin.lo
     if subject == "proof" and w_star is None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
-    problem, options = _each_row(found).problem, found.options
+    each, options = _each_row(found), found.options
+    problem = each.rows.with_signs(found.model.sides[each.codes, 0])
     ran = run_perceptron(
         problem, options.order, random_state=options.seed, trace=True, reference=w_star,
         max_updates=MAX_TRACED_UPDATES,

@@ -22,7 +22,7 @@ from novikoff.data.source import shown
 from novikoff.jobs.study_records import Case, Study
 
 if TYPE_CHECKING:
-    from novikoff.cluster import Rows
+    from novikoff.cluster import ClusterRows
     from novikoff.data import Dataset, Recipe
     from novikoff.geometry.separability import Verdict
     from novikoff.jobs.estimate import Estimate
@@ -45,7 +45,7 @@ class FilesOfCluster:
     ids: None = None
 
     @classmethod
-    def of(cls, folder: str, rows: Rows) -> FilesOfCluster:
+    def of(cls, folder: str, rows: ClusterRows) -> FilesOfCluster:
         """The folder of these rows."""
         recipe = rows.source.recipe
         if recipe is None:

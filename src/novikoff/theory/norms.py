@@ -153,7 +153,7 @@ def p_norm_margin(
     if not w.any() or not np.isfinite(w).all():
         raise ValueError("The rule must be finite and not zero.")
     margin = float(products(problem, w).min()) / lp_norm(w, q)
-    radius = max(_row_norm(problem.X[i], p, problem.rows.bias) for i in range(problem.n))
+    radius = max(_row_norm(problem.X[i], p, problem.bias) for i in range(problem.n))
     return PNormMargin(margin, radius, q)
 
 
