@@ -448,6 +448,7 @@ def find_verdict(
 
     Examples
     --------
+    >>> from novikoff.core.problem import pose
     >>> problem = pose(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
     >>> verdict = find_verdict(problem, (1, 0), certificate=False)
     >>> verdict.kind, verdict.mistake_bound, verdict.certificate
