@@ -117,7 +117,7 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
 def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     clf = nv.Perceptron().fit(X, Y)
     monkeypatch.setattr(training, "train", interrupt)
-    monkeypatch.setattr(model.Rows, "of", interrupt)
+    monkeypatch.setattr(model.Model, "_check_rows", interrupt)
     calls: list[Call] = [
         lambda clf: clf.fit(np.ones((60, 7)), Y),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1]),
