@@ -1,4 +1,15 @@
-"""What is said about a verdict: in one line, in a summary, and in the report of a command."""
+"""What results say in words: verdicts, margins, mistake bounds, lower bounds, conflicts.
+
+The command line, the HTML report, the notebook, the lab, `novikoff.theory` and the certificates all
+take their sentences and their rounded numbers from this module, so that one fact has one wording.
+The words of the field stand beside ours: separable is *complete separation*, quasi-separable is
+*quasi-complete separation*, inseparable is *overlap* (Albert and Anderson 1984), and a minimal
+conflict is an *irreducible infeasible subset* (IIS).
+
+A hyperplane *separates* rows if each row is strictly on the side of its class. It *misclassifies* a
+row that is on the other side. A row on the hyperplane itself is not separated: certificates count
+it as misclassified, while `predict` gives it the negative class.
+"""
 
 from __future__ import annotations
 
@@ -11,146 +22,45 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.separability import Verdict
+    from novikoff.proofs.certificate import Certificate
+    from novikoff.proofs.error_bound import ErrorBound
 
+# The number of names or rows that a list shows before it says how many more there are.
 SHOWN = 12
-_FEW = 3  # weights of unknown sign that are named, where no weight is finite
-_VERDICTS = {
-    "separable": "a hyperplane {which} has all {n:,} rows on their side",
-    "quasi-separable": "hyperplanes {which} can have {apart} strictly on their side, the other "
-    "{rest:,} only on the hyperplane itself",
-    "inseparable": "no hyperplane {which} has all {n:,} rows on their side",
+# Coefficients of undetermined sign are listed up to this number, and counted beyond it.
+_MAX_UNSIGNED = 3
+# The statisticians' word for each kind of verdict.
+_FIELD_WORDS = {
+    "separable": "complete separation",
+    "quasi-separable": "quasi-complete separation",
+    "inseparable": "overlap",
 }
-_LOGISTIC_OF_KIND = {
-    "separable": "a logistic regression has no finite estimates (complete separation)",
-    "quasi-separable": "not all estimates of a logistic regression are finite (quasi-complete "
-    "separation)",
-    "inseparable": "a logistic regression has finite estimates (overlap)",
+_LOGISTIC = {
+    "separable": "a logistic regression has no finite estimates",
+    "quasi-separable": "a logistic regression has some infinite estimates",
+    "inseparable": "a logistic regression has finite estimates",
+}
+_NOT_DETERMINED = {
+    "separable": "; the signs were not determined",
+    "quasi-separable": "; which ones was not determined",
+    "inseparable": "",
 }
 
 
-def verdict_lines(
-    verdict: Verdict, show: Callable[[Indices], str], scaled: Verdict | None = None
-) -> Iterator[tuple[str, str]]:
-    """Heading and text of each line; lines that belong to the one above have no heading.
-
-    ``show`` names rows and says how they are counted; ``scaled`` is the verdict on the
-    standardised features.
-    """
-    proof = verdict.certificate
-    if proof is None or verdict.kind == "undecided":
-        hint = "more time (a larger budget) or another scale may decide"
-        yield "verdict", f"undecided — {verdict.undecided_reason or hint}"
-        yield "margin", f"γ {interval(verdict.margin)}"
-        return
-    apart = verdict.n_separated
-    which = "with a bias" if proof.fit_intercept else "through the origin"
-    proved = _VERDICTS[verdict.kind].format(
-        which=which,
-        n=proof.n,
-        apart="1 row" if apart == 1 else f"{apart:,} rows",
-        rest=proof.n - apart,
-    )
-    yield "verdict", f"{verdict.kind} — proved: {proved}"
-    if verdict.kind == "inseparable":
-        few = f"no hyperplane {which} has these {len(verdict.support):,} on their side"
-        yield "contradict", f"rows {show(verdict.support)}: {few}"
-    elif verdict.kind == "quasi-separable":
-        if len(verdict.separated_rows) == 0:  # they are elsewhere
-            return
-        yield "separated", f"rows {show(verdict.separated_rows)}"
-    else:
-        radius = f"longest row R ≤ {digits_up(verdict.radius)}{bound_clause(verdict.mistake_bound)}"
-        yield "margin", f"γ {interval(verdict.margin)}   {radius}"
-        if scaled is not None:
-            radius = f"R ≤ {digits_up(scaled.radius)}{bound_clause(scaled.mistake_bound)}"
-            gamma = interval(scaled.margin)
-            yield "", f"features of mean 0 and variance 1: γ {gamma}   {radius}"
-        if proof.fit_intercept:
-            free = interval(verdict.geometric_margin).removeprefix("= ")
-            yield "", f"with a free bias, as in an SVM: {free}"
-    yield from _logistic(verdict)
-
-
-def verdict_sentence(verdict: Verdict) -> str:
-    """The verdict in one line."""
-    proof = verdict.certificate
-    if verdict.kind == "undecided":
-        text = f"γ is in [{digits_down(verdict.margin.lo, 6)}, {digits_up(verdict.margin.hi, 6)}]"
-    elif verdict.kind == "inseparable":
-        text = f"{len(verdict.support):,} rows contradict any hyperplane"
-    elif verdict.kind == "quasi-separable":
-        apart = verdict.n_separated
-        rest = (0 if proof is None else proof.n) - apart
-        text = f"{apart:,} rows strictly apart, {rest:,} on the hyperplane"
-    elif verdict.geometric_margin.lo == math.inf:
-        text = "all rows are of one class"
-    elif verdict.mistake_bound is None:
-        text = "by a margin beyond float64"
-    else:
-        text = f"γ {interval(verdict.margin)}, at most {large(verdict.mistake_bound)} mistakes"
-    if proof is None:
-        return f"{verdict.kind}: {text}"
-    bias = "with a bias" if proof.fit_intercept else "through the origin"
-    others = "the rest" if proof.negative is None else repr(proof.negative)
-    setting = f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
-    return f"{verdict.kind}: {text} ({setting})"
-
-
-def _logistic(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """What becomes of the weights of a logistic regression, as far as that is known."""
-    fates, columns = verdict.logistic, verdict.responsible_columns
-    if fates is None:  # too many columns, or too little time: the verdict says this much
-        open_question = {
-            "separable": "; no sign is proved",
-            "quasi-separable": "; which of them are infinite is not proved",
-            "inseparable": "",
-        }[verdict.kind]
-        yield "logistic", _LOGISTIC_OF_KIND[verdict.kind] + open_question
-        return
-    named = {
-        str(fate): [str(name) for name in fates if fates[name] == fate]
-        for fate in {*fates.values()}
-    }
-    signed = [
-        f"{name} → {'+∞' if fate == '+inf' else '−∞'}"
-        for name, fate in fates.items()
-        if fate in ("+inf", "-inf")
-    ]
-    listed = f": {first_few(signed, len(signed))}" if signed else ""
-    said = [_LOGISTIC_OF_KIND[verdict.kind] + listed]
-    if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
-        which = ", ".join(rest) if len(rest) <= _FEW else f"{len(rest):,} others"
-        said[0] += f"; sign not proved: {which}" if signed else "; no sign is proved"
-    elif verdict.kind == "quasi-separable":
-        for part in verdict.aliased or []:
-            if not part.finite:
-                names = first_few([str(name) for name in part.columns], len(part.columns))
-                said.append(f"no finite estimate of these together, which are aliased: {names}")
-    for fate, what in (
-        ("diverges", "no finite estimate, sign not proved"),
-        (
-            "undetermined",
-            "each alone not determined by the data (constant, or dependent on other columns)",
-        ),
-        ("reference", "categories are compared with"),
-    ):
-        if fate in named:
-            said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
-    if columns:
-        one = "the column " if len(columns) == 1 else "one of these columns, whichever it is: "
-        names = first_few([str(name) for name in columns], len(columns))
-        said.append(f"finite estimates exist without {one}{names}")
-    for k, text in enumerate(said):
-        yield "" if k else "logistic", text
+# Numbers.
 
 
 def short_number(value: float) -> str:
-    """A number for a person: four digits or so, no needless exponent."""
+    """A number with about four digits, rounded to nearest.
+
+    >>> short_number(1234.567), short_number(math.inf)
+    ('1235', '∞')
+    """
     return f"{value:.4g}".replace("inf", "∞")
 
 
 def digits_up(value: float, digits: int = 4) -> str:
-    """An upper bound for a person: not below the number.
+    """An upper bound with a few digits, rounded up: the printed number is not below the value.
 
     >>> digits_up(1.7320508), digits_up(0.25), digits_up(99999.5), digits_up(math.inf)
     ('1.733', '0.25', '1e+05', '∞')
@@ -159,7 +69,7 @@ def digits_up(value: float, digits: int = 4) -> str:
 
 
 def digits_down(value: float, digits: int = 4) -> str:
-    """A lower bound for a person: not above the number.
+    """A lower bound with a few digits, rounded down: the printed number is not above the value.
 
     >>> digits_down(1.7320508), digits_down(0.25), digits_down(-1.7320508)
     ('1.732', '0.25', '-1.733')
@@ -173,7 +83,7 @@ def _with_digits(value: float, digits: int, rounding: str) -> str:
 
 
 def large(bound: int) -> str:
-    """A bound on a count for a person: beyond 15 digits as a power of ten, not below it.
+    """An upper bound on a count. Beyond 15 digits it is rounded up to a power of ten.
 
     >>> large(12345), large(14 * 10**15), large(10**400 + 1)
     ('12,345', '1.4·10^16', '1.1·10^400')
@@ -188,7 +98,7 @@ def large(bound: int) -> str:
 
 
 def interval(bounds: Interval) -> str:
-    """The digits that both ends agree on, and how near the ends are; else what is known.
+    """A number that is known to lie between two bounds: the digits on which the bounds agree.
 
     >>> from novikoff.geometry.margin import Interval
     >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
@@ -214,14 +124,286 @@ def interval(bounds: Interval) -> str:
     return f"≥ {digits_down(lo)} (and ≤ {digits_up(hi)})"
 
 
+# Counts and lists.
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun, which is in the plural unless the number is 1.
+
+    >>> counted(1, "row"), counted(2500, "class")
+    ('1 row', '2,500 classes')
+    """
+    plural = "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}" + ("" if number == 1 else plural)
+
+
 def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
-    """The first of some parts, and how many more there are."""
+    """The first ``shown`` parts of a list, and how many of its ``count`` parts are left out."""
     more = f" … and {count - shown:,} more" if count > shown else ""
     return ", ".join(parts[:shown]) + more
 
 
+# Verdicts.
+
+
+def hyperplane(*, fit_intercept: bool, noun: str = "hyperplane") -> str:
+    """The set of rules that a statement is about; in the plane of the lab, the noun is "line"."""
+    return noun if fit_intercept else f"{noun} through the origin"
+
+
+def kind_in_words(kind: str) -> str:
+    """The kind of a verdict, followed by the statisticians' word for it.
+
+    >>> kind_in_words("inseparable"), kind_in_words("undecided")
+    ('inseparable (overlap)', 'undecided')
+    """
+    return f"{kind} ({_FIELD_WORDS[kind]})" if kind in _FIELD_WORDS else kind
+
+
+def verdict_clause(kind: str, plane: str, rows: str = "the classes") -> str:
+    """What a kind of verdict states about some rows, without the proof.
+
+    >>> verdict_clause("separable", "hyperplane", "all 178 rows")
+    'a hyperplane separates all 178 rows'
+    """
+    if kind == "separable":
+        return f"a {plane} separates {rows}"
+    if kind == "undecided":
+        return f"it is undecided whether a {plane} separates {rows}"
+    return f"no {plane} separates {rows}"
+
+
+def quasi_clause(plane: str, separated: int, rest: int) -> str:
+    """How far quasi-separable rows can be separated.
+
+    >>> quasi_clause("line", 63, 292)
+    'a line with no row on its wrong side separates at most 63 rows and contains the other 292'
+    """
+    most = f"separates at most {counted(separated, 'row')} and contains the other {rest:,}"
+    return f"a {plane} with no row on its wrong side {most}"
+
+
+def whole_verdict(kind: str, plane: str, n: int, separated: int) -> str:
+    """What a verdict on n rows states, of which a hyperplane can separate some.
+
+    >>> whole_verdict("quasi-separable", "line", 4, 1)
+    'a line with no row on its wrong side separates at most 1 row and contains the other 3'
+    """
+    if kind == "quasi-separable":
+        return quasi_clause(plane, separated, n - separated)
+    return verdict_clause(kind, plane, f"all {n:,} rows")
+
+
+def verdict_lines(
+    verdict: Verdict, show: Callable[[Indices], str], scaled: Verdict | None = None
+) -> Iterator[tuple[str, str]]:
+    """The lines of a report about a verdict, each with its heading.
+
+    A line that continues the line above has an empty heading. ``show`` names rows and says how they
+    are counted; ``scaled`` is the verdict on the standardised features.
+    """
+    proof = verdict.certificate
+    if proof is None or verdict.kind == "undecided":
+        hint = "more time (a larger budget) or another scale may decide it"
+        yield "verdict", f"undecided — {verdict.undecided_reason or hint}"
+        yield "margin", f"γ {interval(verdict.margin)}"
+        return
+    plane = hyperplane(fit_intercept=proof.fit_intercept)
+    stated = whole_verdict(verdict.kind, plane, proof.n, verdict.n_separated)
+    yield "verdict", f"{kind_in_words(verdict.kind)} — proved: {stated}"
+    if verdict.kind == "inseparable":
+        few = f"no {plane} separates these {counted(len(verdict.support), 'row')}"
+        yield "conflict", f"rows {show(verdict.support)}: {few}"
+    elif verdict.kind == "quasi-separable":
+        if len(verdict.separated_rows) == 0:  # the rows of a cluster are not listed
+            return
+        yield "separated", f"rows {show(verdict.separated_rows)}"
+    else:
+        yield from _margin_lines(verdict, scaled, free_bias=proof.fit_intercept)
+    yield from _logistic_lines(verdict)
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """The verdict in one line, which is how it prints."""
+    proof = verdict.certificate
+    plane = hyperplane(fit_intercept=proof is None or proof.fit_intercept)
+    n = 0 if proof is None else proof.n
+    if verdict.kind == "undecided":
+        lo, hi = digits_down(verdict.margin.lo, 6), digits_up(verdict.margin.hi, 6)
+        text = f"γ is in [{lo}, {hi}]"
+    elif verdict.kind == "inseparable":
+        text = f"no {plane} separates {len(verdict.support):,} of the {n:,} rows"
+    elif verdict.kind == "quasi-separable":
+        text = quasi_clause(plane, verdict.n_separated, n - verdict.n_separated)
+    elif verdict.geometric_margin.lo == math.inf:
+        text = "all rows have the same label"
+    elif verdict.mistake_bound is None:
+        text = "the margin is too small or too large for float64"
+    else:
+        text = f"γ {interval(verdict.margin)}, at most {large(verdict.mistake_bound)} mistakes"
+    if proof is None:
+        return f"{verdict.kind}: {text}"
+    bias = "with a bias" if proof.fit_intercept else "through the origin"
+    others = "the rest" if proof.negative is None else repr(proof.negative)
+    setting = f"{bias}, {proof.n:,} × {proof.d:,}, {proof.positive!r} against {others}"
+    return f"{verdict.kind}: {text} ({setting})"
+
+
+def _margin_lines(
+    verdict: Verdict, scaled: Verdict | None, *, free_bias: bool
+) -> Iterator[tuple[str, str]]:
+    bound = bound_clause(verdict.mistake_bound)
+    radius = digits_up(verdict.radius)
+    yield "margin", f"γ {interval(verdict.margin)}, longest row R ≤ {radius}{bound}"
+    if scaled is not None:
+        bound, radius = bound_clause(scaled.mistake_bound), digits_up(scaled.radius)
+        yield "", f"on standardised features: γ {interval(scaled.margin)}, R ≤ {radius}{bound}"
+    if free_bias:
+        free = interval(verdict.geometric_margin).removeprefix("= ")
+        yield "", f"with a free bias, as in an SVM: {free}"
+
+
 def bound_clause(count: int | None) -> str:
-    """The mistake bound of the convergence theorem, as far as there is one."""
-    made = "the perceptron makes at most R²/γ²"
+    """The mistake bound of the convergence theorem, which follows γ and R; "" if there is none."""
+    if count is None:
+        return ""
     unit = "mistake" if count == 1 else "mistakes"
-    return "" if count is None else f"   {made} = {large(count)} {unit}"
+    return f": the perceptron makes at most R²/γ² = {large(count)} {unit}"
+
+
+def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What the verdict means for the estimates of a logistic regression."""
+    fates, columns = verdict.logistic, verdict.responsible_columns
+    if fates is None:  # too many columns, or too little time
+        yield "logistic", _LOGISTIC[verdict.kind] + _NOT_DETERMINED[verdict.kind]
+        return
+    named = {
+        str(fate): [str(name) for name in fates if fates[name] == fate]
+        for fate in {*fates.values()}
+    }
+    signed = [
+        f"{name} → {'+∞' if fate == '+inf' else '−∞'}"
+        for name, fate in fates.items()
+        if fate in ("+inf", "-inf")
+    ]
+    listed = f": {first_few(signed, len(signed))}" if signed else ""
+    said = [_LOGISTIC[verdict.kind] + listed]
+    if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
+        which = ", ".join(rest) if len(rest) <= _MAX_UNSIGNED else f"{len(rest):,} others"
+        said[0] += f"; sign undetermined: {which}" if signed else _NOT_DETERMINED["separable"]
+    elif verdict.kind == "quasi-separable":
+        for part in verdict.aliased or []:
+            if not part.finite:
+                names = first_few([str(name) for name in part.columns], len(part.columns))
+                said.append(f"aliased columns without a finite joint estimate: {names}")
+    for fate, what in (
+        ("diverges", "no finite estimate, sign undetermined"),
+        ("undetermined", "not identified (constant, or linearly dependent on other columns)"),
+        ("reference", "reference levels"),
+    ):
+        if fate in named:
+            said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
+    if columns:
+        one = "the column " if len(columns) == 1 else "any one of these columns: "
+        names = first_few([str(name) for name in columns], len(columns))
+        said.append(f"finite estimates exist without {one}{names}")
+    for k, text in enumerate(said):
+        yield "" if k else "logistic", text
+
+
+# Mistakes.
+
+
+def no_fewer_mistakes(plane: str) -> str:
+    """That a rule with the fewest mistakes possible was found."""
+    return f"no {plane} misclassifies fewer"
+
+
+def least_mistakes(plane: str, least: int) -> str:
+    """A proved lower bound on the mistakes of every rule.
+
+    >>> least_mistakes("hyperplane", 1), least_mistakes("line", 2)
+    ('every hyperplane misclassifies at least 1 row', 'every line misclassifies at least 2 rows')
+    """
+    return f"every {plane} misclassifies at least {counted(least, 'row')}"
+
+
+def run_ending(*, clean: bool, period: int | None) -> str:
+    """How a run of the perceptron ended.
+
+    >>> run_ending(clean=True, period=None), run_ending(clean=False, period=1)
+    ('all rows correct', 'repeats every epoch')
+    """
+    if clean:
+        return "all rows correct"
+    if period is None:
+        return "stopped"
+    return "repeats every epoch" if period == 1 else f"repeats every {period:,} epochs"
+
+
+# Certificates.
+
+
+def verdict_claim(proof: Certificate) -> str:
+    """What the certificate of a verdict proves, with the hypotheses."""
+    sides = f"{proof.positive!r} from {_negative(proof)}"
+    clause = verdict_clause(proof.kind, _stated_hyperplane(proof), sides)
+    weakly = {
+        "quasi-separable": " strictly, but one separates them weakly, some rows of them strictly",
+        "inseparable": ", not even weakly",
+    }.get(proof.kind, "")
+    return f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
+
+
+def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
+    """What the certificate of a lower bound proves, with the hypotheses.
+
+    The bound is a number of rows or, if ``cost`` is given, a sum of their sample_weight.
+    """
+    plane = _stated_hyperplane(proof)
+    said = least_mistakes(plane, int(proof.bound))
+    if cost is not None:
+        said = f"every {plane} misclassifies rows with a total sample_weight of at least {cost}"
+    sides = f"{proof.positive!r} against {_negative(proof)}"
+    return f"{said[0].upper()}{said[1:]}, {sides}, {_extent(proof)}."
+
+
+def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:
+    """The hypothesis about the bias, which a certificate states in either case."""
+    return f"hyperplane {'with a bias' if proof.fit_intercept else 'through the origin'}"
+
+
+def _negative(proof: Certificate | ErrorBound) -> str:
+    return "all others" if proof.negative is None else repr(proof.negative)
+
+
+def _extent(proof: Certificate | ErrorBound) -> str:
+    return f"in {counted(proof.n, 'row')} of {counted(proof.d, 'column')}"
+
+
+# Systems of inequalities.
+
+
+def conflict_clause(rows: str, count: int, *, kept: bool, irreducible: bool = True) -> str:
+    """That ``count`` rows contradict each other, and whether all of them are needed.
+
+    ``kept`` says that some of the rows must be kept, so that they are not among those to blame.
+
+    >>> conflict_clause("these rows", 3, kept=False)
+    'these rows contradict each other, and no fewer of them do (an irreducible infeasible subset, \
+IIS)'
+    """
+    if count == 1:
+        return f"no point satisfies {rows}"
+    if not irreducible:
+        return f"{rows} contradict each other"
+    if kept:
+        return f"{rows} contradict each other, and every row that is not kept is needed for that"
+    fewer = "no fewer of them do (an irreducible infeasible subset, IIS)"
+    return f"{rows} contradict each other, and {fewer}"
+
+
+def unbounded_clause(*, maximise: bool) -> str:
+    """That an objective has no best value."""
+    course = "grows" if maximise else "falls"
+    return f"the objective {course} without limit along a ray of solutions"

@@ -75,8 +75,8 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
 
 @claim(
     labelled,
-    sentences=["makes at least", "makes fewer",
-               "the one with the fewest mistakes", "classifies every row correctly",
+    sentences=["misclassifies at least {}", "misclassifies fewer", "; proved: {}",
+               "the hyperplane with the fewest mistakes possible", "classifies every row correctly",
                "its weights repeat every {}"],
     problems=30,
 )  # fmt: skip
@@ -94,9 +94,9 @@ def fit_two_classes(problem: Labelled) -> None:
     assert_logistic(out, problem, rows)
     if "its rule classifies every row correctly" in out:
         assert truth.kind == "separable"
-    if re.search("its weights repeat every .*, proved", out):
+    if re.search("proved: its weights repeat every", out):
         assert truth.kind != "separable"
-    if found := re.search(r"margin +γ (.*?) {3}longest row R [=≤] (\S+)", out):
+    if found := re.search(r"margin +γ (.*?), longest row R ≤ (\S+)", out):
         assert_told(found[1], squared_distance(rows))
 
 
@@ -111,11 +111,11 @@ def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
         assert fewest == 0 or not exact
         return
     assert int(found[1]) >= fewest or not exact
-    if re.search("proved: no .* makes fewer", out):
+    if re.search("proved: no .* misclassifies fewer", out):
         assert int(found[1]) <= fewest
-    if least := re.search(r"proved: every .* makes at least (\d+)", out):
+    if least := re.search(r"proved: every .* misclassifies at least (\d+)", out):
         assert int(least[1]) <= fewest
-    if "the one with the fewest mistakes\n" in out:
+    if "the hyperplane with the fewest mistakes possible" in out:
         assert int(found[1]) <= fewest
 
 
@@ -135,7 +135,6 @@ def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
 
 @claim(
     partial(labelled, styles=TAME, most_classes=3, most_rows=6),
-    sentences=["every hyperplane at least {}"],
     problems=20,
 )
 @unless_refused
@@ -180,7 +179,8 @@ def fit_as_html(problem: Labelled) -> None:
         assert "Each class against the rest" in out
         return
     kind = decide(problem.rows()).kind
-    assert (re.search(r"No \w[^.]* every row [^;.]*\.", out) is not None) == (kind == "inseparable")
+    said = re.search(r"No hyperplane[^.]* separates all \d+ rows\.", out)
+    assert (said is not None) == (kind == "inseparable")
 
 
 @claim(partial(labelled, styles=TAME, most_classes=3), problems=15)
@@ -196,19 +196,19 @@ def fit_several_classes(problem: Labelled) -> None:
         line = re.search(rf"^ +{name} +(\S+) +(.*)$", out, flags=re.MULTILINE)
         assert line is not None
         assert line[1] in (decide(rows).kind, "undecided")
-        if found := re.search(r"every hyperplane at least (\d+)", line[2]):
+        if found := re.search(r"every hyperplane .*misclassifies at least (\d+)", line[2]):
             assert int(found[1]) <= Rule.of(problem, label, None).fewest()
         if found := re.search(r"found misclassifies (\d+)", line[2]):
             assert int(found[1]) >= Rule.of(problem, label, None).fewest()
         assert_bound(line[2], "R²/γ² = {} mistake", rows)
-        if found := re.match(r"rows ([\d, ]+) contradict", line[2]):
+        if found := re.match(r"no hyperplane .*separates rows (\d[\d, ]*)(?:;|$)", line[2]):
             few = [rows[int(i) - 1] for i in found[1].split(",")]
             assert contradiction(few) is not None
 
 
 @claim(
     partial(labelled, styles=TAME + EXTREME[:2]),
-    sentences=[" is at most {}", "Quasi-separable: no hyperplane"],
+    sentences=[" is at most {}", "a {} separates {}", "no {} separates {}"],
     problems=20,
 )
 @unless_refused
@@ -227,10 +227,10 @@ def verify(problem: Labelled) -> None:
     claims = re.findall(r"^holds +(.*)$", done.out, flags=re.MULTILINE)
     assert claims
     for said in claims:
-        if found := re.match(r"Every hyperplane .* at least (\d+) mistake", said):
+        if found := re.match(r"Every hyperplane .*misclassifies at least (\d+) row", said):
             assert int(found[1]) <= rule.fewest()
         else:
-            kind = said.partition(":")[0].lower()
+            kind = said.partition(":")[0].partition(" (")[0].lower()
             assert kind == decide(rows).kind or kind == "not separable"
         if found := re.search(r"γ is in \[(\S+), (\S+)\]", said):
             assert is_root(float(found[1]), squared_distance(rows), float(found[2]))

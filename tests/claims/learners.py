@@ -106,8 +106,8 @@ class Rule:
         "ErrorBound.total", "plots.PocketDisplay",
     ],
     sentences=[
-        "mistakes that cost at least", "at least {} mistake", "Every hyperplane {where} makes",
-        "has fewer than", "every rule makes at least",
+        "misclassifies at least {}", "a total sample_weight of at least {}",
+        "every rule makes at least",
     ],
     problems=60,
 )  # fmt: skip
@@ -140,7 +140,7 @@ def fewest(problem: Labelled) -> None:
         assert optimal == (rule.errors(w) == proof.bound)
         assert not optimal or truth == rule.errors(w)
         nv.verify(proof, problem.X, problem.y, sample_weight=problem.weights)
-        told = re.search(r"at least ([\d.,e-]+) (mistake|by)", proof.claim())
+        told = re.search(r"at least ([\d.,e-]*\d)", proof.claim())
         assert told is not None
         assert Fraction(told[1].replace(",", "")) <= truth
         drawn = nv.plots.PocketDisplay(np.zeros(1), np.array([float(errors)]), least, "").plot(
@@ -217,9 +217,10 @@ def largest_margin(problem: Labelled) -> None:
 @claim(
     partial(labelled, styles=("integers", "two values"), most_rows=7),
     covers=["Perceptron", "Perceptron.period_"],
-    sentences=["repeat every {}, exactly", "its weights repeat every {}"],
+    sentences=["repeat every {}, exactly", "its weights repeat every {}",
+               "no hyperplane separates the classes"],
     problems=60,
-)
+)  # fmt: skip
 def period(problem: Labelled) -> None:
     """A period is that of the run without rounding, and proves that no rule separates the rows."""
     rows = problem.rows()

@@ -78,8 +78,8 @@ def question(rng: Generator) -> Asked:
 
 @claim(
     question,
-    sentences=["Separable, proved: {}", "Inseparable, proved: no {}",
-               "Quasi-separable, proved: no {}", ": at most "],
+    sentences=["Separable, proved: {}", "Inseparable, proved: {}",
+               "Quasi-separable, proved: {}", ": at most "],
 )  # fmt: skip
 def headline(problem: Asked) -> None:
     """The headline has the right kind, rows that contradict each other, and a bound that holds."""
@@ -92,7 +92,7 @@ def headline(problem: Asked) -> None:
     assert said.startswith(told["kind"].capitalize())
     if found := re.search(r"separates rows ([\d, ]+)\.", said):
         assert contradiction([rows[int(i) - 1] for i in found[1].split(",")]) is not None
-    if found := re.search(r"separates (\d+) rows? strictly and has the other (\d+) on it", said):
+    if found := re.search(r"separates at most (\d+) rows? and contains the other (\d+)", said):
         assert int(found[1]) == len(truth.separated)
         assert int(found[2]) == len(rows) - len(truth.separated)
     if found := re.search(r"at most .*?= ([\d,]+) (mistake|update)", said):
@@ -261,7 +261,7 @@ NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
     sentences=[
         " of at most {}{}", ": at most {} update{}", "is at most 1{}.", "the margin γ{}",
         "which is at least {}", "misclassifies at least {}, proved.", " · fewest found {}",
-        " · at least {}", "after at most {} mistake{}", "closes after at most {} updates",
+        " · at least {}", "makes at least", "after at most {} mistake{}", "closes after at most {} updates",
         "cannot leave it", "Why no line separates{}", "so it adds at most",
         "no line has a larger margin", "moves w along w* by at least γ",
         "but adds at most R² to ‖w‖²", "a cosine is at most 1", "bound tends to 0",

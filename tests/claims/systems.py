@@ -79,7 +79,7 @@ def feasible(problem: System) -> None:
         return
     assert (answer.kind == "feasible") == is_feasible(rows, len(problem.objective))
     if answer.kind == "infeasible":
-        assert str(answer).startswith("Infeasible:")
+        assert str(answer).startswith("Infeasible, proved:")
         assert answer.w is None
         return
     assert answer.exact_w is not None
@@ -129,8 +129,7 @@ def implicit_equalities(problem: System) -> None:
     system,
     covers=["Solution.conflict", "NamedRow", "NamedRow.kind", "NamedRow.index", "NamedRow.name",
             "NamedRow.multiplier", "NamedRow.kept"],
-    sentences=["contradict each other, and {} (proved)", "no fewer of them do",
-               "no point satisfies {} (proved)"],
+    sentences=["no fewer of them do", "Infeasible, proved: {}"],
     problems=200,
 )  # fmt: skip
 def conflict(problem: System) -> None:
@@ -326,7 +325,7 @@ def _stationary(rows: Sequence[Plain], p: int) -> Point:
     partial(system, strict=False),
     covers=["linear_program", "Optimum", "Optimum.kind", "Optimum.value", "Optimum.exact_value",
             "Optimum.w", "Optimum.exact_w", "Optimum.dual", "Optimum.ray", "Optimum.solution"],
-    sentences=["the value is {}, ", "without end along a ray of solutions (proved)"],
+    sentences=["the value is {}, ", "Unbounded, proved: {}"],
     problems=150,
 )  # fmt: skip
 def optimum(problem: System) -> None:
@@ -377,7 +376,7 @@ def optimum(problem: System) -> None:
             "SystemCertificate.implicit", "SystemCertificate.radius",
             "SystemCertificate.witnesses", "SystemCertificate.claim", "SystemCertificate.check",
             "SystemCertificate.verify", "Solution.certificate"],
-    sentences=[", and no fewer of them do", "every point is at least {} away from a row",
+    sentences=["no fewer of them do", "every point is at least {} away from a row",
                "at least {}", "at most {}"],
     problems=120,
 )  # fmt: skip
@@ -407,7 +406,7 @@ def certificate(problem: System) -> None:
             assert Fraction(number) <= hi
         else:
             assert Fraction(number) >= lo
-    if found := re.search(r"(\d+) rows? contradicts? ", proof.claim()):
+    if found := re.search(r"(\d+) rows contradict ", proof.claim()):
         assert int(found[1]) == len(answer.conflict)
 
 

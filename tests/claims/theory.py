@@ -726,7 +726,7 @@ def aggressive(problem: Numbers) -> None:
     covers=["theory.summary", "theory.Summary", "theory.Summary.bound", "theory.Summary.margin",
             "theory.Summary.radius", "theory.Summary.verdict", "theory.Summary.runs", "OrderRun",
             "OrderRun.mistakes", "OrderRun.clean", "OrderRun.period"],
-    sentences=["mistakes, in any order", "none: no "],
+    sentences=["mistakes, in any order"],
     problems=20,
 )  # fmt: skip
 def summary(problem: Labelled) -> None:

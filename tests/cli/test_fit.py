@@ -50,19 +50,18 @@ def table(path: Path) -> tuple[list[list[float]], list[str]]:
     return [[float(value) for value in row[:-1]] for row in rows], [row[-1] for row in rows]
 
 
-ALL = "with a bias has all {} rows on their side"
+COMPLETE, OVERLAP = "separable (complete separation)", "inseparable (overlap)"
 LINES = [
-    ("line", "verdict", f"separable — proved: a hyperplane {ALL.format(5)}"),
+    ("line", "verdict", f"{COMPLETE} — proved: a hyperplane separates all 5 rows"),
     ("quasi", "separated", "rows 4 (counted from 1, without the header)"),
     ("quasi", "logistic",
-     "not all estimates of a logistic regression are finite (quasi-complete separation): n → +∞"),
-    ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
-    ("xor", "verdict", f"inseparable — proved: no hyperplane {ALL.format(4)}"),
+     "a logistic regression has some infinite estimates: n → +∞"),
+    ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
+    ("xor", "verdict", f"{OVERLAP} — proved: no hyperplane separates all 4 rows"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates (complete separation): x → −∞; sign not "
-     "proved: z, (intercept)"),
-    ("xor", "logistic", "a logistic regression has finite estimates (overlap)"),
-    ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane makes fewer"),
+     "a logistic regression has no finite estimates: x → −∞; sign undetermined: z, (intercept)"),
+    ("xor", "logistic", "a logistic regression has finite estimates"),
+    ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
     ("iris", "verdict", "each class against the rest: 1 separable, 2 inseparable"),
 ]  # fmt: skip
@@ -79,13 +78,14 @@ def test_the_lines_of_the_report(texts: dict[str, Result]) -> None:
         "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
     )
     assert line.line("margin").startswith("γ = ")
-    assert line.line("perceptron").startswith("every row right after ")
+    assert line.line("perceptron").startswith("all rows correct after ")
     assert "mistakes   " not in line.out
-    assert "contradict" not in line.out
+    assert "conflict" not in line.out
     assert quasi.line("verdict").startswith(
-        "quasi-separable — proved: hyperplanes with a bias can have 1 row strictly on their side"
+        "quasi-separable (quasi-complete separation) — proved: a hyperplane with no row on its "
+        "wrong side separates at most 1 row and contains the other 3"
     )
-    assert texts["xor"].line("contradict").startswith("rows 1, 2, 3, 4 (counted")
+    assert texts["xor"].line("conflict").startswith("rows 1, 2, 3, 4 (counted")
     alike = texts["duplicates"].out.split("\nduplicates ", 1)[1]
     assert "rows 2 (r2), 5 (r5), 6 (r6)" in alike
     assert "r3" not in alike
@@ -170,11 +170,9 @@ def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
     (tmp_path / "color.csv").write_text(CATEGORIES)
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
-    assert (
-        done.line("logistic") == "not all estimates of a logistic regression are finite "
-        "(quasi-complete separation): color=blue → +∞"
-    )
-    assert "categories are compared with: color=green" in done.out
+    infinite = "a logistic regression has some infinite estimates: color=blue → +∞"
+    assert done.line("logistic") == infinite
+    assert "reference levels: color=green" in done.out
     assert "finite estimates exist without the column color" in done.out
     case = report(*words, "--force")["verdict"]["cases"][0]
     assert case["logistic"] == {
@@ -214,7 +212,7 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
         assert done.line("verdict").startswith("undecided")
     else:  # a quick machine: then it must be proved
         assert done.code == 0
-        assert done.line("verdict").startswith("separable — proved")
+        assert done.line("verdict").startswith("separable (complete separation) — proved")
 
 
 def test_require(files: Files, tmp_path: Path) -> None:
@@ -283,7 +281,7 @@ def test_without_an_intercept(tmp_path: Path) -> None:
     path.write_text("x,y\n1,a\n2,b\n")
     assert report(path, "--out", tmp_path)["verdict"]["kind"] == "separable"
     done = inside("fit", path, "--no-intercept", "--out", tmp_path, "--force")
-    assert "no hyperplane through the origin has all 2 rows" in done.line("verdict")
+    assert "no hyperplane through the origin separates all 2 rows" in done.line("verdict")
     model: Any = inside("info", tmp_path / "same_side.novikoff", "--format", "json").json
     assert model["parameters"]["fit_intercept"] is False
     assert model["rules"][0]["intercept"] == 0.0
@@ -316,7 +314,7 @@ def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> Non
 def test_epochs(files: Files, tmp_path: Path) -> None:
     done = inside("fit", files.cancer, "--epochs", "2", "--out", tmp_path)
     assert "2 epochs" in done.line("perceptron")
-    assert done.line("rule").startswith("the hyperplane of the largest margin")
+    assert done.line("rule").startswith("the hyperplane with the largest margin")
     assert "0 of 569" in inside("predict", tmp_path / "cancer.novikoff", files.cancer).err
 
 
@@ -330,7 +328,7 @@ def test_a_run_that_cycles_says_so(files: Files, tmp_path: Path) -> None:
     words = (files.xor, "--no-verdict", "--order", "cyclic", "--scale", "none", "--epochs", "9")
     assert report(*words, "--out", tmp_path)["perceptron"]["period"] == 1
     text = inside("fit", *words, "--out", tmp_path, "--force").out
-    assert "its weights repeat every epoch: no hyperplane has every row on its side, proved" in text
+    assert "proved: its weights repeat every epoch, so no hyperplane separates the classes" in text
     assert "repeat" not in inside("fit", *words[:2], "--out", tmp_path, "--force").out
 
 
@@ -380,7 +378,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
     steps = [line.partition(" s: ")[2] for line in done.said.splitlines()]
     assert "verdict for versicolor" in steps
     told = [step for step in steps if step.startswith("fewest mistakes of versicolor against")]
-    assert any("so far, no hyperplane has fewer than" in step for step in told)
+    assert any("so far, every hyperplane misclassifies at least" in step for step in told)
 
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
@@ -414,7 +412,7 @@ def test_one_against_the_rest_is_not_said_of_all_classes_at_once(tmp_path: Path)
     assert {case["kind"] for case in body["verdict"]["cases"]} == {"inseparable"}
     done = inside("fit", path, "--no-files")
     assert done.line("verdict") == "each class against the rest: 3 inseparable"
-    may = "a rule that compares the scores of all classes (multinomial, argmax) may still get every"
+    may = "a rule that compares the scores of all classes (multinomial, argmax) may still"
     assert may in done.line("together")
     page = inside("fit", path, "--no-files", "--format", "html").out
     assert may in page
@@ -429,12 +427,12 @@ def test_claims_through_the_origin_are_about_hyperplanes_through_the_origin(
 ) -> None:
     path = tmp_path / "shifted.csv"
     path.write_text("u,v,class\n1,1,no\n2,2,yes\n1,2,no\n2,4,yes\n", encoding="utf-8")
-    assert "separable — proved" in inside("fit", path, "--no-files").line("verdict")
+    assert inside("fit", path, "--no-files").line("verdict").startswith(COMPLETE)
     done = inside("fit", path, "--no-files", "--no-intercept")
-    for heading in ("verdict", "contradict", "mistakes"):
+    for heading in ("verdict", "conflict", "mistakes"):
         assert "hyperplane through the origin" in done.line(heading)
     page = inside("fit", path, "--no-files", "--no-intercept", "--format", "html").out
-    assert "No hyperplane through the origin has every row on its side." in page
+    assert "No hyperplane through the origin separates all 4 rows." in page
 
 
 def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path) -> None:

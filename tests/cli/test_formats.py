@@ -49,7 +49,9 @@ FORMATS = {
 def check(done: Result) -> None:
     assert (done.code, done.err) == (0, "")
     assert "4 rows · 2 features" in done.line("data")
-    assert done.line("verdict").startswith("inseparable — proved: no hyperplane with a bias")
+    assert done.line("verdict").startswith(
+        "inseparable (overlap) — proved: no hyperplane separates all 4"
+    )
     assert done.line("mistakes").startswith("1 of 4 rows")
 
 

@@ -168,10 +168,10 @@ def test_the_saved_rule_is_that_of_the_largest_margin(
     least = (y * scores(model, data.X)).min() / np.linalg.norm(model.coef_)
     assert body["model"]["margins"] == pytest.approx([least])
     text = inside("fit", files.iris, *positive, *words, "--out", tmp_path, "--force")
-    assert text.line("rule").startswith("the hyperplane of the largest margin")
-    told = float(text.line("rule").removesuffix(" from it").rpartition(" ")[2])
+    assert text.line("rule").startswith("the hyperplane with the largest margin")
+    told = float(text.line("rule").removesuffix(" away").rpartition(" ")[2])
     assert 0.999 * least <= told <= least * (1.0 + 1e-12)  # rounded down
-    assert text.line("perceptron").startswith("every row right after")
+    assert text.line("perceptron").startswith("all rows correct after ")
 
 
 def test_the_perceptrons_rule_is_saved_if_asked_for(files: Files, tmp_path: Path) -> None:

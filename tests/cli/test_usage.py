@@ -85,7 +85,7 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
     code, out, _ = on_terminal(words, NO_COLOR="1")
     assert code == 0
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", out)  # no colours
-    assert "separable — proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert "separable (complete separation) — proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
     # A terminal is no place for a page: it goes to a file, and the text is shown.
     assert "<html" not in out
     assert (tmp_path / "line.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

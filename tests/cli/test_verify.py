@@ -25,7 +25,7 @@ def test_what_fit_wrote_is_accepted_with_its_hypotheses(files: Files, fitted: Pa
             assert " rows" in claim
         if name == "xor":
             assert "Inseparable" in claims[0]
-            assert "makes at least 1 mistake" in claims[1]
+            assert "misclassifies at least 1 row" in claims[1]
         if name == "iris":
             assert "setosa" in claims[0]
             assert "0.749" in claims[0]

@@ -77,11 +77,11 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     assert not fits(folder, "700MB")
     where = "--cluster", client.scheduler.address
     done = done_well("fit", folder, "--label", "kind", *where, "--out", tmp_path)
-    assert "separable — proved" in done.out
+    assert "separable (complete separation) — proved" in done.out
     assert "label kind: up (+, " in done.out
     proof = tmp_path / "big.cert.json"
     checked = done_well("verify", proof, folder, "--max-memory", "700MB")
-    assert "Separable: a hyperplane with a bias" in checked.out
+    assert "Separable (complete separation): a hyperplane with a bias" in checked.out
     done_well("verify", proof, folder, *where)
     other = inside("verify", proof, folder, *where, "--label", "kind", "--drop", "x9")
     assert "35 numbers, the data has 60000 × 34" in other.err
@@ -100,14 +100,16 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "small", X, y, 3)
     options = "--label", "kind", "--cluster", "local:2"
     done = done_well("fit", folder, *options, "--out", tmp_path)
-    assert done.line("mistakes") == "2 of 600 rows (0.3%); proved: no hyperplane makes fewer"
-    assert done.line("contradict").startswith("rows 2, 214 (counted from 1, one file after the ")
+    assert (
+        done.line("mistakes") == "2 of 600 rows (0.3%); proved: no hyperplane misclassifies fewer"
+    )
+    assert done.line("conflict").startswith("rows 2, 214 (counted from 1, one file after the ")
     model = nv.load(tmp_path / "small.novikoff")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(3)])
     assert isinstance(model, nv.Pocket)
     assert np.count_nonzero(model.predict(frame) != y) == model.n_errors_ == 2
     checked = inside("verify", tmp_path / "small.cert.json", folder)
-    assert "Every hyperplane with a bias makes at least 2 mistakes" in checked.out
+    assert "Every hyperplane with a bias misclassifies at least 2 rows" in checked.out
 
 
 def test_verify_on_a_cluster_says_what_it_read(client: Client, tmp_path: Path) -> None:

@@ -520,11 +520,11 @@ def test_one_against_the_rest() -> None:
 
 def test_the_text_of_a_verdict_says_the_kind() -> None:
     assert re.match(r"separable: γ = 0\.\d+… ", str(nv.separate(CORNERS, [0, 0, 0, 1])))
-    assert "4 rows" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
+    assert "separates 4 of the 4 rows" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
     quasi = nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert str(quasi) == (
-        "quasi-separable: 2 rows strictly apart, 2 on the hyperplane "
-        "(with a bias, 4 × 1, 1 against 0)"
+        "quasi-separable: a hyperplane with no row on its wrong side separates at most 2 rows and "
+        "contains the other 2 (with a bias, 4 × 1, 1 against 0)"
     )
     through = nv.separate(CORNERS, [0, 1, 1, 0], fit_intercept=False)
     assert "through the origin" in str(through)

@@ -208,7 +208,7 @@ def test_a_claim_names_its_hypotheses(fit_intercept: bool, y: list[int]) -> None
     assert ("with a bias" if fit_intercept else "through the origin") in claim
     assert "4 rows of 2 columns" in claim
     assert claim.lower().startswith(proof.kind)
-    assert ("1 and 0" in claim or "1 on one side" in claim) == (0 in y)
+    assert ("1 from 0" in claim) == (0 in y)
 
 
 def test_weights_are_by_row_and_balance() -> None:

@@ -172,10 +172,10 @@ def test_other_data_and_other_weights_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("weights", "says"),
     [
-        (None, "makes at least 4 mistakes between"),
-        (np.full(16, 2.0), "makes mistakes that cost at least 8 by sample_weight between"),
-        (np.full(16, 2.0 / 3.0), "cost at least 2.6666666666666665 by"),  # not 2.66667
-        (np.full(16, 1234567.0), "cost at least 4,938,268 by"),  # not 4.93827e+06
+        (None, "misclassifies at least 4 rows, "),
+        (np.full(16, 2.0), "rows with a total sample_weight of at least 8, "),
+        (np.full(16, 2.0 / 3.0), "at least 2.6666666666666665, "),  # not 2.66667
+        (np.full(16, 1234567.0), "at least 4,938,268, "),  # not 4.93827e+06
     ],
 )
 def test_a_claim_is_no_more_than_was_proved(weights: Any, says: str) -> None:

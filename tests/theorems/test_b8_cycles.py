@@ -71,7 +71,7 @@ def test_one_period_of_rows_adds_up_to_zero(order: Any) -> None:
 
 
 def test_the_warning_says_so_and_that_nothing_will_help() -> None:
-    with pytest.warns(ConvergenceWarning, match="every epoch, exactly.*no hyperplane has"):
+    with pytest.warns(ConvergenceWarning, match="every epoch, exactly.*no hyperplane separates"):
         nv.Perceptron(order="cyclic").fit(XOR_X, XOR_Y)
     X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
     with pytest.warns(ConvergenceWarning, match="repeat every 5 epochs, exactly"):
@@ -97,9 +97,7 @@ def test_a_rule_that_cycles_says_nothing_of_all_classes_together() -> None:
     with pytest.warns(ConvergenceWarning) as caught:
         nv.Perceptron(order="cyclic").fit(X, y)
     told = str(caught[0].message)
-    assert (
-        "for these no hyperplane has every row of the rule's classes strictly on its side" in told
-    )
+    assert "for these rules no hyperplane separates the classes" in told
     assert "no rule" not in told
 
 

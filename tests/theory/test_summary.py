@@ -58,7 +58,7 @@ def test_xor_has_no_bound_and_cycles() -> None:
     assert [run.clean for run in table.runs] == [False] * 3
     assert [run.period is None for run in table.runs] == [False, True, False]
     text = str(table)
-    assert "none: no hyperplane classifies every row correctly" in text
+    assert "none: no hyperplane separates the classes" in text
     assert "R²/γ²" not in text
     assert re.search(r"^cyclic +4,000 +1,000 +repeats every epoch$", text, re.MULTILINE)
     assert re.search(r"^permuted .* stopped$", text, re.MULTILINE)

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from novikoff.cli.progress import (
     saying_that_it_compiles,
     status_line,
 )
+from novikoff.sentences import counted, digits_up
 
 if TYPE_CHECKING:
     from novikoff.data import StreamOptions
@@ -111,7 +111,6 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.data.messages import counted
     from novikoff.jobs.stream import StreamRun, StreamSession
 
     asked = SimpleNamespace(**values)
@@ -239,7 +238,6 @@ def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -
 
 def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     """Print what was learned in all."""
-    from novikoff.data.messages import counted
     from novikoff.data.source import shown
 
     run, progress, model = session.run, session.run.progress(), session.run.model
@@ -254,7 +252,7 @@ def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     parts = [session.rows.source, rows + passes]
     if model is not None and progress.rows:
         labels = model.classes.tolist()
-        classes = "1 class" if len(labels) == 1 else f"{len(labels):,} classes"
+        classes = counted(len(labels), "class")
         named = ", ".join(map(str, labels[:5])) + (", …" if len(labels) > 5 else "")
         parts += [counted(model.n_features, "feature"), f"{classes}: {named}"]
     lines = [("data", " · ".join(parts)), *(("", note) for note in notes)]
@@ -295,19 +293,9 @@ def _print(progress: Progress, asked: SimpleNamespace, *, heading: bool) -> None
 
 def _said(progress: Progress) -> tuple[str, str, str, str, str]:
     """Rows, mistakes, their shares, and the bound on the margin, as they are printed."""
-    bound = "–" if progress.margin_bound is None else _rounded_up(progress.margin_bound)
+    bound = "–" if progress.margin_bound is None else digits_up(progress.margin_bound)
     shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
     return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound
-
-
-def _rounded_up(bound: float) -> str:
-    """Four digits of an upper bound, which are one themselves.
-
-    >>> _rounded_up(2**0.5), _rounded_up(0.25), _rounded_up(1e-300)
-    ('1.415', '0.25', '1.001e-300')
-    """
-    digits = Context(prec=4, rounding=ROUND_CEILING).create_decimal(Decimal(bound))
-    return f"{float(digits):.4g}"
 
 
 def _print_json(event: str, progress: Progress, **more: object) -> None:

@@ -44,10 +44,10 @@ def command(certificate: str, data: str, **values: object) -> None:
     claim is printed with its hypotheses. Exits with 0 only if every claim holds, with 1 if one does
     not, and with 2 if the files cannot be read.
     """
-    from novikoff.data.messages import counted
     from novikoff.errors import CertificateError
     from novikoff.formats import certificate_file
     from novikoff.proofs.system_certificate import SystemCertificate
+    from novikoff.sentences import counted
 
     asked = SimpleNamespace(**values)
     try:
@@ -113,7 +113,7 @@ def _check_systems(
     systems: Sequence[SystemCertificate], data: str, proofs: Proofs
 ) -> list[tuple[str, str]]:
     """Check the certificates of novikoff solve against a file of inequalities."""
-    from novikoff.data.messages import counted
+    from novikoff.sentences import counted
     from novikoff.systems.files.reading import read_model
 
     known = proofs.data.get("format")
@@ -133,7 +133,7 @@ def _check_on_cluster(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
 ) -> list[tuple[str, str]]:
     """Check certificates where the rows are."""
-    from novikoff.data.messages import counted
+    from novikoff.sentences import counted
 
     cluster.check_options(asked)
     recipe = _recipe(proofs, asked)
@@ -194,7 +194,8 @@ def _notes(dataset: Dataset, stated: Recipe | None) -> list[str]:
 
 def _stated(recipe: Recipe | None) -> list[str]:
     """What the certificate says about reading, beyond the columns that are used."""
-    from novikoff.data.messages import counted, every, quoted
+    from novikoff.data.messages import every, quoted
+    from novikoff.sentences import counted
 
     if recipe is None:
         return []

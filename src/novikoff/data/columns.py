@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.messages import argument, counted, every, listed, meant, quoted, repeated
+from novikoff.data.messages import argument, every, listed, meant, quoted, repeated
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 LABEL_NAMES: Final = ("label", "target", "y", "class")
 ROW_NUMBER_NAMES: Final = ("id", "index", "row", "row_id", "rowid", "row number")

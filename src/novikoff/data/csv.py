@@ -24,7 +24,6 @@ from novikoff.data.columns import find_roles
 from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm
 from novikoff.data.layout import Layout, Record, end_of_records, records
-from novikoff.data.messages import counted
 from novikoff.data.numbers import (
     BLANKS,
     FALSE,
@@ -41,6 +40,7 @@ from novikoff.data.reader import Request
 from novikoff.data.tables import TableReader, encode, is_text, to_numpy
 from novikoff.data.text import check_text, cut_text, is_read_at_once, parse_texts
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 _FLOAT: Final = pa.float64()
 _TRUTH: Final = pa.bool_()

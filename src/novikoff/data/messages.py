@@ -44,11 +44,6 @@ def argument(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and its noun, in the plural unless there is one."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def repeated(values: Sequence[str]) -> str | None:
     """The first of some values that there is more than once, if any."""
     return next((value for value, count in Counter(values).items() if count > 1), None)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.dataset import Imputed
-from novikoff.data.messages import argument, counted, place, quoted
+from novikoff.data.messages import argument, place, quoted
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Column
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 Truths: TypeAlias = npt.NDArray[np.bool_]
 

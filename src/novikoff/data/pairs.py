@@ -26,13 +26,14 @@ from novikoff.core.rows import Indices
 from novikoff.data.columns import refuse_columns
 from novikoff.data.dataset import Piece, Position, csr
 from novikoff.data.labels import LabelForm
-from novikoff.data.messages import counted, listed, quoted
+from novikoff.data.messages import listed, quoted
 from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.text import check_encoding, check_text, cut_text, end_of_lines, parse_texts
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -31,12 +31,13 @@ from novikoff.data.advice import (
 from novikoff.data.columns import ColumnRoles
 from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm, recode
-from novikoff.data.messages import argument, counted, listed, place, quoted, repeated
+from novikoff.data.messages import argument, listed, place, quoted, repeated
 from novikoff.data.missing import MissingValues, Truths
 from novikoff.data.numbers import are_exact, is_exact_text, is_missing, refuse_inexact
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 MAX_LABEL_CHARACTERS: Final = 10_000
 _MAX_LEVELS: Final = 10_000

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from novikoff.data.messages import counted
 from novikoff.errors import DataError
+from novikoff.sentences import counted
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, RowStream

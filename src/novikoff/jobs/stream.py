@@ -27,11 +27,11 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.rows import Indices, Matrix
-from novikoff.data.messages import counted
 from novikoff.errors import BadRowError, DataError, InvalidJsonError
 from novikoff.formats.files import write_file
 from novikoff.formats.growing_csv import GrowingCsv
 from novikoff.proofs.strict_json import take_fields
+from novikoff.sentences import counted
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, Position, StreamOptions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from novikoff.jobs.study_records import (
     StudyProgress,
     StudyTask,
 )
+from novikoff.sentences import least_mistakes
 
 if TYPE_CHECKING:
     from novikoff.geometry.descent import Basis
@@ -212,7 +214,8 @@ class ArrayTask(StudyTask):
         )
 
     def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
-        self.tell(f"{step}: {errors:,.0f} so far, no hyperplane has fewer than {bound:,.0f}", None)
+        least = least_mistakes("hyperplane", math.ceil(bound))
+        self.tell(f"{step}: {errors:,.0f} so far, {least}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))

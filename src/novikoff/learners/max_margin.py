@@ -31,6 +31,7 @@ from novikoff.learners.inputs import (
     is_number,
     words,
 )
+from novikoff.sentences import kind_in_words
 
 _BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
 
@@ -202,7 +203,8 @@ def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices)
     )
     rows = ", ".join(map(str, verdict.support[:5])) + (", …" if len(verdict.support) > 5 else "")
     raise NotSeparableError(
-        f"No hyperplane separates {positive!r} from {other}: the data is {verdict.kind}, rows "
+        f"No hyperplane separates {positive!r} from {other}: the data is "
+        f"{kind_in_words(verdict.kind)}, rows "
         f"{rows} (counted from 0) contradict each other. The exception's `certificate` is the "
         "proof.",
         verdict,

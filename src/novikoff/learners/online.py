@@ -459,14 +459,14 @@ class OnlineLearner(LinearLearner):
         periods = [period for period in run.periods if period is not None]
         if periods:
             lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
-            which, what, n = "its weights", "no hyperplane has every row", len(run.periods)
+            which, what, n = "its weights", "no hyperplane separates the classes", len(run.periods)
             if n > 1:  # the scheme may be right on all rows although each rule makes mistakes
                 which = f"the weights of {len(periods)} of {n} rules"
-                what = "for these no hyperplane has every row of the rule's classes"
+                what = "for these rules no hyperplane separates the classes"
             warnings.warn(
                 f"The {type(self).__name__} cycles: {which} repeat every {' or '.join(lengths)}, "
                 "exactly, and more epochs would not change that. The rows of one period add up to "
-                f"zero, so that {what} strictly on its side: proved. novikoff.Pocket finds rules "
+                f"zero, so that {what}: proved. novikoff.Pocket finds rules "
                 "with few mistakes.",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -25,14 +25,21 @@ from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import run
 from novikoff.core.updates import aggressive, perceptron
-from novikoff.data.messages import counted
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.separability import Verdict, find_verdict
 from novikoff.neurons.network import Network
 from novikoff.page.question import Question, checked_box
 from novikoff.proofs.certificate import integer_mistake_bound
-from novikoff.sentences import digits_down, digits_up, large
+from novikoff.sentences import (
+    counted,
+    digits_down,
+    digits_up,
+    hyperplane,
+    large,
+    verdict_clause,
+    whole_verdict,
+)
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_UPDATES, MAX_VISITS, KERNEL_EPOCHS = 300, 2000, 200
@@ -380,17 +387,16 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json)
         return f"Separable, proved: {sizes}{most} {_run_clause(question, run)}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
-        return f"Inseparable, proved: no {line} separates rows {rows}."
+        return f"Inseparable, proved: {verdict_clause(verdict.kind, line, f'rows {rows}')}."
     if verdict.kind == "quasi-separable":
-        apart = len(verdict.separated_rows)
-        weakly = f"{counted(apart, 'row')} strictly and has the other {problem.n - apart} on it."
-        return f"Quasi-separable, proved: no {line} separates strictly; the best separates {weakly}"
+        stated = whole_verdict(verdict.kind, line, problem.n, len(verdict.separated_rows))
+        return f"Quasi-separable, proved: {stated}."
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {digits_down(lo, 3)} and {digits_up(hi, 3)}."
 
 
 def _line(question: Question) -> str:
-    return "line" if question.bias else "line through the origin"
+    return hyperplane(fit_intercept=question.bias, noun="line")
 
 
 def _bound_clause(question: Question, bound: int | None) -> str:

@@ -28,13 +28,14 @@ from typing import Literal, Self, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence, check_contradiction, check_dependence
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import Block, Numbers, Vector
 from novikoff.proofs.proof_data import DataReading, Label
-from novikoff.proofs.proof_text import Proof, describe
+from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 from novikoff.proofs.system_certificate import SystemCertificate
 
@@ -115,8 +116,8 @@ class Certificate(Proof):
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     >>> proof = nv.separate(X, y).certificate
     >>> proof.claim()
-    'Inseparable: no hyperplane with a bias, not even weakly, has 1 on one side and 0 on the \
-other, in 4 rows of 2 columns.'
+    'Inseparable (overlap): no hyperplane with a bias separates 1 from 0, not even weakly, in 4 \
+rows of 2 columns.'
     >>> {row: str(multiplier) for row, multiplier in proof.multipliers.items()}
     {0: '1', 1: '1', 2: '1', 3: '1'}
     >>> nv.Certificate.from_json(proof.to_json()).verify(X, y)
@@ -171,14 +172,7 @@ rows or labels differ from those it is about (another SHA-256 digest).
 
     def claim(self) -> str:
         """Return the proved claim as a sentence with its hypotheses."""
-        says = {
-            "separable": "Separable: a hyperplane {where} has {sides} strictly apart",
-            "quasi-separable": "Quasi-separable: no hyperplane {where} has {sides} strictly apart, "
-            "but one has them weakly, and some rows strictly",
-            "inseparable": "Inseparable: no hyperplane {where}, not even weakly, has {on_sides}",
-            "not separable": "Not separable: no hyperplane {where} has {sides} strictly apart",
-        }[self.kind]
-        return describe(says, self)
+        return sentences.verdict_claim(self)
 
     @property
     def multipliers(self) -> dict[int, Fraction]:

@@ -18,11 +18,12 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
+from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.dependence import Dependence, check_contradiction
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.proof_data import DataReading, Label, exact_vector
-from novikoff.proofs.proof_text import Proof, describe
+from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 
 
@@ -92,17 +93,14 @@ class ErrorBound(Proof):
         Examples
         --------
         >>> ErrorBound(4, 2, True, 1, 0, "", Fraction(5, 2), ()).claim()
-        'Every hyperplane with a bias makes mistakes that cost at least 2.5 by sample_weight \
-between 1 and 0, in 4 rows of 2 columns.'
+        'Every hyperplane with a bias misclassifies rows with a total sample_weight of at least \
+2.5, 1 against 0, in 4 rows of 2 columns.'
         """
         try:
             counts = self.bound.denominator == 1 and self.total(None) >= self.bound
         except ValueError:  # shares above 1, or a contradiction without rows
             counts = False
-        makes = f"mistakes that cost at least {_short(self.bound)} by sample_weight"
-        if counts:
-            makes = f"at least {_short(self.bound)} mistake{'' if self.bound == 1 else 's'}"
-        return describe(f"Every hyperplane {{where}} makes {makes} between {{sides}}", self)
+        return sentences.error_bound_claim(self, None if counts else _short(self.bound))
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
         """Return the bound that the contradictions prove for these costs, or for costs of 1."""

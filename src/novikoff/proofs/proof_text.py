@@ -21,7 +21,6 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from typing import (
-    TYPE_CHECKING,
     Any,
     ClassVar,
     Final,
@@ -34,10 +33,6 @@ from typing import (
 
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.strict_json import MAX_COUNT, parse_object
-
-if TYPE_CHECKING:
-    from novikoff.proofs.certificate import Certificate
-    from novikoff.proofs.error_bound import ErrorBound
 
 PROOF_VERSION: Final = 3
 # The longest text of one number: reading a number takes time in proportion to its length.
@@ -107,20 +102,6 @@ class Proof:
         except _FieldError as error:
             raise CertificateError(error.complaint.format(error.path)) from None
         return found
-
-
-def describe(sentence: str, proof: Certificate | ErrorBound) -> str:
-    """Fill in the bias, the labels and the size of the data in a sentence about a proof."""
-    positive, negative = repr(proof.positive), repr(proof.negative)
-    others = "all others" if proof.negative is None else negative
-    text = sentence.format(
-        where="with a bias" if proof.fit_intercept else "through the origin",
-        sides=f"{positive} and {others}",
-        on_sides=f"{positive} on one side and {others} on the other",
-    )
-    rows = "1 row" if proof.n == 1 else f"{proof.n:,} rows"
-    columns = "1 column" if proof.d == 1 else f"{proof.d:,} columns"
-    return f"{text}, in {rows} of {columns}."
 
 
 def _checked_body(body: dict[str, object]) -> dict[str, object]:

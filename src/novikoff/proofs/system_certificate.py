@@ -20,6 +20,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.system_statement import Constraint, Relation, Statement, arrays_of
@@ -155,11 +156,9 @@ digest of its rows differs.
                 more = f"; {k} of its rows hold with equality in every solution" if k else ""
             return f"Feasible: a point satisfies every row, {size}{more}."
         k = len(self.conflict.rows)
-        rows = "1 row contradicts itself" if k == 1 else f"{k} rows contradict each other"
-        least = ", and no fewer of them do" if self.irreducible and k > 1 else ""
-        if self.kept and self.irreducible:
-            least = ", and each row that is not kept is needed for that"
-        return f"Infeasible: {rows}{least}, {size}."
+        rows, kept = "1 of the rows" if k == 1 else f"{k} rows", len(self.kept) > 0
+        clause = sentences.conflict_clause(rows, k, kept=kept, irreducible=self.irreducible)
+        return f"Infeasible: {clause}, {size}."
 
     def _distance(self) -> str:
         """The clause about the radius, with all digits of its bounds."""

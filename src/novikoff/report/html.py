@@ -9,7 +9,7 @@ from pathlib import Path
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import Report
 from novikoff.report.text import lines, tally
-from novikoff.sentences import short_number
+from novikoff.sentences import hyperplane, kind_in_words, short_number, whole_verdict
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -32,13 +32,6 @@ code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
 footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 @media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } }
 """
-_HEADLINES = {
-    "separable": "A hyperplane{which} has every row on its side.",
-    "quasi-separable": "A hyperplane{which} has every row on its side or on itself; "
-    "none has all of them off it.",
-    "inseparable": "No hyperplane{which} has every row on its side.",
-    "undecided": "Whether a hyperplane{which} has every row on its side is not decided.",
-}
 _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
 
@@ -64,11 +57,14 @@ def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
     if report.kind is not None:
-        which = "" if report.found.options.fit_intercept else " through the origin"
-        badge, headline = report.kind, _HEADLINES[report.kind].format(which=which)
+        plane = hyperplane(fit_intercept=report.found.options.fit_intercept)
+        badge, stated = kind_in_words(report.kind), "each class against the rest"
         if len(report.found.cases) > 1:
             badge = tally(report.found.kinds)
-            headline = "Each class against the rest."
+        else:
+            separated = report.found.cases[0].verdict.n_separated
+            stated = whole_verdict(report.kind, plane, report.data.n_rows, separated)
+        headline = f"{stated[0].upper()}{stated[1:]}."
         yield f'<p><span class="kind {report.kind}">{badge}</span> {headline}</p>'
 
 
@@ -94,8 +90,8 @@ def _wrong(report: Report) -> Iterator[str]:
     wrong = report.wrong
     if wrong is None or wrong.count == 0:
         return
-    yield "<h2>Rows that the rule gets wrong</h2>"
-    yield "<p>The farthest on the wrong side first: the place to look for wrong labels.</p>"
+    yield "<h2>Rows that the rule misclassifies</h2>"
+    yield "<p>The rows farthest on the wrong side come first: look for wrong labels there.</p>"
     heading = ["row", *(["id"] if wrong.ids is not None else []), "label", "predicted", "distance"]
     far = ["" if distance is None else short_number(distance) for distance in wrong.distances]
     columns: list[Sequence[object]] = [wrong.rows, wrong.labels, wrong.predicted, far]

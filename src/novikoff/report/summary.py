@@ -17,9 +17,9 @@ import numpy as np
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
-from novikoff.data.messages import counted
 from novikoff.data.source import shown
 from novikoff.jobs.study_records import Case, Study
+from novikoff.sentences import counted
 
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows

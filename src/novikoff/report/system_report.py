@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from novikoff import __version__
 from novikoff.core.stops import Limits
-from novikoff.data.messages import counted
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
-from novikoff.sentences import first_few, interval, short_number
+from novikoff.sentences import (
+    conflict_clause,
+    counted,
+    first_few,
+    interval,
+    short_number,
+    unbounded_clause,
+)
 from novikoff.systems.distances import largest_violation, nearest_boundary
 from novikoff.systems.solution import named_row
 
@@ -159,9 +165,9 @@ def _room(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
-    end, course = ("greatest", "grows") if maximise else ("least", "falls")
+    end = "greatest" if maximise else "least"
     if best.kind == "unbounded":
-        yield "objective", f"unbounded — proved: along a ray of solutions it {course} for ever"
+        yield "objective", f"unbounded — proved: {unbounded_clause(maximise=maximise)}"
     elif best.exact_value is None:
         ends = _pretty(f"{best.value.lo:.17g} and {best.value.hi:.17g}").replace("inf", "∞")
         yield "objective", f"undecided: the {end} value is between {ends}"
@@ -171,16 +177,13 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
 
 def _infeasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
     answers = study.answers
-    some_kept = any(answer.proof and answer.proof.witnesses for answer in answers)
-    fewer = f"no fewer {'beside those kept' if some_kept else 'of them'} do"
-    text = f"these rows contradict each other, and {fewer}"
-    if not some_kept:
-        text += " (an irreducible infeasible subset, IIS)"
+    kept = any(answer.proof and answer.proof.witnesses for answer in answers)
+    rows, count = "these rows", len(answers[0].conflict)
     if len(answers) > 1:
-        text = f"the rows of each conflict contradict each other, and {fewer}"
-    elif len(answers[0].conflict) == 1:
-        text = "this row holds for no point"
-    yield "verdict", f"infeasible — proved: {text}"
+        rows, count = "the rows of each conflict", max(len(answer.conflict) for answer in answers)
+    elif count == 1:
+        rows = "this row"
+    yield "verdict", f"infeasible — proved: {conflict_clause(rows, count, kept=kept)}"
     for k, answer in enumerate(answers):
         yield from _conflict_lines(f"conflict {k + 1}" if len(answers) > 1 else "conflict", answer)
     if study.conflicts is not None:

@@ -6,9 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from novikoff import sentences
-from novikoff.data.messages import counted
-from novikoff.sentences import SHOWN, bound_clause, digits_down, first_few, interval, large
+from novikoff.sentences import (
+    SHOWN,
+    bound_clause,
+    counted,
+    digits_down,
+    first_few,
+    hyperplane,
+    interval,
+    large,
+    least_mistakes,
+    no_fewer_mistakes,
+    verdict_clause,
+    verdict_lines,
+)
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
@@ -16,10 +27,10 @@ if TYPE_CHECKING:
     from novikoff.report.summary import ListedRows, Report
 
 # What verdicts on each class against the rest say about all classes at once.
-ALL_APART = "so the class with the largest score is right for every row"
+ALL_APART = "the class with the largest score is correct for every row"
 TOGETHER = (
     "not decided here: a rule that compares the scores of all classes (multinomial, argmax) may "
-    "still get every row right"
+    "still classify every row correctly"
 )
 
 
@@ -97,43 +108,43 @@ def _one_line(report: Report, case: Case) -> str:
         if scaled is not None and scaled.mistake_bound is not None:
             after = f", {large(scaled.mistake_bound)} on standardised features"
         if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
-            return "no hyperplane separates it; whether one does so weakly is open"
+            return "not separable; quasi-separable or inseparable is undecided"
         return f"γ {interval(verdict.margin)}{bound_clause(verdict.mistake_bound)}{after}"
     wrong = ""
     if case.errors is not None:
-        wrong = f", the best hyperplane found misclassifies {case.errors:,}"
-        wrong += f", every hyperplane at least {case.least_errors:,}" if case.least_errors else ""
-    return f"rows {rows_text(report.rows(verdict.support), 4)} contradict{wrong}"
+        plane = _hyperplane(report)
+        wrong = f"; the best {plane} found misclassifies {counted(case.errors, 'row')}"
+        wrong += f", {least_mistakes(plane, case.least_errors)}" if case.least_errors else ""
+    rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
+    return f"{verdict_clause(verdict.kind, _hyperplane(report), rows)}{wrong}"
 
 
 def _case(report: Report, case: Case) -> Iterator[tuple[str, str]]:
     def show(rows: Indices) -> str:
         return f"{rows_text(report.rows(rows))} {_counting(report)}"
 
-    return sentences.verdict_lines(case.verdict, show, case.scaled)
+    return verdict_lines(case.verdict, show, case.scaled)
 
 
 def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
     run, rule, cases = report.found.run, report.found.rule, report.found.cases
     if run is None:
         return
-    counts = (
-        f"{counted(run.mistakes, 'mistake')}, {counted(run.epochs, 'epoch')}, {run.seconds:.2f} s"
-    )
+    ended = "all rows correct after" if run.clean else "not all rows correct after"
+    counts = f"{counted(run.mistakes, 'mistake')} in {counted(run.epochs, 'epoch')}"
     standard = run.scale == "standard"
-    if standard:
-        counts += ", on standardised features"
+    on = ", on standardised features" if standard else ""
+    more = ""
     if rule == "largest margin" and not run.clean:
         limit = "--epochs" if report.found.options.budget is None else "--budget"
-        counts += f"; a larger {limit} lets it run longer"
-    yet = "" if run.clean else "not yet " if rule == "largest margin" else "not "
-    yield "perceptron", f"{yet}every row right after {counts}"
+        more = f"; a larger {limit} lets it run longer"
+    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{on}{more}"
     if run.period is not None:
         every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
-        none = f"no {_hyperplane(report)} has every row on its side"
+        none = verdict_clause("inseparable", _hyperplane(report))
         if len(report.found.classes) > 2:
-            none = f"no {_hyperplane(report)} separates some class from the rest"
-        yield "", f"its weights repeat every {every}: {none}, proved"
+            none += " of one class against the rest"
+        yield "", f"proved: its weights repeat every {every}, so {none}"
     if not run.returned:
         yield "", "rounded to floats, its rule does not separate the rows on the original features"
     elif standard and run.clean and cases:
@@ -143,28 +154,25 @@ def _perceptron(report: Report) -> Iterator[tuple[str, str]]:
 def _rule(report: Report) -> Iterator[tuple[str, str]]:
     found = report.found
     name = {
-        "largest margin": "the hyperplane of the largest margin, as an SVM's"
-        if len(found.classes) == 2
-        else "for each class the hyperplane of the largest margin, as an SVM's",
+        "largest margin": "the hyperplane with the largest margin, as in an SVM",
         "perceptron": "the perceptron's",
         "average": "the average of the perceptron's weights",
-        "fewest mistakes": "the one with the fewest mistakes that was found",
+        "fewest mistakes": "the hyperplane with the fewest mistakes found",
     }[found.rule]
+    if found.rule == "largest margin" and len(found.classes) > 2:
+        name = "for each class the hyperplane with the largest margin, as in an SVM"
     if found.rule == "largest margin" and found.options.model == "perceptron":
-        name += " (the perceptron's does not have every row right)"
+        name += " (the perceptron's rule does not classify every row correctly)"
     if found.rule == "fewest mistakes" and len(found.classes) > 2:
-        pairs = "pair of classes; the class with the most votes wins"
-        each = (
-            pairs
-            if found.model.multi_class == "ovo"
-            else "class; the class with the largest score wins"
-        )
-        name = f"hyperplanes with the fewest mistakes that were found, one for each {each}"
+        each = "class; the class with the largest score wins"
+        if found.model.multi_class == "ovo":
+            each = "pair of classes; the class with the most votes wins"
+        name = f"hyperplanes with the fewest mistakes found, one for each {each}"
     least = found.cases[0].least_errors if len(found.cases) == 1 else None
     if found.rule == "fewest mistakes" and least == found.errors:
-        name = "the one with the fewest mistakes"
+        name = "the hyperplane with the fewest mistakes possible"
     nearest = min(found.margins)
-    away = f"; the nearest row is {digits_down(nearest)} from it" if 0 < nearest < math.inf else ""
+    away = f"; the nearest row is {digits_down(nearest)} away" if 0 < nearest < math.inf else ""
     yield "rule", f"{name}{away}"
 
 
@@ -172,14 +180,14 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
     errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
     if errors == 0:
         if report.found.rule == "fewest mistakes" and len(report.found.classes) > 2:
-            yield "mistakes", f"none: together the rules choose the right class of all {n:,} rows"
+            yield "mistakes", f"none: together the rules classify all {n:,} rows correctly"
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
     least = cases[0].least_errors if len(cases) == 1 else None
     if least == errors:
-        text += f"; proved: no {_hyperplane(report)} makes fewer"
+        text += f"; proved: {no_fewer_mistakes(_hyperplane(report))}"
     elif least:
-        text += f"; proved: every {_hyperplane(report)} makes at least {least:,}"
+        text += f"; proved: {least_mistakes(_hyperplane(report), least)}"
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
@@ -191,8 +199,7 @@ def _mistakes(report: Report, most: int) -> Iterator[tuple[str, str]]:
 
 
 def _hyperplane(report: Report) -> str:
-    """What is meant by a hyperplane here."""
-    return "hyperplane" if report.found.options.fit_intercept else "hyperplane through the origin"
+    return hyperplane(fit_intercept=report.found.options.fit_intercept)
 
 
 def _confusion(report: Report, most: int) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
+from novikoff.sentences import unbounded_clause
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
@@ -70,10 +71,7 @@ class Optimum:
         if self.kind == "infeasible":
             return str(self.solution)
         if self.kind == "unbounded":
-            course = "grows" if self.value.hi > 0.0 else "falls"
-            return (
-                f"Unbounded: the objective {course} without end along a ray of solutions (proved)."
-            )
+            return f"Unbounded, proved: {unbounded_clause(maximise=self.value.hi > 0.0)}."
         if self.kind == "undecided":
             return f"Undecided: the value is in [{self.value.lo:.17g}, {self.value.hi:.17g}]."
         value = self.exact_value or Fraction(0)

@@ -16,6 +16,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
 from novikoff.proofs.system_statement import Statement
+from novikoff.sentences import conflict_clause
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
 from novikoff.systems.least_squares import least_squares
@@ -262,10 +263,5 @@ def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     names = [row.name for row in conflict[:_MAX_NAMED]]
     if len(conflict) > _MAX_NAMED:
         names.append(f"{len(conflict) - _MAX_NAMED} more")
-    if len(conflict) == 1:
-        return f"Infeasible: no point satisfies {names[0]} (proved)."
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    fewer = "no fewer of them do"
-    if kept:
-        fewer = "none of the rows that may be blamed is superfluous"
-    return f"Infeasible: {listed} contradict each other, and {fewer} (proved)."
+    listed = " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+    return f"Infeasible, proved: {conflict_clause(listed, len(conflict), kept=kept)}."

@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.data.messages import counted
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
+from novikoff.sentences import counted
 from novikoff.systems.conflicts import certificate_of, infeasible_solution, irreducible
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
@@ -114,7 +114,8 @@ def solve(
     array([1., 0.])
     >>> answer = nv.solve([[1, 1], [-1, 0], [0, -1]], [1, -1, -1], names=["money", "tea", "bread"])
     >>> print(answer)
-    Infeasible: money, tea and bread contradict each other, and no fewer of them do (proved).
+    Infeasible, proved: money, tea and bread contradict each other, and no fewer of them do (an \
+irreducible infeasible subset, IIS).
     >>> [str(row.multiplier) for row in answer.conflict]
     ['1', '1', '1']
     """

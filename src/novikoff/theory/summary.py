@@ -9,7 +9,15 @@ from typing import NamedTuple, cast
 
 from novikoff.core.orders import BY_NAME, Order
 from novikoff.geometry.separability import Verdict, VerdictData, separate
-from novikoff.sentences import digits_down, digits_up, large
+from novikoff.sentences import (
+    digits_down,
+    digits_up,
+    hyperplane,
+    kind_in_words,
+    large,
+    run_ending,
+    verdict_clause,
+)
 from novikoff.theory.run import run_perceptron
 
 # A run in one order stops after this many epochs, or this many seconds.
@@ -42,11 +50,7 @@ class OrderRun(NamedTuple):
     @property
     def ending(self) -> str:
         """How the run ended, in words."""
-        if self.clean:
-            return "all rows correct"
-        if self.period is None:
-            return "stopped"
-        return f"repeats every {self.period:,} epochs" if self.period > 1 else "repeats every epoch"
+        return run_ending(clean=self.clean, period=self.period)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,16 +104,16 @@ class Summary:
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
-            ("data", f"{self.n:,} rows, {self.d:,} columns: {self.verdict.kind}"),
+            ("data", f"{self.n:,} rows, {self.d:,} columns: {kind_in_words(self.verdict.kind)}"),
             ("R", f"{digits_up(self.radius, 6)}, the length of the longest row [x, 1]"),
         ]
         proof = self.verdict.certificate
-        rule, which = "[w, b]", ""
+        rule, plane = "[w, b]", hyperplane(fit_intercept=proof is None or proof.fit_intercept)
         if proof is not None and not proof.fit_intercept:
             facts[1] = ("R", f"{digits_up(self.radius, 6)}, the length of the longest row x")
-            rule, which = "w", " through the origin"
+            rule = "w"
         if self.verdict.kind != "separable":
-            none = f"none: no hyperplane{which} classifies every row correctly"
+            none = f"none: {verdict_clause(self.verdict.kind, plane)}"
             return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
         margin = f"{digits_down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
         if self.bound is None:
@@ -167,7 +171,7 @@ def summary(
     >>> import novikoff as nv
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> nv.theory.summary(X, [0, 0, 0, 1], orders=["cyclic", [3, 1, 0, 2], "max_distance"])
-    data     4 rows, 2 columns: separable
+    data     4 rows, 2 columns: separable (complete separation)
     R        1.73206, the length of the longest row [x, 1]
     γ        0.242535, the largest margin of any rule [w, b] of length 1
     ⌊R²/γ²⌋  51: no run makes more mistakes, in any order

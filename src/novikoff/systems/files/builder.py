@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from novikoff.data.messages import counted, listed, quoted
+from novikoff.data.messages import listed, quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, Relation
+from novikoff.sentences import counted
 
 # Like other readers, bounds of this size or more count as infinite.
 NO_BOUND: Final = Fraction(10**20)

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
-from novikoff.data.messages import counted, listed, quoted
+from novikoff.data.messages import listed, quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
+from novikoff.sentences import counted
 from novikoff.systems.files.builder import (
     FileLine,
     ModelBuilder,
