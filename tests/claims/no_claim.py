@@ -137,6 +137,7 @@ SENTENCES: dict[str, str] = {
     "it needs two classes and a feature at least": "refuses a model",
     "Two species of iris": "the heading of the demo, whose report is that of fit",
     "the perceptron ends clean, under its bound": "the heading of the demo, whose report is fit's",
+    "makes at least": "the updates of a run that was stopped, which are counted",
     "the hyperplane with the fewest mistakes found": "says that it was found",
     "hyperplanes with the fewest mistakes found": "says that they were found",
     "it is undecided whether a {} separates": "says that nothing is proved",

@@ -261,7 +261,7 @@ NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
     sentences=[
         " of at most {}{}", ": at most {} update{}", "is at most 1{}.", "the margin γ{}",
         "which is at least {}", "misclassifies at least {}, proved.", " · fewest found {}",
-        " · at least {}", "makes at least", "after at most {} mistake{}", "closes after at most {} updates",
+        " · at least {}", "after at most {} mistake{}", "closes after at most {} updates",
         "cannot leave it", "Why no line separates{}", "so it adds at most",
         "no line has a larger margin", "moves w along w* by at least γ",
         "but adds at most R² to ‖w‖²", "a cosine is at most 1", "bound tends to 0",
