@@ -232,7 +232,8 @@ def verdict_sentence(verdict: Verdict) -> str:
         lo, hi = digits_down(verdict.margin.lo, 6), digits_up(verdict.margin.hi, 6)
         text = f"γ is in [{lo}, {hi}]"
     elif verdict.kind == "inseparable":
-        text = f"no {plane} separates {len(verdict.support):,} of the {n:,} rows"
+        few = f"{len(verdict.support):,} of the {n:,} rows contradict each other"
+        text = f"{few}: no {plane} separates them"
     elif verdict.kind == "quasi-separable":
         text = quasi_clause(plane, verdict.n_separated, n - verdict.n_separated)
     elif verdict.geometric_margin.lo == math.inf:

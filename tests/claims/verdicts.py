@@ -427,7 +427,7 @@ def responsible_columns(problem: Labelled) -> None:
     partial(labelled, most_rows=6),
     covers=["Verdict.summary", "Verdict.undecided_reason"],
     sentences=[
-        "— proved:", "no {} separates these {}", "no {} separates {} of the {} rows",
+        "— proved:", "no {} separates these {}", "no {} separates them",
         "separates at most {} and contains the other {}", "γ {}, at most {} mistakes",
     ],
 )  # fmt: skip
@@ -441,7 +441,7 @@ def summary(problem: Labelled) -> None:
     said = str(verdict)
     assert said.partition(":")[0] in (truth.kind, "undecided")
     assert_bound(said, "at most {} mistakes", rows)
-    if found := re.search(r"separates (\d+) of the (\d+) rows", said):
+    if found := re.search(r"(\d+) of the (\d+) rows contradict each other", said):
         assert (int(found[1]), int(found[2])) == (len(verdict.support), len(rows))
 
 

@@ -520,7 +520,7 @@ def test_one_against_the_rest() -> None:
 
 def test_the_text_of_a_verdict_says_the_kind() -> None:
     assert re.match(r"separable: γ = 0\.\d+… ", str(nv.separate(CORNERS, [0, 0, 0, 1])))
-    assert "separates 4 of the 4 rows" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
+    assert "4 of the 4 rows contradict each other" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
     quasi = nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1])
     assert str(quasi) == (
         "quasi-separable: a hyperplane with no row on its wrong side separates at most 2 rows and "
