@@ -1,4 +1,4 @@
-"""A10: a perceptron that always updates errs without end (Rem 1.19, Ex 1.20)."""
+"""A10: a perceptron that updates on every row makes mistakes without end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""B10: ℓ_p norms, their duals, Hölder, and the margin of a rule in them (Def 1.25, Ex 1.26)."""
+"""B10: ℓ_p norms, their duals, Hölder, and the margin of a rule in them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def table(X: Any, y: Any, **options: Any) -> dict[str, Any]:
 
 
 def test_what_scaling_and_translating_change() -> None:
-    """Ex 1.29: separable stays separable; without a bias a factor changes nothing else."""
+    """Separable stays separable; without a bias a factor changes nothing else."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     y, X = X[:, 0] > 0.3, X + np.where(X[:, :1] > 0.3, 0.5, -0.5) * [1.0, 0.0]

@@ -64,7 +64,7 @@ def test_the_step_changes_nothing_from_zero() -> None:
 
 
 def test_translation_changes_mistakes_and_bound() -> None:
-    """Ex 1.29: the same cloud far from the origin has the same shape and a larger R/γ."""
+    """The same cloud far from the origin has the same shape and a larger R/γ."""
     case = planted(4, 60, 2, gap=0.3)
     moved_by = np.array([10.0, -10.0])
     w_star = case.w_star.copy()

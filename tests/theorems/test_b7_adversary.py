@@ -1,4 +1,4 @@
-"""B7: an adversary forces min(⌊1/γ²⌋, d) mistakes, on data of margin γ (Thm 1.34)."""
+"""B7: an adversary forces min(⌊1/γ²⌋, d) mistakes, on data of margin γ."""
 
 from __future__ import annotations
 

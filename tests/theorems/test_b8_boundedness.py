@@ -1,4 +1,4 @@
-"""B8: the weights stay bounded on any data; (1.6) as printed does not bound them (Thm 1.35)."""
+"""B8: the weights stay bounded on any data; a bound with the row lengths in κ does not hold."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
-from novikoff.sentences import unbounded_clause
+from novikoff.sentences import digits_down, digits_up, unbounded_clause
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
@@ -73,7 +73,8 @@ class Optimum:
         if self.kind == "unbounded":
             return f"Unbounded, proved: {unbounded_clause(maximise=self.value.hi > 0.0)}."
         if self.kind == "undecided":
-            return f"Undecided: the value is in [{self.value.lo:.17g}, {self.value.hi:.17g}]."
+            ends = digits_down(self.value.lo, 15), digits_up(self.value.hi, 15)
+            return f"Undecided: the value is in [{', '.join(ends)}]."
         value = self.exact_value or Fraction(0)
         shown = f"{Decimal(value.numerator) / value.denominator:.10g}"
         how = "exactly" if Fraction(shown) == value else "rounded to 10 digits here"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
 from novikoff.proofs.system_statement import Statement
-from novikoff.sentences import conflict_clause
+from novikoff.sentences import conflict_clause, digits_down
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
 from novikoff.systems.least_squares import least_squares
@@ -24,8 +23,6 @@ from novikoff.systems.system import System
 
 # A sentence names at most this many rows or variables.
 _MAX_NAMED = 6
-# Lower bounds are rounded down to six digits.
-_ROUNDED_DOWN = Context(prec=6, rounding=ROUND_DOWN)
 
 
 @dataclass(frozen=True)
@@ -243,8 +240,8 @@ class Solution:
             if self.w is not None:
                 text += f"; the best point violates a row by {self.violation:.3g}"
             if self.no_point_within > 0.0:
-                nearest = _ROUNDED_DOWN.create_decimal(self.no_point_within)
-                text += f", and no solution is nearer to the origin than {nearest:g}"
+                nearest = digits_down(self.no_point_within, 6)
+                text += f", and no solution is nearer to the origin than {nearest}"
             return f"{text}."
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(
