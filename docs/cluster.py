@@ -20,7 +20,7 @@ from novikoff.cluster.passes import Wanted
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import FAN_IN, TASKS_PER_THREAD, look, merge
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import MostViolated
+from novikoff.geometry.visits import MostViolated
 from novikoff.proofs import exact
 
 PAGE = Path(__file__).with_suffix(".md")

@@ -32,14 +32,8 @@ from novikoff.core.runs import Plan
 from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
-from novikoff.geometry.passes import (
-    ColumnSums,
-    ExactSigns,
-    MostViolated,
-    OutOfTimeError,
-    Sizes,
-    Visit,
-)
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.visits import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
 from novikoff.proofs import exact
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits

@@ -123,7 +123,7 @@ def test_floats_that_are_no_numbers_are_refused() -> None:
 def test_products_and_combinations_in_stretches_are_exact(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exact, "_MAX_ENTRIES", most)
+    monkeypatch.setattr(exact, "_INTEGERS_AT_ONCE", most)
     rng = np.random.default_rng(0)
     A = np.ldexp(rng.normal(size=(5, 4)), rng.integers(-80, 80, size=(5, 4)))
     A[1], A[:, 2] = 0.0, 0.0

@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
 from novikoff.geometry.duplicates import RowHashes
-from novikoff.geometry.passes import (
+from novikoff.geometry.passes import LocalPasses, Passes
+from novikoff.geometry.row_space import Missed, RowSpace
+from novikoff.geometry.visits import (
     ColumnSums,
     ExactSigns,
-    Least,
-    LocalPasses,
+    LeastProducts,
     MostViolated,
-    Passes,
-    RowLengths,
     Sizes,
     Visit,
 )
-from novikoff.geometry.row_space import Missed, RowSpace
 from novikoff.proofs import exact
 from tests.cases import csr
 
@@ -45,9 +43,8 @@ VISITS: dict[str, Make] = {
     "most violated": _most_violated(False, False),
     "most violated of each side": _most_violated(True, False),
     "most violated, centred": _most_violated(True, True),
-    "least": lambda passes, w, rng: Least(exact.floats(w), passes.doubt(w)),
+    "least": lambda passes, w, rng: LeastProducts(exact.floats(w), passes.doubt(w)),
     "sizes": lambda passes, w, rng: Sizes(np.ones(passes.p)),
-    "lengths": lambda passes, w, rng: RowLengths(np.ones(passes.p)),
     "signs": lambda passes, w, rng: ExactSigns(
         exact.numbers([Fraction(int(4 * value), 3) for value in w]), passes.doubt(w)
     ),

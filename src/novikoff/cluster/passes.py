@@ -20,17 +20,8 @@ from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.errors import DataError
-from novikoff.geometry.passes import (
-    ExactSigns,
-    Mask,
-    MostViolated,
-    Part,
-    Passes,
-    PerRow,
-    RowSet,
-    V,
-    Visit,
-)
+from novikoff.geometry.passes import Passes
+from novikoff.geometry.visits import ExactSigns, Mask, MostViolated, Part, PerRow, RowSet, V, Visit
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Numbers, Signs
 

@@ -32,7 +32,6 @@ from novikoff.core.validation import Label, distinct_labels
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError
-from novikoff.geometry.passes import ExactSigns, in_row_order
 from novikoff.geometry.separability import (
     Verdict,
     choose_sides,
@@ -40,6 +39,7 @@ from novikoff.geometry.separability import (
     with_undecided_reason,
 )
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
+from novikoff.geometry.visits import ExactSigns, in_row_order
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.digest import HashTree, MatrixDigest
@@ -279,7 +279,7 @@ class ClusterRows(RemoteRows):
         """Whether each column of weights has every row strictly on its side: proved."""
         for pair, w in zip(sides, W.T, strict=True):
             passes = self.passes(Setting(*pair, fit_intercept), Limits())
-            if not passes.least(exact.floats(w[: passes.p]), Limits()).separates:
+            if not passes.least_products(exact.floats(w[: passes.p]), Limits()).separates:
                 return False
         return True
 

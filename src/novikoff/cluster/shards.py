@@ -22,7 +22,7 @@ from novikoff.data.labels import LabelKind, LabelReader
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.errors import ClusterError, DataError
-from novikoff.geometry.passes import Part
+from novikoff.geometry.visits import Part
 
 Labels = npt.NDArray[Any]
 # What was found out about rows, by what it is and by the first row and number of rows.

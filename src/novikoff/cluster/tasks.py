@@ -24,7 +24,8 @@ from novikoff.cluster.shards import Setting, Shard, ShardSource, checked, versio
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.errors import ClusterError
-from novikoff.geometry.passes import OutOfTimeError, V, Visit
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.visits import V, Visit
 from novikoff.proofs import exact
 
 TASKS_PER_THREAD = 4

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import LocalPasses, Part, Passes, Visit, in_row_order
+from novikoff.geometry.passes import LocalPasses, Passes
+from novikoff.geometry.visits import Part, Visit, in_row_order
 from novikoff.proofs.exact import Signs
 
 Hashes = npt.NDArray[np.uint64]

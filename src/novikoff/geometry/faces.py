@@ -23,9 +23,10 @@ import numpy as np
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.min_norm import Objective, minimise, start_rows
-from novikoff.geometry.passes import Passes, RowSet, check_time
+from novikoff.geometry.passes import Passes, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View
+from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
 
@@ -232,7 +233,7 @@ def short_contradiction(
     The search starts from rows of J.
     """
     passes = view.passes
-    target = passes.first(left, limits)
+    target = passes.first_row(left, limits)
     others = passes.difference(left, passes.row_set(target))
     total = passes.exact_sum(passes.row_set(target), limits)
     guess = guess_rows(view, others, total, limits, start)

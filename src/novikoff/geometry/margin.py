@@ -22,8 +22,9 @@ from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.min_norm import minimise, nearest_point
-from novikoff.geometry.passes import Least, LocalPasses, Passes
+from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.view import View
+from novikoff.geometry.visits import LeastProducts
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import GeometricMargin
 from novikoff.proofs.exact import Numbers
@@ -118,7 +119,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         pairs = zip(normal.tolist(), view.centre.tolist(), strict=True)
         bias -= sum(Fraction(a) * Fraction(b) for a, b in pairs)
     w = np.append(normal, float(bias))
-    least = passes.least(exact.floats(w), limits)
+    least = passes.least_products(exact.floats(w), limits)
     weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may be in several pairs
     for i, j, u in zip(*(part.tolist() for part in found.vertices), strict=True):
         weights[i] += Fraction(u)
@@ -129,7 +130,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
     return GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
 
 
-def _half_gap(least: Least) -> float:
+def _half_gap(least: LeastProducts) -> float:
     """Half the gap along w, rounded down; whatever the bias, it cancels."""
     whole = sum(value for value in least.least.values() if value is not None)
     half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))  # the checker may see less
@@ -146,7 +147,7 @@ def margin_of(problem: Problem, w: Vector) -> float:
     >>> [round(margin_of(problem, np.array([w, 0.0])), 9) for w in (2.0, -2.0)]
     [1.0, -3.0]
     """
-    least = LocalPasses(problem).least(exact.floats(w), Limits()).least.values()
+    least = LocalPasses(problem).least_products(exact.floats(w), Limits()).least.values()
     lowest = min((value for value in least if value is not None), default=Fraction(0))
     if lowest > 0:
         return lower_bound(lowest, exact.floats(w))

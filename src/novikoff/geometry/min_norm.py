@@ -22,8 +22,9 @@ from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Corral, Ending, Member, WorkingSet, inner_products, pivot
-from novikoff.geometry.passes import Mask, MostViolated, OutOfTimeError, Passes, RowSet
+from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
+from novikoff.geometry.visits import Mask, MostViolated, RowSet
 from novikoff.proofs import exact
 
 # The most entries of a corral's factors.

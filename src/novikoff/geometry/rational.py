@@ -17,7 +17,8 @@ from scipy.linalg import qr
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import ExactSigns, Passes, RowSet, check_time
+from novikoff.geometry.passes import Passes, check_time
+from novikoff.geometry.visits import ExactSigns, RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers
 

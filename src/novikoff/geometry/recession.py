@@ -231,7 +231,7 @@ class _Work:
                     continue
                 u = u + move
                 u[at] = 0.0
-                if passes.least(exact.floats(u), self.limits).separates:
+                if passes.least_products(exact.floats(u), self.limits).separates:
                     signs = np.sign(u[first:])  # a product of two weights may underflow
                     signed -= {
                         k for k, sign in zip(kept, signs, strict=True) if self.w[k] * int(sign) <= 0

@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import Part, Passes, RowSet, Visit, check_time
+from novikoff.geometry.passes import Passes, check_time
 from novikoff.geometry.rational import solve_seconds
+from novikoff.geometry.visits import Part, RowSet, Visit
 from novikoff.proofs.exact import Block, Integers
 
 # Primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.

@@ -556,7 +556,7 @@ def make_verdict(
     if verdict.needs_exact_weights and verdict.coef is not None:
         w = np.append(verdict.coef, verdict.intercept or 0.0)[: passes.p]
         finite = bool(np.isfinite(w).all())
-        proved = finite and passes.least(exact.floats(w), Limits()).separates
+        proved = finite and passes.least_products(exact.floats(w), Limits()).separates
         verdict = replace(verdict, needs_exact_weights=not proved)
     return verdict
 

@@ -24,16 +24,9 @@ from novikoff.geometry.duplicates import opposite_duplicates
 from novikoff.geometry.faces import contradiction, partition, short_contradiction, simplex_proof
 from novikoff.geometry.margin import Interval, lower_bound, upper_bound, widest_gap
 from novikoff.geometry.min_norm import Iterate, affordable, minimise, nearest_point, start_rows
-from novikoff.geometry.passes import (
-    Least,
-    LocalPasses,
-    OutOfTimeError,
-    Passes,
-    RowSet,
-    Sizes,
-    check_time,
-)
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError, Passes, check_time
 from novikoff.geometry.view import View, balanced_view, gap_view, plain_view
+from novikoff.geometry.visits import LeastProducts, RowSet, Sizes
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import GeometricMargin, Kind, Margin
 from novikoff.proofs.dependence import Dependence
@@ -163,7 +156,7 @@ class _Search:
     def _try(self, w: Vector | None) -> None:
         """Whether some weights separate all rows."""
         if w is not None and np.isfinite(w).all():
-            self._take_weights(w, self.passes.least(exact.floats(w), self.limits))
+            self._take_weights(w, self.passes.least_products(exact.floats(w), self.limits))
 
     def _watch(self, answer: Iterate) -> bool:
         """Take what the search has found into account; True if it may stop."""
@@ -177,7 +170,7 @@ class _Search:
 
     # What is proved is taken into the finding; a better bound replaces the one before.
 
-    def _take_weights(self, w: Vector, least: Least | None) -> None:
+    def _take_weights(self, w: Vector, least: LeastProducts | None) -> None:
         """If w separates all rows, the data is separable, and γ has a lower bound."""
         if least is None or not least.separates:
             return
@@ -263,7 +256,7 @@ class _Search:
         if parts.dependence is None:  # all of them: floats could not tell
             w = exact.numbers(parts.w or [])
             found.kind = "separable"
-            lo = lower_bound(passes.least(w, self.limits).all, w)
+            lo = lower_bound(passes.least_products(w, self.limits).all, w)
             found.margin = replace(found.margin, lo=lo)
             return
         self._deny("quasi-separable" if found.w else "inseparable", found.contradiction)

@@ -17,7 +17,8 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import Lengths, Part, Passes, Sizes
+from novikoff.geometry.passes import Passes
+from novikoff.geometry.visits import Lengths, Part, Sizes
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Block
 

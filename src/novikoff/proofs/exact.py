@@ -1,8 +1,14 @@
-"""Arithmetic that does not round, and bounds on arithmetic that does.
+"""Exact arithmetic, and floating-point arithmetic with rigorous error bounds.
 
-Floats are rationals: a matrix of them is a matrix of integers times a power of two. Signs
-and sums are found in floats with a rigorous bound on the error, and where the bound does
-not suffice, in integers. Nothing here is compiled or shares code with the solver.
+Floats are rational numbers: a matrix of floats is a matrix of integers times a power of two. Signs
+and sums are computed in floats with a rigorous error bound, and in integers if the bound is not
+sufficient. Nothing here is compiled or shares code with the solver.
+
+References
+----------
+N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, SIAM (2002). S. Rump,
+T. Ogita and S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31 (2008). S. Rump,
+Verification methods: rigorous results using floating-point arithmetic, Acta Numerica 19 (2010).
 """
 
 from __future__ import annotations
@@ -19,50 +25,60 @@ Vector: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.object_]
 Signs: TypeAlias = npt.NDArray[np.int8]
 
-_U = 2.0**-53
-_TINY = 2.0**-1060  # what underflow may do to a product or a sum, many times over
-_CHUNK = 128  # columns, at least, whose products are summed apart
-_MAX_SUMMED = 1 << 20  # entries at a time
-_HUGE = 2.0**512  # and more is summed by itself
-_MAX_ENTRIES = 1 << 16  # are integers at a time: each is an object of its own
-_LOWEST = -1126  # no float64 has a bit of its 53 below 2**_LOWEST
+# The unit roundoff of float64: a rounded result is off by at most this share of itself.
+UNIT_ROUNDOFF = 2.0**-53
+# An upper bound, with room to spare, on the errors of a product or a sum by underflow.
+_UNDERFLOW_BOUND = 2.0**-1060
+# Products are summed in chunks of at least this many columns.
+_CHUNK = 128
+# The number of entries whose columns are summed at a time.
+_MAX_SUMMED = 1 << 20
+# Larger entries are summed apart, so that no sum overflows.
+_HUGE = 2.0**512
+# The number of entries that are converted to Python integers at a time.
+_INTEGERS_AT_ONCE = 1 << 16
+# No float64 has a bit of its 53 below 2**_LOWEST.
+_LOWEST = -1126
 
 
 def check_arithmetic() -> None:
-    """Raise ArithmeticError unless floats round to nearest, and underflow gradually (IEEE 754).
+    """Raise ArithmeticError unless floats round to nearest and underflow gradually (IEEE 754).
 
-    Bounds and exact sums rest on that, and some libraries change it for a whole process: the Parma
-    Polyhedra Library rounds upwards, what is compiled for speed may take small numbers for zero.
+    Error bounds and exact sums depend on both. Some libraries change the mode of the whole process:
+    the Parma Polyhedra Library rounds upwards, and code that is compiled with fast mathematics may
+    replace subnormal numbers by zero.
     """
     one = np.ones(1)
-    to_nearest = one + _U == one and one + 1.5 * _U == one + 2.0 * _U
+    to_nearest = (
+        one + UNIT_ROUNDOFF == one and one + 1.5 * UNIT_ROUNDOFF == one + 2.0 * UNIT_ROUNDOFF
+    )
     if not (to_nearest and one * 2.0**-1074 > 0.0):
         raise ArithmeticError(
-            "Floats are not rounded to nearest in this process, as a library has changed that, so "
-            "nothing can be proved here: ask in a process that does not import it."
+            "Floats are not rounded to nearest in this process, because a library has changed the "
+            "rounding mode. Nothing can be proved here: use a process without that library."
         )
 
 
 class Block(NamedTuple):
-    """Signed rows in float64, of some of p columns; all others hold zeros only."""
+    """Signed rows in float64, with some of p columns; the other columns are zero."""
 
     A: Vector
     columns: npt.NDArray[np.int64]
     p: int
 
     def of(self, w: Numbers) -> Numbers:
-        """The weights of its columns."""
+        """Return the weights of the columns of the block."""
         return w.at(self.columns)
 
     def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Values for its columns as values for all of them, the others zero."""
+        """Return values for all p columns, given values for the columns of the block."""
         out = np.zeros((*values.shape[:-1], self.p), dtype=values.dtype)
         out[..., self.columns] = values
         return out
 
 
 def dense_block(X: npt.NDArray[Any], signs: Signs, padded: bool) -> Block:
-    """The rows y_i·[x_i, 1] of a dense matrix, copied."""
+    """Return the signed rows of a dense matrix, y_i·x_i, or y_i·[x_i, 1] if ``padded``."""
     p = X.shape[1] + int(padded)
     A = np.ones((len(X), p))
     A[:, : X.shape[1]] = X
@@ -78,7 +94,10 @@ def sparse_block(
     signs: Signs,
     padded: bool,
 ) -> Block:
-    """The same for rows with so many entries each, their columns and values; d columns in all."""
+    """Return the signed rows of a sparse matrix of d columns.
+
+    ``counts`` has the number of entries in each row, ``columns`` and ``values`` the entries.
+    """
     used, place = used_columns(columns, d)
     A = np.zeros((len(counts), len(used) + int(padded)))
     A[:, len(used) :] = 1.0
@@ -90,24 +109,24 @@ def sparse_block(
 def used_columns(
     columns: npt.NDArray[Any], d: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The columns that entries have, of d, each once and in order; and the place of each entry's.
+    """Return the distinct columns of some entries, in order, and the place of each among them.
 
     Examples
     --------
     >>> used_columns(np.array([4, 2, 4]), 9)
     (array([2, 4]), array([1, 0, 1]))
     """
-    if d > 4 * len(columns):  # a table of all columns would be longer
+    if d > 4 * len(columns):  # a table of all d columns would be longer than the entries
         return np.unique(columns.astype(np.int64), return_inverse=True)
     filled = np.bincount(columns, minlength=d) > 0
     return np.flatnonzero(filled), (np.cumsum(filled) - 1)[columns]
 
 
 class Numbers(NamedTuple):
-    """Exact numbers: ``whole``·``unit``, and the same as floats in another unit.
+    """Exact numbers: ``whole``·``unit``, and near them ``near``·``scale``.
 
-    ``near`` are the nearest floats in units of ``scale``, chosen so that the largest is about
-    one: each is within 2⁻⁵³ of itself, or 2⁻¹⁰⁷⁴.
+    ``near`` are the floats nearest to the numbers in units of ``scale``, which makes the largest
+    number about one. Each float has a relative error of at most 2⁻⁵³, or an error of 2⁻¹⁰⁷⁴.
     """
 
     whole: Integers
@@ -116,16 +135,16 @@ class Numbers(NamedTuple):
     scale: Fraction
 
     def at(self, columns: npt.NDArray[np.int64]) -> Numbers:
-        """Some of them."""
+        """Return some of the numbers, by their places."""
         return self._replace(whole=self.whole[columns], near=self.near[columns])
 
     def square_norm(self) -> Fraction:
-        """The sum of their squares."""
+        """Return the sum of the squares."""
         return sum_of_squares(self.whole, self.unit)
 
 
 def numbers(values: Sequence[Fraction]) -> Numbers:
-    """Rationals over one denominator.
+    """Make exact numbers from rationals, over one denominator.
 
     Examples
     --------
@@ -139,7 +158,7 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
 
 
 def floats(values: Vector) -> Numbers:
-    """Floats, exactly what they are; ValueError if one is not finite."""
+    """Make exact numbers from floats; ValueError if a float is not finite."""
     if not np.isfinite(values).all():
         raise ValueError("Only finite numbers are exact.")
     whole, e = integers(values)
@@ -153,12 +172,12 @@ def _numbers(whole: list[int], unit: Fraction) -> Numbers:
 
 
 def sum_of_squares(whole: npt.NDArray[Any], unit: Fraction) -> Fraction:
-    """The sum of the squares of integers, in units of their unit."""
+    """Return the sum of the squares of ``whole``·``unit``."""
     return Fraction(sum(int(value) ** 2 for value in whole)) * unit**2
 
 
 def integers(values: Vector) -> tuple[Integers, int]:
-    """N and e with values = N·2^e exactly, the integers as small as one e allows."""
+    """Return integers N and an exponent e with values = N·2^e exactly, e as large as possible."""
     fraction, exponent = np.frexp(values)
     mantissa = np.ldexp(fraction, 53).astype(np.int64)
     trailing = np.frexp((mantissa & -mantissa).astype(np.float64))[1] - 1
@@ -172,18 +191,18 @@ def integers(values: Vector) -> tuple[Integers, int]:
 
 
 def column_sums(A: Vector) -> list[int]:
-    """Σ_i A[i, j] for every column j, exactly, in units of 2⁻¹¹²⁶.
+    """Return Σ_i A[i, j] for every column j, exactly, in units of 2⁻¹¹²⁶.
 
-    With all |a_i| < 2^e, n < 2^M and σ = 2^(e+M), the h_i = (σ + a_i) − σ and a_i − h_i are exact
-    in floats. The h_i are multiples of σ·2⁻⁵³, and so are all sums of them, which stay below σ:
-    they are exact too, in any order. The a_i − h_i, far smaller, are added up likewise (Rump,
-    Ogita and Oishi 2008, Accurate floating-point summation).
+    Let |a_i| < 2^e for all i, n < 2^M and σ = 2^(e+M). Then h_i = (σ + a_i) − σ and a_i − h_i are
+    exact in floats. The h_i and all sums of them are multiples of σ·2⁻⁵³ below σ, so that their sum
+    is exact in any order. The remainders a_i − h_i are much smaller, and are added up in the same
+    way (Rump, Ogita and Oishi 2008).
     """
     totals = [0] * A.shape[1]
     peak = float(np.abs(A).max(initial=0.0))
     if not peak < math.inf:
         raise ValueError("Only finite numbers are exact.")
-    if peak >= _HUGE:  # σ might be beyond all floats
+    if peak >= _HUGE:  # σ may overflow
         large = np.where(np.abs(A) > 1.0, A, 0.0)
         parts = column_sums(large / _HUGE), column_sums(A - large)
         return [a * int(_HUGE) + b for a, b in zip(*parts, strict=True)]
@@ -198,7 +217,7 @@ def column_sums(A: Vector) -> list[int]:
 
 
 def _exact_sums(rest: Vector) -> Iterator[Vector]:
-    """Sums of the columns, bits by bits, that are exact as they are."""
+    """Yield exact sums of the columns: of leading parts, then of the next parts, and so on."""
     while True:
         largest = np.maximum(rest.max(axis=0, initial=0.0), -rest.min(axis=0, initial=0.0))
         if not largest.any():
@@ -210,7 +229,7 @@ def _exact_sums(rest: Vector) -> Iterator[Vector]:
 
 
 def as_fractions(totals: Sequence[int]) -> list[Fraction]:
-    """What `column_sums` found, as rationals."""
+    """Convert the result of `column_sums` to rationals."""
     zeros = [min((total & -total).bit_length() - 1, -_LOWEST) if total else 0 for total in totals]
     return [
         Fraction(total >> k, 1 << (-_LOWEST - k)) for total, k in zip(totals, zeros, strict=True)
@@ -218,24 +237,25 @@ def as_fractions(totals: Sequence[int]) -> list[Fraction]:
 
 
 def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
-    """⟨a_i, w⟩ in floats, and a bound on their error.
+    """Return ⟨a_i, w⟩ in floats, and a bound on the error of each.
 
-    Chunks of b columns are summed, then the k sums of the chunks: whatever the order within either,
-    each term is rounded b + k times at most. w may itself be off by 2⁻⁵³ of each entry (Higham,
-    §3.1 and §4.2; every constant rounded up). Of a product, no other row changes a bit.
+    Chunks of b columns are summed, then the k sums of the chunks. Each term is rounded at most
+    b + k times, in whatever order the sums are computed. The entries of w may have a relative error
+    of 2⁻⁵³ (Higham 2002, §3.1 and §4.2; every constant is rounded up). The product of one row does
+    not depend on the other rows.
     """
     b = max(_CHUNK, math.isqrt(len(w)))
     roundings = min(b, len(w)) + len(w) // b
     with np.errstate(all="ignore"):
         sizes = np.abs(A)
         found = _chunked_products(A, w, b)
-        bound = (roundings + 6) * 2.0 * _U * _chunked_products(sizes, np.abs(w), b)
-        bound += _TINY * (sizes.sum(axis=1) + len(w))
+        bound = (roundings + 6) * 2.0 * UNIT_ROUNDOFF * _chunked_products(sizes, np.abs(w), b)
+        bound += _UNDERFLOW_BOUND * (sizes.sum(axis=1) + len(w))
     return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
 
 
 def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
-    """⟨a_i, w⟩ by chunks of b columns, and those that are left over."""
+    """⟨a_i, w⟩, summed by chunks of b columns."""
     k = len(w) // b
     chunks = np.vecdot(A[:, : k * b].reshape(len(A), k, b), w[: k * b].reshape(k, b))
     left_over = np.vecdot(A[:, k * b :], w[k * b :])
@@ -243,7 +263,7 @@ def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
 
 
 def product_signs(A: Vector, w: Numbers) -> Signs:
-    """The signs of ⟨a_i, w⟩, exactly."""
+    """Return the exact signs of ⟨a_i, w⟩."""
     found, bound = product_bounds(A, w.near)
     signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
     doubtful = np.flatnonzero(~(np.abs(found) > bound))
@@ -253,10 +273,10 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
 
 
 def least_product(A: Vector, w: Numbers) -> Fraction:
-    """Not more than min_i ⟨a_i, w⟩, and within 2⁻³⁵ of it, if that is positive.
+    """Return a lower bound on min_i ⟨a_i, w⟩, with a relative error of at most 2⁻³⁵ if positive.
 
-    Floats do for a row whose bounds are close, whatever rows are looked at with it: of several
-    such minima the least is that of all their rows, bit for bit.
+    Whether floats are sufficient for a row does not depend on the other rows. So the least of
+    several such bounds has the same bits as the bound for all rows together.
     """
     found, bound = product_bounds(A, w.near)
     with np.errstate(all="ignore"):
@@ -273,7 +293,7 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
 
 
 def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
-    """⟨a_i, w⟩ as integers and their common unit."""
+    """Return ⟨a_i, w⟩ exactly, as integers and their common unit."""
     found: list[Integers] = []
     exponents: list[int] = []
     for _, used, piece in _pieces(A):
@@ -286,7 +306,7 @@ def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
 
 
 def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
-    """Σ_i λ_i a_i as integers and their common unit."""
+    """Return Σ_i λ_i·a_i exactly, as integers and their common unit."""
     total, lowest = _objects([0] * A.shape[1]), 0
     for rows, used, piece in _pieces(A):
         whole, e = integers(piece)
@@ -296,61 +316,67 @@ def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
 
 
 def norm_of_sum(A: Vector, multipliers: Numbers) -> float:
-    """Not less than ‖Σ_i λ_i a_i‖, in units of ``multipliers.scale``, for λ ≥ 0; perhaps infinite.
+    """Return an upper bound on ‖Σ_i λ_i·a_i‖ for λ ≥ 0, in units of ``multipliers.scale``.
 
-    Chunks of b rows are added up, then their k sums: each term is rounded b + k times at most.
+    Chunks of b rows are added up, then the k sums of the chunks: each term is rounded at most b + k
+    times. The bound is infinite if floats overflow.
     """
-    weights, b = multipliers.near, max(_CHUNK, math.isqrt(len(A)))
+    factors, b = multipliers.near, max(_CHUNK, math.isqrt(len(A)))
     total, sizes = np.zeros(A.shape[1]), np.zeros(A.shape[1])
     roundings = min(b, len(A)) + len(A) // b
     with np.errstate(all="ignore"):
         for first in range(0, len(A), b):
-            part, own = A[first : first + b], weights[first : first + b]
+            part, own = A[first : first + b], factors[first : first + b]
             total += own @ part
             sizes += own @ np.abs(part)
-        largest = np.abs(total) + (roundings + 6) * 2.0 * _U * sizes
-        largest += _TINY * (np.abs(A).sum() + len(A))
-        peak = float(largest.max(initial=_TINY))
+        largest = np.abs(total) + (roundings + 6) * 2.0 * UNIT_ROUNDOFF * sizes
+        largest += _UNDERFLOW_BOUND * (np.abs(A).sum() + len(A))
+        peak = float(largest.max(initial=_UNDERFLOW_BOUND))
         length = peak * math.sqrt(float(np.square(largest / peak).sum()))
-        bound = length * (1.0 + (len(total) + 8) * 2.0 * _U)
+        bound = length * (1.0 + (len(total) + 8) * 2.0 * UNIT_ROUNDOFF)
     return bound if math.isfinite(bound) else math.inf
 
 
 def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
-    """Solve Mx = b with proof: x̃ and ρ with |x − x̃| ≤ ρ, or None.
+    """Solve Mx = b with proof: return x̃ and ρ with |x − x̃| ≤ ρ, or None without a proof.
 
-    With C near M⁻¹ and α = ‖I − CM‖_∞ < 1, M is regular and |x − x̃| ≤ e + α/(1−α)·max e,
-    e = |C|·|b − Mx̃| (Rump 2010, Verification methods, §10). All errors of rounding are
-    added; rows and columns are first scaled by powers of two, which is exact.
+    With C near M⁻¹ and α = ‖I − CM‖_∞ < 1, M is regular and |x − x̃| ≤ e + α/(1−α)·max e for
+    e = |C|·|b − Mx̃| (Rump 2010, §10). Bounds on all rounding errors are added. Rows and columns are
+    first scaled by powers of two, which is exact.
     """
     k = len(M)
-    S, up, across = _balanced(M)
+    S, up, across = _scaled_to_one(M)
     if k == 0 or S is None:
         return None
     right = np.array([_scaled(value, int(e)) for value, e in zip(b, up, strict=True)])
     try:
         with np.errstate(all="ignore"):
             C: Vector = np.asarray(np.linalg.inv(S), dtype=np.float64)
-            slop = (k + 4) * 2.0 * _U
-            defect = np.abs(C @ S - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _TINY
+            slop = (k + 4) * 2.0 * UNIT_ROUNDOFF
+            defect = np.abs(C @ S - np.eye(k)) + slop * (np.abs(C) @ np.abs(S)) + _UNDERFLOW_BOUND
             alpha = float(defect.sum(axis=1).max()) * (1.0 + slop)
             x = C @ right
             x = x + C @ (right - S @ x)
             rest = np.abs(right - S @ x)
-            rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _TINY
-            e = (np.abs(C) @ rest) * (1.0 + slop) + _TINY
-            radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (1.0 + 2.0 * slop) + _TINY
-            x, radius = np.ldexp(x, across), np.ldexp(radius, across) * (1.0 + 2.0 * _U) + _TINY
+            rest = rest + slop * (np.abs(S) @ np.abs(x) + np.abs(right)) + _UNDERFLOW_BOUND
+            e = (np.abs(C) @ rest) * (1.0 + slop) + _UNDERFLOW_BOUND
+            radius = (e + alpha / (1.0 - alpha) * float(e.max())) * (
+                1.0 + 2.0 * slop
+            ) + _UNDERFLOW_BOUND
+            x, radius = (
+                np.ldexp(x, across),
+                np.ldexp(radius, across) * (1.0 + 2.0 * UNIT_ROUNDOFF) + _UNDERFLOW_BOUND,
+            )
     except np.linalg.LinAlgError:
         return None
     if not (alpha < 0.5 and np.isfinite(x).all() and np.isfinite(radius).all()):
         return None
-    # ldexp may round an x̃ that is subnormal in its own unit: _TINY covers it.
+    # ldexp may round an x̃ that is subnormal in its own unit; _UNDERFLOW_BOUND covers this error.
     return x, radius
 
 
 def nearest_float(value: Fraction | float) -> float:
-    """The nearest float, infinite beyond all floats.
+    """Return the nearest float; infinity if the number is too large for float64.
 
     Examples
     --------
@@ -364,7 +390,7 @@ def nearest_float(value: Fraction | float) -> float:
 
 
 def rounded_down(value: Fraction | float) -> float:
-    """The largest float that is not above the number.
+    """Return the largest float that is not above the number.
 
     Examples
     --------
@@ -376,12 +402,12 @@ def rounded_down(value: Fraction | float) -> float:
 
 
 def rounded_up(value: Fraction | float) -> float:
-    """The smallest float that is not below the number."""
+    """Return the smallest float that is not below the number."""
     return -rounded_down(-value)
 
 
 def square_root_up(value: Fraction) -> float:
-    """The smallest float that is not below √value."""
+    """Return the smallest float that is not below √value."""
     if value == 0:
         return 0.0
     half = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
@@ -397,13 +423,15 @@ def square_root_up(value: Fraction) -> float:
 
 
 def square_root_down(value: Fraction) -> float:
-    """The largest float that is not above √value."""
+    """Return the largest float that is not above √value."""
     up = square_root_up(value)
     return up if math.isfinite(up) and Fraction(up) ** 2 == value else math.nextafter(up, 0.0)
 
 
 def python_integers(values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
-    """Objects, NumPy's integers among them as Python's, which are compared with floats exactly.
+    """Convert NumPy integers in an array of objects to Python integers.
+
+    Python compares its integers with floats exactly; NumPy rounds them.
 
     Examples
     --------
@@ -421,16 +449,16 @@ def _objects(values: object) -> Integers:
 
 
 def _pieces(A: Vector) -> Iterator[tuple[slice, npt.NDArray[np.int64], Vector]]:
-    """Some rows at a time, without the columns in which they are zero."""
-    stride = max(1, _MAX_ENTRIES // max(1, A.shape[1]))
+    """Yield ranges of rows, the columns that are not zero in a range, and their entries."""
+    stride = max(1, _INTEGERS_AT_ONCE // max(1, A.shape[1]))
     for first in range(0, len(A), stride):
         piece = A[first : first + stride]
         used = np.flatnonzero(piece.any(axis=0))
         yield slice(first, first + stride), used, piece[:, used]
 
 
-def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """M with rows and columns near one, and the powers of two applied; None if inexact."""
+def _scaled_to_one(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """M with rows and columns scaled to about one, and the exponents; None if inexact."""
     up = -np.frexp(np.abs(M).max(axis=1, initial=0.0))[1]
     with np.errstate(all="ignore"):
         S = np.ldexp(M, up[:, None])
@@ -441,7 +469,7 @@ def _balanced(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt.NDAr
 
 
 def _scaled(value: Fraction, e: int) -> float:
-    """Value·2^e, rounded to the nearest float."""
+    """value·2^e, rounded to the nearest float."""
     top, bottom = value.as_integer_ratio()
     try:
         return (top << max(e, 0)) / (bottom << max(-e, 0))

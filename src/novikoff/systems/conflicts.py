@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import Mask, OutOfTimeError
+from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.systems.engine import Candidate, Contradiction, Point, point_or_conflict
 from novikoff.systems.solution import NamedRow, Solution

@@ -41,9 +41,9 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending
 from novikoff.geometry.faces import combined, of_size_one, partition
 from novikoff.geometry.min_norm import Iterate, Objective, minimise, nearest_point, start_rows
-from novikoff.geometry.passes import Mask, RowSet
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.view import View, balanced_view
+from novikoff.geometry.visits import Mask, RowSet
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.system import System, sorted_multipliers
 

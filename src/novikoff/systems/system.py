@@ -21,14 +21,8 @@ import numpy.typing as npt
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import (
-    ExactSigns,
-    LocalPasses,
-    Mask,
-    OutOfTimeError,
-    RowSet,
-    in_row_order,
-)
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError
+from novikoff.geometry.visits import ExactSigns, Mask, RowSet, in_row_order
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_certificate import Multipliers
