@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from numpydoc.xref import DEFAULT_LINKS
 from sklearn.datasets import load_iris
 from sphinx.application import Sphinx
 
@@ -21,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
     "sphinx-mathjax-offline",  # MathJax from a package, not from a server
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
@@ -50,6 +53,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",
     "image_srcset": ["2x"],
+    "backreferences_dir": "generated/backreferences",  # the examples that use each object
+    "doc_module": ("novikoff",),
     "show_signature": False,
     "download_all_examples": False,
     "notebook_extensions": set(),
@@ -61,6 +66,14 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc says them in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
+numpydoc_xref_param_type = True  # types link to their pages
+# numpydoc's own links lead to the manuals of Python and NumPy, whose indexes the network would have
+# to bring: those words stay words.
+numpydoc_xref_aliases = {word: word for word in DEFAULT_LINKS} | {
+    name: f"novikoff.{name}"
+    for name in ("Verdict", "Certificate", "ErrorBound", "Interval", "Solution", "Optimum", "Trace")
+}
+numpydoc_xref_ignore = "all"
 add_module_names = False
 default_role = "code"  # `names` in docstrings
 
@@ -82,11 +95,28 @@ html_theme_options = {
 copyright = "the novikoff developers, BSD-3-Clause"
 
 
+_BLOCK = r"\n```python\n.*?\n```\n"  # a Python block
+_OUTPUT = r"```\n.*?\n```\n"  # what it prints, just below it
+
+
 def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
-    """Turn the Python blocks of a Markdown page into cells."""
+    """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
     if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
         head = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
-        source[0] = head + source[0].replace("\n```python\n", "\n```{code-cell}\n")
+        text = re.sub(f"({_BLOCK}){_OUTPUT}", r"\1", source[0], flags=re.DOTALL)
+        source[0] = head + text.replace("\n```python\n", "\n```{code-cell}\n")
+
+
+def link_items(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Link the ids of items in a docstring, such as (B3), to the page of the items."""
+
+    def link(found: re.Match[str]) -> str:
+        ids = r"\b([A-H]\d{1,2})\b"
+        return re.sub(ids, lambda one: f"`{one[1]} <../items.html#{one[1].lower()}>`__", found[0])
+
+    lines[:] = [re.sub(r"\((?=[A-H]\d{1,2}\b)[^()`]*\)", link, line) for line in lines]
 
 
 def export_lab(app: Sphinx) -> None:
@@ -114,4 +144,5 @@ def export_lab(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
     app.connect("source-read", as_cells)
+    app.connect("autodoc-process-docstring", link_items)
     app.connect("builder-inited", export_lab)
