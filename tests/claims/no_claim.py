@@ -81,6 +81,7 @@ NAMES: dict[str, str] = {
     "*.dual_coef_": "the rule that was found",
     "*.support_vectors_": "the rule that was found",
     "KernelPerceptron.n_support_": "the size of the rule",
+    "*.model_": "the arrays and counts of a rule that was found",
     "*.random_state_": "the seed that repeats a fit",
     "*.n_iter_": "how long the run was",
     "*.n_updates_": "a count of the run",

@@ -57,13 +57,13 @@ def refused(*words: str | Path) -> str:
 
 
 def rows_in(model: Path) -> object:
-    data = model_file.read(model).data
+    data = model_file.read_record(model).data
     assert data is not None
     return data["rows"]
 
 
 def weights(model: Path) -> bytes:
-    return linear(model_file.read(model).model).W.tobytes()
+    return linear(model_file.read_record(model).model).W.tobytes()
 
 
 def test_lines_at_doubling_counts_and_a_summary(files: Files) -> None:
@@ -538,12 +538,12 @@ def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
     data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
     stream(data, "--save", model, "--limit", "20")
-    saved = model_file.read(model)
+    saved = model_file.read_record(model)
     assert saved.data is not None
     counts = dict(saved.data["stream"])  # type: ignore[call-overload]
     del counts["class_rows"]
     older = {**saved.data, "stream": counts | {"sorted": [["x", 20]]}}
-    model.write_bytes(model_file.dump(replace(saved, data=older)))
+    model.write_bytes(model_file.dump_record(replace(saved, data=older)))
     done = stream(data, "--save", model, "--resume")
     assert "labels come sorted" not in done.out
     stream(data, "--save", whole)
@@ -624,7 +624,7 @@ class TestJsonLines:
             stream(data, "--save", model, *words)
         stream(pairs, "--save", other, *words)
         assert weights(model) == weights(other)
-        assert model_file.read(model).names == model_file.read(other).names
+        assert model_file.read_record(model).names == model_file.read_record(other).names
         rows = tmp_path / "rows.jsonl"
         rows.write_bytes(text)
         predicted = inside("predict", model, rows)
@@ -642,7 +642,7 @@ class TestJsonLines:
         done = stream(data, "--save", whole, *words)
         assert model.read_bytes() == whole.read_bytes()
         assert "9 rows that cannot be read were skipped" in done.out
-        assert model_file.read(model).names == ["legs", "fur", "tame", "wings"]
+        assert model_file.read_record(model).names == ["legs", "fur", "tame", "wings"]
 
     def test_fit_reads_them_too(self, tmp_path: Path) -> None:
         data = tmp_path / "d.jsonl"

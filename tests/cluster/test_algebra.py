@@ -187,7 +187,7 @@ def test_several_classes_learn_side_by_side() -> None:
     limited = nv.Perceptron(max_updates=clf.n_updates_ - 1, random_state=0)
     assert limited.fit(local_rows(X, y, [20, 50, 61])).converged_  # of each rule, not of all
     assert not hasattr(clf.fit(X, y), "mixed_updates_")
-    with pytest.raises(ValueError, match="verbose is not known on a cluster"):
+    with pytest.raises(ValueError, match="verbose must be 0 for rows on a cluster"):
         nv.Perceptron(verbose=1).fit(local_rows(X, y, [20]))
     verdict = nv.separate(local_rows(X, y, [20]), positive="b")
     assert verdict.certificate == nv.separate(X, y, positive="b").certificate

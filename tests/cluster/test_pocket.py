@@ -171,11 +171,15 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
 @pytest.mark.parametrize(
     ("learner", "weights", "complaint"),
     [
-        (nv.Perceptron(average="averaged"), None, "average is not known on a cluster"),
-        (nv.Perceptron(order="max_residual"), None, "order is one by name"),
+        (nv.Perceptron(average="averaged"), None, "average must be False for rows on a cluster"),
+        (nv.Perceptron(order="max_residual"), None, "order must be a name"),
         (nv.PassiveAggressive(), None, "does not learn from rows of a cluster"),
-        (nv.Pocket(warm_start=True), None, "warm_start is not known on a cluster"),
-        (nv.Pocket(class_weight="balanced"), None, "class_weight is not known on a cluster"),
+        (nv.Pocket(warm_start=True), None, "warm_start must be False for rows on a cluster"),
+        (
+            nv.Pocket(class_weight="balanced"),
+            None,
+            "class_weight must be None for rows on a cluster",
+        ),
         (nv.Pocket(), np.ones(24), "include their labels: do not pass y"),
         (nv.Pocket(multi_class="ovo"), None, "multi_class must be 'ovr'"),
         (nv.Pocket("textbook"), None, "strategy must be 'ratchet' or 'run_length'"),

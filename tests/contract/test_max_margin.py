@@ -33,8 +33,9 @@ def test_estimator(estimator: BaseEstimator) -> None:
         assert any(isinstance(cause, nv.NotSeparableError) for cause in _causes(error)), name
 
 
-def test_parameters_are_checked() -> None:
-    for name, value in [
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
         ("bias", "sideways"),
         ("fit_intercept", "yes"),
         ("tol", 0.0),
@@ -42,13 +43,12 @@ def test_parameters_are_checked() -> None:
         ("tol", "small"),
         ("multi_class", None),
         ("max_seconds", -1.0),
-        ("n_jobs", 0),
-    ]:
-        model = nv.MaxMargin().set_params(**{name: value})
-        with pytest.raises(
-            ValueError, match=f"The '{name}' parameter of MaxMargin must be .*, not"
-        ):
-            model.fit([[0.0], [1.0]], [0, 1])
+    ],
+)
+def test_parameters_are_checked(name: str, value: object) -> None:
+    model = nv.MaxMargin().set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of MaxMargin must be .*, not"):
+        model.fit([[0.0], [1.0]], [0, 1])
 
 
 def test_it_works_in_a_pipeline_and_a_search() -> None:

@@ -56,11 +56,11 @@ def close_calls(model: Model, rows: Vector) -> npt.NDArray[np.bool_]:
     """Rows on which a label may hang on the order of a sum."""
     margins = rows @ model.coef_.T + model.intercept_
     doubt = rounding(model, rows)
-    if isinstance(model._model.scheme, OneVsRest):
+    if isinstance(model.model_.scheme, OneVsRest):
         top = np.sort(margins, axis=1)
         return np.asarray(top[:, -1] - top[:, -2] <= 2.0 * doubt.max(axis=1))
     near = (np.abs(margins) <= doubt).any(axis=1)
-    if isinstance(model._model.scheme, OneVsOne):  # equal votes, and sums that nearly are
+    if isinstance(model.model_.scheme, OneVsOne):  # equal votes, and sums that nearly are
         top = np.sort(model.decision_function(rows), axis=1)
         near |= top[:, -1] - top[:, -2] <= 1e-12
     return np.asarray(near)
@@ -91,7 +91,7 @@ def test_random_rows(name: str, tmp_path: Path) -> None:
     sure = ~close_calls(model, rows)
     assert sure.mean() > 0.9
     assert label[sure].tolist() == model.predict(rows)[sure].tolist()
-    if isinstance(model._model.scheme, OneVsOne):
+    if isinstance(model.model_.scheme, OneVsOne):
         np.testing.assert_allclose(scores[sure], expected[sure], rtol=0.0, atol=1e-9)
     else:
         bound = rounding(model, rows).reshape(expected.shape)

@@ -27,7 +27,6 @@ CONFIGURATIONS = [
         refine=False,
         fit_intercept=False,
         lower_bound=False,
-        n_jobs=2,
     ),
     nv.Pocket("textbook", max_updates=300, lower_bound=False),
 ]

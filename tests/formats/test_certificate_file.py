@@ -31,19 +31,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_file_contains_each_proof_once(folder: Path) -> None:
-    record = model_file.read(folder / "xor.novikoff")
+    record = model_file.read_record(folder / "xor.novikoff")
     assert record.certificate is not None
     assert list(record.certificate) == ["sha256"]
     texts = cast("list[str]", record.fitted["certificates"])
     assert [json.loads(text)["kind"] for text in texts] == ["lower bound"]
-    found = certificate_file.read(str(folder / "xor.cert.json"))
+    found = certificate_file.read_proofs(str(folder / "xor.cert.json"))
     assert len(found.proofs) == 2
 
 
 @pytest.mark.parametrize("named", RECORDS)
 def test_the_two_files_of_a_study_belong_together(named: str, folder: Path) -> None:
-    found = certificate_file.read(str(folder / "xor.cert.json"))
-    record = RECORDS[named](model_file.read(folder / "xor.novikoff"), found.proofs)
+    found = certificate_file.read_proofs(str(folder / "xor.cert.json"))
+    record = RECORDS[named](model_file.read_record(folder / "xor.novikoff"), found.proofs)
     assert certificate_file.belongs(found, record)
     assert not certificate_file.belongs(replace(found, proofs=found.proofs[:1]), record)
     assert not certificate_file.belongs(replace(found, data={"source": "other.csv"}), record)
@@ -54,11 +54,11 @@ def test_the_two_files_of_a_study_belong_together(named: str, folder: Path) -> N
 def test_spacing_and_order_of_keys_do_not_matter(folder: Path) -> None:
     body = json.loads((folder / "xor.cert.json").read_text())
     text = json.dumps(dict(reversed(body.items())), indent=2)
-    record = model_file.read(folder / "xor.novikoff")
-    assert certificate_file.belongs(certificate_file.parse(text), record)
+    record = model_file.read_record(folder / "xor.novikoff")
+    assert certificate_file.belongs(certificate_file.parse_proofs(text), record)
 
 
 def test_a_model_that_names_no_certificate_is_not_compared(folder: Path) -> None:
-    found = certificate_file.read(str(folder / "xor.cert.json"))
-    record = replace(model_file.read(folder / "xor.novikoff"), certificate=None)
+    found = certificate_file.read_proofs(str(folder / "xor.cert.json"))
+    record = replace(model_file.read_record(folder / "xor.novikoff"), certificate=None)
     assert certificate_file.belongs(found, record) is None

@@ -24,8 +24,8 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.errors import DataError
 from novikoff.jobs.stream import RECENT_ROWS, StreamRun
+from novikoff.learners.arrays import Example
 from novikoff.learners.base import linear
-from novikoff.learners.inputs import Example
 from novikoff.learners.stream import stream
 
 Matrix = npt.NDArray[np.float64]
@@ -44,9 +44,9 @@ def sparse(X: Matrix) -> sp.csr_array:
 def assert_same(one: nv.Perceptron, other: nv.Perceptron) -> None:
     """Weights, averages, counts and classes, to the last bit."""
     assert one.classes_.tolist() == other.classes_.tolist()
-    assert linear(one._model).W.tobytes() == linear(other._model).W.tobytes()
-    assert linear(one._model).weighted.tobytes() == linear(other._model).weighted.tobytes()
-    assert one._model.totals.tolist() == other._model.totals.tolist()
+    assert linear(one.model_).W.tobytes() == linear(other.model_).W.tobytes()
+    assert linear(one.model_).weighted.tobytes() == linear(other.model_).weighted.tobytes()
+    assert one.model_.totals.tolist() == other.model_.totals.tolist()
 
 
 def judged(model: LinearModel | None, x: Matrix, label: Hashable) -> bool:
@@ -91,7 +91,7 @@ def test_a_stream_is_learn_one_row_by_row(
     examples: list[tuple[object, int]] = []
     for row, label in zip(X, y.tolist(), strict=True):
         x: Example = {f"f{j}": float(row[j]) for j in range(d)} if named else row
-        mistakes += judged(getattr(one, "_model", None), row, label)
+        mistakes += judged(getattr(one, "model_", None), row, label)
         one.learn_one(x, label)
         examples.append((x, label))
     *_, last = stream(examples, other)

@@ -17,7 +17,7 @@ import novikoff as nv
 from novikoff.core import model, training
 from novikoff.core.orders import Candidates
 from novikoff.core.rows import Indices
-from novikoff.learners.inputs import Example
+from novikoff.learners.arrays import Example
 
 Matrix = npt.NDArray[np.float64]
 Call = Callable[[nv.Perceptron], object]

@@ -67,7 +67,7 @@ def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(learner: OnlineLearne
         for other in (pieces, single, frame):
             assert other.n_mistakes_ == whole.n_mistakes_ > 0
             np.testing.assert_allclose(
-                other._model.scores(PROBE), whole._model.scores(PROBE), rtol=1e-9, atol=1e-12
+                other.model_.scores(PROBE), whole.model_.scores(PROBE), rtol=1e-9, atol=1e-12
             )
         for row in PROBE:
             assert single.predict_one(row) == whole.predict(row[None, :])[0]
@@ -105,7 +105,7 @@ def test_a_stream_of_dicts_grows_and_goes_on_from_a_file(tmp_path: Path) -> None
         probe = np.eye(one.n_features_in_)
         assert one.classes_.tolist()[-1] == "zebra"
         for twin in twins[1:]:
-            assert twin._model.scores(probe).tobytes() == one._model.scores(probe).tobytes()
+            assert twin.model_.scores(probe).tobytes() == one.model_.scores(probe).tobytes()
 
 
 def test_orders_are_those_of_the_library() -> None:
@@ -189,9 +189,9 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron() -> None:
             assert (
                 other.update_counts_.toarray().tolist() == plain.update_counts_.toarray().tolist()
             )
-            np.testing.assert_array_equal(other._model.totals, plain._model.totals)
+            np.testing.assert_array_equal(other.model_.totals, plain.model_.totals)
             np.testing.assert_allclose(
-                other._model.scores(PROBE), plain._model.scores(PROBE), rtol=1e-9, atol=1e-9
+                other.model_.scores(PROBE), plain.model_.scores(PROBE), rtol=1e-9, atol=1e-9
             )
         assert not plain.update_counts_.toarray()[:, weights == 0].any()
         for clf in kinds[:2]:
@@ -203,7 +203,7 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron() -> None:
                 INTEGERS, labels, sample_weight=weights
             )
         np.testing.assert_allclose(
-            plain._model.scores(PROBE), others[0]._model.scores(PROBE), rtol=1e-9, atol=1e-9
+            plain.model_.scores(PROBE), others[0].model_.scores(PROBE), rtol=1e-9, atol=1e-9
         )
 
 
@@ -267,7 +267,7 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.SecondOrderPerceptron(0.0).fit(X, TWO), "'a' parameter"),
     (lambda: nv.Forgetron(0).fit(X, TWO), "'budget' .* above 0, not 0"),
     (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
-    (lambda: nv.Forgetron(order="max_distance").fit(X, TWO), "takes no maximal rule"),
+    (lambda: nv.Forgetron(order="max_distance").fit(X, TWO), "cannot look for the worst row"),
     (lambda: nv.KernelPerceptron("tanh").fit(X, TWO), "'kernel' parameter"),
     (lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO), "kernel of two rows, 0 and 0 .* is nan"),
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
@@ -277,17 +277,19 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
     (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False differs"),
     (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
-    (lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO), "All weights are"),
+    (
+        lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO),
+        "All sample weights are zero",
+    ),
     (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
 ]
 
 
-def test_bad_parameters_are_one_sentence() -> None:
-    for case in range(len(SENTENCES)):
-        call, message = SENTENCES[case]
-        with pytest.raises(ValueError, match=message) as raised:
-            call()
-        assert str(raised.value).endswith(".")
+@pytest.mark.parametrize(("call", "message"), SENTENCES, ids=[text for _, text in SENTENCES])
+def test_bad_parameters_are_one_sentence(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as raised:
+        call()
+    assert str(raised.value).endswith(".")
 
 
 def test_kernels_that_no_space_has_are_said_not_refused() -> None:

@@ -15,7 +15,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import novikoff as nv
-from novikoff.learners.inputs import Example
+from novikoff.learners.arrays import Example
 
 Matrix = npt.NDArray[np.float64]
 

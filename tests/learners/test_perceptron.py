@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.counts import Trace
-from novikoff.learners.inputs import MatrixLike, OrderLike
+from novikoff.learners.arrays import MatrixLike
+from novikoff.learners.parameters import OrderLike
 
 Matrix = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]

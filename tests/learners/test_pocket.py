@@ -33,7 +33,7 @@ from novikoff.geometry import descent
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
 from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
 from novikoff.geometry.packing import Packing
-from novikoff.learners.inputs import seed_of
+from novikoff.learners.parameters import seed_of
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.system_statement import Constraint
@@ -767,9 +767,9 @@ def test_bounds_and_optima_are_true(first: int) -> None:
         if not costs.any():
             continue
         model.fit(X, y, sample_weight=weights)
-        f, several = model._model.scores(X), model._model.n_rules > 1
+        f, several = model.model_.scores(X), model.model_.n_rules > 1
         told = model.n_errors_, model.errors_lower_bound_, model.certificate_, model.optimal_
-        for rule, signs in enumerate(model._model.sides[y].T):
+        for rule, signs in enumerate(model.model_.sides[y].T):
             errors, bound, proof, optimal = (part[rule] if several else part for part in told)
             taking = signs != 0
             exact = [Fraction(price) for price in costs[taking].tolist()]

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.geometry import descent
-from novikoff.learners.inputs import Example
+from novikoff.learners.arrays import Example
 from novikoff.proofs.system_statement import Constraint
 from tests.cases import csr
 from tests.system_oracle import is_feasible

@@ -21,13 +21,13 @@ Y = np.array(["a", "b", "b", "a", "c"])
 def written() -> str:
     """A file with verdicts of several kinds and lower bounds."""
     found = study(X, Y)
-    return certificate_file.dump(found.proofs, {"source": "five.csv"}, {"label": "class"})
+    return certificate_file.dump_proofs(found.proofs, {"source": "five.csv"}, {"label": "class"})
 
 
 def load_and_check(text: str) -> bool:
     """Whether the file is read and holds; anything but CertificateError is a defect."""
     try:
-        for proof in certificate_file.parse(text).proofs:
+        for proof in certificate_file.parse_proofs(text).proofs:
             proof.verify(X, Y)
     except nv.CertificateError:
         return False
@@ -36,7 +36,7 @@ def load_and_check(text: str) -> bool:
 
 def test_what_was_written_holds() -> None:
     assert load_and_check(written())
-    assert certificate_file.parse(written()).preprocessing == {"label": "class"}
+    assert certificate_file.parse_proofs(written()).preprocessing == {"label": "class"}
 
 
 @settings(deadline=None, max_examples=300)

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novikoff.errors import ModelFileError
-from novikoff.formats.model_file import dump as dump_record
+from novikoff.formats.model_file import dump_record
 from novikoff.learners.base import linear
-from novikoff.learners.saving import load, record_of
+from novikoff.learners.saving import load, to_record
 from tests.model_cases import FITTED, Model, Parts, join, parts_of
 
 pytestmark = [
@@ -31,7 +31,7 @@ CONTENTS: dict[str, bytes] = {}
 
 
 def dump(model: Model) -> bytes:
-    return dump_record(record_of(model))
+    return dump_record(to_record(model))
 
 
 fuzz = settings(max_examples=100, suppress_health_check=list(HealthCheck))
@@ -65,7 +65,7 @@ def check_soundness(model: Model | None) -> None:
         return
     labels = model.classes_.tolist()
     assert all(a < b for a, b in pairwise(labels))
-    n_rules = model._model.n_rules
+    n_rules = model.model_.n_rules
     if hasattr(model, "coef_"):
         assert model.coef_.shape == (n_rules, model.n_features_in_)
         assert model.intercept_.shape == (n_rules,)
@@ -225,6 +225,6 @@ def test_the_check_can_fail(folder: Path) -> None:
     model = loaded(content_of("two"), folder)
     assert model is not None
     check_soundness(model)
-    linear(model._model).W[0, 0] = np.inf
+    linear(model.model_).W[0, 0] = np.inf
     with pytest.raises(AssertionError):
         check_soundness(model)

@@ -212,8 +212,8 @@ def labelled(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool, 
 
 def wrong_by_rule(model: Any, X: Any, y: Signs) -> list[int]:
     """The rows on the wrong side of each rule, f(x) = 0 being the negative side."""
-    sides = model._model.sides[np.searchsorted(model.classes_, y)]
-    f = model._model.scores(X)
+    sides = model.model_.sides[np.searchsorted(model.classes_, y)]
+    f = model.model_.scores(X)
     return [int(n) for n in ((sides != 0) & ((f > 0.0) != (sides > 0))).sum(axis=0)]
 
 

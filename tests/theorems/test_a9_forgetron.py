@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 import novikoff as nv
+from novikoff.learners.online import learn_example
 from tests.oracle import Vector
 
 GAMMA = 0.5
@@ -66,7 +67,7 @@ def rounds_of(X: Vector, y: Vector, B: int) -> tuple[list[Round], nv.Forgetron]:
     rounds: list[Round] = []
     for i, (x, label) in enumerate(zip(X, y, strict=True)):
         before = clf.n_mistakes_ if i else 0
-        clf._learn_one(x, label, [-1.0, 1.0])
+        learn_example(clf, x, label, [-1.0, 1.0])
         if clf.n_mistakes_ > before:
             points, beta = clf.support_vectors_, clf.dual_coef_
             assert not isinstance(points, list)
@@ -159,7 +160,7 @@ def test_memory_is_constant_however_long_the_stream() -> None:
     sizes = set()
     for _ in range(5):
         clf.partial_fit(X, y, classes=[-1, 1])
-        sizes.add(sum(array.nbytes for array in clf._model.state.values()))
+        sizes.add(sum(array.nbytes for array in clf.model_.state.values()))
         assert clf.n_support_.tolist() == [50]
     assert len(sizes) == 1
 

@@ -57,7 +57,7 @@ def test_the_bound_holds_and_every_mistake_is_that_of_the_definition(seed: int, 
     clf = nv.PNormPerceptron(p=p).partial_fit(case.X, case.signs, classes=[-1, 1])
     assert_bounded(clf.n_mistakes_, case.rows, case.w_star, p)
     assert clf.n_mistakes_ == mistakes_of(gradient, case.rows, p)
-    theta, u = clf._model.state["theta"][0], case.w_star
+    theta, u = clf.model_.state["theta"][0], case.w_star
     np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), gradient(theta, p))
     losses = float(np.maximum(0.0, 5.0 - case.rows @ u).sum())  # a γ that few rows reach
     X = float((np.abs(case.rows) ** p).sum(axis=1).max() ** (1.0 / p))

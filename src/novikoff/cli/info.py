@@ -11,7 +11,7 @@ import click
 from novikoff.cli.progress import print_lines, print_text
 
 if TYPE_CHECKING:
-    from novikoff.formats.model_file import ModelRecord
+    from novikoff.formats.model_record import ModelRecord
 
 _SHOWN = 20
 # The parts of a record that a person or a script asks for; the certificate is a file of its own.
@@ -27,7 +27,7 @@ def command(model: str, everything: bool, form: str) -> None:
     """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
     from novikoff.formats import model_file
 
-    saved = model_file.read(model)
+    saved = model_file.read_record(model)
     certificate, note = _certificate(model, saved)
     if form == "json":
         facts = {**_facts(saved), "certificate": certificate}
@@ -60,7 +60,7 @@ def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | Non
     if file is None:
         return None, ""
     try:
-        same = proofs.belongs(proofs.read(file), saved)
+        same = proofs.belongs(proofs.read_proofs(file), saved)
     except ValueError:
         return {"file": file, "belongs": None}, f"{file} cannot be read as a certificate"
     words = {
@@ -88,11 +88,11 @@ def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
 
 
 def _facts(saved: ModelRecord) -> dict[str, object]:
-    from novikoff.formats.model_file import SCHEMA_VERSION
+    from novikoff.formats.model_file import MODEL_SCHEMA_VERSION
 
     names = saved.column_names
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": MODEL_SCHEMA_VERSION,
         **{name: getattr(saved, name) for name in _FACTS},
         "classes": saved.model.classes.tolist(),
         "rules": [

@@ -58,7 +58,7 @@ def command(
     if out != "-":
         check_writable(Path(out), force=force)
         check_apart([Path(out)], [model, data])
-    record = model_file.read(model)
+    record = model_file.read_record(model)
     if record.preprocessing is None:
         raise ValueError(
             f"{model} does not say how its data was read: it was saved from Python without "

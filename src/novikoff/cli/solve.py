@@ -133,4 +133,4 @@ def _proofs(study: SystemStudy) -> bytes:
     from novikoff.formats import certificate_file
 
     origin = {"source": study.source, "format": study.file.format}
-    return certificate_file.dump(study.proofs, origin).encode()
+    return certificate_file.dump_proofs(study.proofs, origin).encode()

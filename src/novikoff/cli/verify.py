@@ -51,7 +51,7 @@ def command(certificate: str, data: str, **values: object) -> None:
 
     asked = SimpleNamespace(**values)
     try:
-        proofs = certificate_file.read(certificate)
+        proofs = certificate_file.read_proofs(certificate)
     except CertificateError as error:
         raise ValueError(f"{certificate}: {error}") from None
     systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
@@ -98,7 +98,7 @@ def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
     if file is None:
         return []
     try:
-        same = certificate_file.belongs(proofs, model_file.read(file))
+        same = certificate_file.belongs(proofs, model_file.read_record(file))
     except (ValueError, OSError):
         return [("model", f"{file} cannot be read as a model: it was not compared")]
     words = {

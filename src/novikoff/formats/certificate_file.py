@@ -24,7 +24,7 @@ from novikoff.proofs.strict_json import parse_object, take_fields
 from novikoff.proofs.system_certificate import SystemCertificate
 
 if TYPE_CHECKING:
-    from novikoff.formats.model_file import ModelRecord
+    from novikoff.formats.model_record import ModelRecord
 
 _SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
@@ -38,7 +38,7 @@ class Proofs:
 
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
-    >>> parse(dump([proof], {"source": "two.csv"})).proofs == [proof]
+    >>> parse_proofs(dump_proofs([proof], {"source": "two.csv"})).proofs == [proof]
     True
     """
 
@@ -47,7 +47,7 @@ class Proofs:
     preprocessing: dict[str, object] | None
 
 
-def dump(
+def dump_proofs(
     proofs: Sequence[AnyProof],
     data: Mapping[str, object],
     preprocessing: Mapping[str, object] | None = None,
@@ -63,7 +63,7 @@ def dump(
     return json.dumps(body, allow_nan=False) + "\n"
 
 
-def read(path: str) -> Proofs:
+def read_proofs(path: str) -> Proofs:
     """Read the certificates in a file.
 
     Raises
@@ -81,13 +81,13 @@ def read(path: str) -> Proofs:
     if len(content) > MAX_BYTES:
         raise ValueError(f"{path} is too large for a certificate.")
     try:
-        return parse(content.decode("utf-8"))
+        return parse_proofs(content.decode("utf-8"))
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not a certificate: it is not even text.") from None
 
 
-def parse(text: str) -> Proofs:
-    """Read the certificates in a text: from `dump`, or one certificate from its ``to_json``.
+def parse_proofs(text: str) -> Proofs:
+    """Read the certificates in a text: from `dump_proofs`, or one certificate from its ``to_json``.
 
     CertificateError if the text is neither, or was altered.
     """

@@ -71,9 +71,9 @@ def _rules_of(model: object) -> Model:
         raise OnnxExportError(
             f"A {kind.__name__} cannot be exported to ONNX: a {', a '.join(ESTIMATORS)} can."
         )
-    if "_held" not in model.__dict__:
+    rules: Model | None = getattr(model, "model_", None)
+    if rules is None:
         raise OnnxExportError(f"The {kind.__name__} cannot be exported to ONNX: it is not fitted.")
-    rules: Model = getattr(model, "_model")  # noqa: B009 — of an estimator, not any object
     problem = ""
     if not hasattr(model, "coef_"):
         problem = "its rules are not linear in the features, and have no weights"

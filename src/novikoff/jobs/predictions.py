@@ -15,7 +15,7 @@ from novikoff.sentences import counted
 
 if TYPE_CHECKING:
     from novikoff.data import Piece, RowStream
-    from novikoff.formats.model_file import ModelRecord
+    from novikoff.formats.model_record import ModelRecord
 
 
 @dataclass

@@ -36,7 +36,7 @@ from novikoff.sentences import counted
 if TYPE_CHECKING:
     from novikoff.data import Piece, Position, StreamOptions
     from novikoff.data.source import PathOrFile
-    from novikoff.formats.model_file import ModelRecord
+    from novikoff.formats.model_record import ModelRecord
 
 # The rows that the recent error is about.
 RECENT_ROWS: Final = 1000
@@ -495,16 +495,17 @@ class StreamSession:
 
     def save(self) -> None:
         """Write the model, unless there is none, or it was written at this place already."""
-        from novikoff.formats.model_file import dump
+        from novikoff.formats.model_file import dump_record
 
         place = self.position, self.run.passes
         if self.model is not None and place != self._saved:
-            write_file(self.model, dump(self.record()))
+            write_file(self.model, dump_record(self.record()))
             self._saved = place
 
     def record(self) -> ModelRecord:
         """All that is needed to predict, and to go on from here."""
-        from novikoff.formats.model_file import ModelRecord, run_state
+        from novikoff.formats.fitted_state import write_run
+        from novikoff.formats.model_record import ModelRecord
 
         run, model = self.run, self.run.model
         if model is None:
@@ -521,7 +522,7 @@ class StreamSession:
                 "average": "averaged" if run.average else False,
                 "multi_class": run.multi_class,
             },
-            fitted=run_state(run.passes, converged=False, grows=run.classes is None),
+            fitted=write_run(run.passes, converged=False, grows=run.classes is None),
             preprocessing=self.rows.recipe(model.n_features).to_json(),
             data={
                 "source": self.rows.source,
@@ -618,9 +619,9 @@ def _restore(
     run: StreamRun, path: Path, asked: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Give a run the model and counts of a file; the states of its source and of its lists."""
-    from novikoff.formats.model_file import read
+    from novikoff.formats.model_file import read_record
 
-    saved = read(path)
+    saved = read_record(path)
     stream = (saved.data or {}).get("stream")
     if not isinstance(stream, dict) or saved.estimator != "Perceptron":
         raise DataError(f"{path} is a model, but not of a stream that could go on.")

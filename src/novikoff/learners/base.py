@@ -1,8 +1,8 @@
-"""Prediction and the attributes of a fitted model, common to all learners."""
+"""What all estimators share: prediction, and the attributes of a fitted model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from numbers import Integral
@@ -18,19 +18,17 @@ from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import TOO_LARGE, Labels, Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
-from novikoff.learners.inputs import (
-    LARGEST,
-    Allowed,
+from novikoff.learners.arrays import (
     Example,
     MatrixLike,
-    check_classes,
     check_example,
-    check_parameters,
     check_rows,
+    example_values,
+    example_vector,
     finite_rows,
-    values_of,
-    vector_of,
+    training_data,
 )
+from novikoff.learners.parameters import LARGEST, Allowed, check_values
 
 FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
@@ -38,16 +36,19 @@ _Found = TypeVar("_Found")
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
-    """The predicting half of a classifier that is linear, in features or in a kernel's space."""
+    """A classifier whose rules are linear in the features, or in the feature space of a kernel.
+
+    This class predicts. Subclasses fit: they make a model and hold it (`hold_model`).
+    """
 
     fit_intercept: bool
     multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
-    _allowed: ClassVar[Mapping[str, Allowed]]
-    _held: Model  # perhaps with room for features to come
+    _allowed: ClassVar[Mapping[str, Allowed]]  # the condition on each parameter
+    _held: Model  # may have more columns than there are features, for features to come
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
-    _vocabulary: dict[Hashable, int] | None  # the column of each feature, once it was asked for
+    _vocabulary: dict[Hashable, int] | None  # the column of each feature, made when first needed
     _feature_names: npt.NDArray[np.object_]
 
     def __sklearn_tags__(self) -> Tags:
@@ -59,19 +60,9 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return "_held" in self.__dict__
 
     @property
-    def _model(self) -> Model:
-        """The model, with as many features as there are."""
-        if self._held.n_features != self.n_features_in_:
-            self._hold(self._held.with_features(self.n_features_in_), self._vocabulary)
-        return self._held
-
-    def _take(self, model: Model, names: Sequence[str] | None = None) -> None:
-        """Hold another model, with the names of its features if they have any."""
-        self._hold(model)
-        self.n_features_in_ = model.n_features
-        self.__dict__.pop("_feature_names", None)
-        if names is not None:
-            self._feature_names = np.array(names, dtype=object)
+    def model_(self) -> Model:
+        """The fitted `novikoff.core.model.Model`: classes, arrays and counts of all rules."""
+        return self._fitted("model_")
 
     def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
         self._held, self._vocabulary = model, vocabulary
@@ -89,25 +80,21 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             raise
 
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
-        """Check everything; the rows, a blank model, and the class of each row."""
-        check_parameters(self, self._allowed)
-        rows, classes, codes = check_classes(self, X, y)
-        return (
-            finite_rows(self, rows, self.fit_intercept),
-            self._blank(classes, rows.shape[1]),
-            codes,
-        )
+        """Check parameters, rows and labels; return the rows, a blank model, and the classes."""
+        check_parameters(self)
+        rows, classes, codes = training_data(self, X, y, self.fit_intercept)
+        return rows, self._blank(classes, rows.p - 1), codes
 
     def _kind(self) -> type[Model]:
-        """The model that it fits."""
+        """The class of the model that this learner fits."""
         return LinearModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
-        """The numbers of the model's formula, by the learner's parameters."""
+        """The settings of the model, from the parameters of the learner."""
         return {}
 
     def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
-        """A model of these classes that has learned nothing."""
+        """A model of these classes before it has learned anything."""
         return self._kind()(
             np.asarray(classes),
             n_features,
@@ -119,7 +106,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> Labels:
-        """The labels."""
+        """The labels, sorted."""
         return self._fitted("classes_").classes
 
     @property
@@ -135,7 +122,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The names of the features, where all are strings."""
+        """The names of the features, if all of them are strings."""
         names: npt.NDArray[np.object_] | None = self.__dict__.get("_feature_names")
         if names is None and self.__dict__.get("_vocabulary"):
             vocabulary = self._features()
@@ -154,7 +141,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_feature_names", None)
 
     def decision_function(self, X: MatrixLike) -> Vector:
-        """The scores f(x), whose sign, or the largest of which, is the predicted class.
+        """Compute the scores f(x) of rows. The largest score, or the sign of one, decides.
 
         Parameters
         ----------
@@ -164,7 +151,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            For two classes, positive for ``classes_[1]``. For one-vs-one, votes.
+            For two classes, a positive score means ``classes_[1]``. For one-vs-one, the number of
+            votes, plus a fraction that orders equal votes.
         """
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.decision_function)
@@ -172,7 +160,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self._held.scheme.decision(scores)
 
     def predict(self, X: MatrixLike) -> Labels:
-        """The class of each row; f(x) = 0 is the negative class (A1).
+        """Predict the class of each row; f(x) = 0 means the negative class (A1).
 
         Parameters
         ----------
@@ -182,7 +170,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            Labels out of ``classes_``; of a Dask collection, a Dask array that is computed later.
+            Labels from ``classes_``. For a Dask collection, a Dask array that is computed later.
         """
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.predict)
@@ -190,24 +178,24 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self._held.classes[self._held.scheme.choose(scores)]
 
     def predict_one(self, x: Example) -> Hashable:
-        """The class of one example (A5).
+        """Predict the class of one example (A5).
 
         Parameters
         ----------
         x : vector, or dict of feature → value
-            Features of a dict that were never seen have no weight.
+            The example. Features of a dict that the learner has never seen are ignored.
 
         Returns
         -------
         label
-            None while no class is known.
+            A label from ``classes_``, or None before any example was learned.
         """
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
         if (
             len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages
-        ):  # in half the time
+        ):  # the same prediction in half the time
             w = model.W[:, 0]
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
@@ -219,10 +207,10 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return self._labels[int(model.scheme.choose(scores[None, :])[0])]
 
     def _lazily(self, X: Any, method: Callable[[Any], Any]) -> Any:
-        """What a method says of each chunk of a Dask collection, as a Dask array."""
+        """Apply a method to each chunk of a Dask collection; return a Dask array."""
         check_is_fitted(self)
-        one = method(np.zeros((1, self.n_features_in_)))  # what a row's answer looks like
-        if not hasattr(X, "rechunk"):  # a frame
+        one = method(np.zeros((1, self.n_features_in_)))  # for the type and shape of an answer
+        if not hasattr(X, "rechunk"):  # a data frame
             return X.map_partitions(method, meta=one[:0])
         X = X.rechunk({1: -1})
         if one.ndim == 1:
@@ -230,32 +218,35 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         return X.map_blocks(method, meta=one[:0], chunks=(X.chunks[0], one.shape[1:]))
 
     def _fitted(self, name: str) -> Model:
+        """The model; AttributeError about the attribute ``name`` if nothing is fitted."""
         if "_held" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
-        return self._model
+        if self._held.n_features != self.n_features_in_:
+            self._hold(self._held.with_features(self.n_features_in_), self._vocabulary)
+        return self._held
 
     def _scores(self, X: MatrixLike) -> Vector:
         check_is_fitted(self)
         rows = check_rows(self, X, reset=False)
         try:
-            return self._model.scores(rows)
+            return self.model_.scores(rows)
         except ValueError:
-            finite_rows(self, rows, True)  # names NaN or infinity, if that is why
+            finite_rows(self, rows, True)  # raises an error with row and column if X is not finite
             raise
 
     def _locate(self, x: Example, new: dict[Hashable, int] | None = None) -> tuple[Indices, Vector]:
-        """The columns and values of one example; a score tells if they are not finite.
+        """Return the columns and the values of one example, finite or not.
 
-        No columns are those of a vector, from 0 on. Features of a dict that are not known get their
-        columns in ``new``, or are left out.
+        A vector has all columns, which an empty array of columns stands for. Unknown features of a
+        dict get new columns, which are added to ``new``; without ``new`` they are ignored.
         """
         if isinstance(x, np.ndarray) and x.dtype is FLOAT64 and x.shape == (self.n_features_in_,):
             return NO_COLUMNS, x  # the common case
-        if hasattr(x, "to_dict"):  # a row of a frame, taken by its names
+        if hasattr(x, "to_dict"):  # a row of a data frame: its features go by name
             named = x.to_dict()
             x = named if named.keys() == set(getattr(self, "feature_names_in_", ())) else x
         if not isinstance(x, Mapping):
-            vector = vector_of(x)
+            vector = example_vector(x)
             if vector.shape != (self.n_features_in_,):
                 raise ValueError(
                     f"x has shape {vector.shape}, but {self.n_features_in_} features are expected."
@@ -263,30 +254,60 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             return NO_COLUMNS, vector
         known = self._features()
         with suppress(KeyError):  # the common case
-            return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), values_of(x)
+            return np.fromiter(map(known.__getitem__, x), np.int64, len(x)), example_values(x)
         unknown = [feature for feature in x if feature not in known]
         if new is not None:
             new.update(zip(unknown, count(len(known))))
             columns = [known[feature] if feature in known else new[feature] for feature in x]
-            return np.array(columns, dtype=np.int64), values_of(x)
+            return np.array(columns, dtype=np.int64), example_values(x)
         numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
         if numbered and not any(isinstance(feature, Integral) for feature in x):
-            raise ValueError("The features have no names: they are the numbers of the columns.")
+            raise ValueError("The features have no names: use the numbers of the columns.")
         return self._locate({feature: value for feature, value in x.items() if feature in known})
 
     def _features(self) -> dict[Hashable, int]:
-        """The column of each feature: by name, or by number where there are no names."""
+        """The column of each feature, by its name, or by its number if there are no names."""
         if self._vocabulary is None:
             names = self.__dict__.get("_feature_names", range(self.n_features_in_))
             self._vocabulary = {name: column for column, name in enumerate(names)}
         return self._vocabulary
 
 
+def check_parameters(learner: LinearLearner) -> None:
+    """Raise ValueError if a parameter of a learner is not what it must be."""
+    check_values(learner, learner._allowed)
+
+
+def hold_model(learner: LinearLearner, model: Model, names: Sequence[object] | None = None) -> None:
+    """Make a model the fitted model of a learner, with the names of its features if they have any.
+
+    Names that are strings become ``feature_names_in_``. Other names are the keys of dicts that were
+    learned.
+    """
+    learner._hold(model)
+    learner.n_features_in_ = model.n_features
+    learner.__dict__.pop("_feature_names", None)
+    if names is None:
+        return
+    if all(isinstance(name, str) for name in names):
+        learner._feature_names = np.array(names, dtype=object)
+    else:
+        vocabulary = {name: column for column, name in enumerate(names)}
+        learner._vocabulary = vocabulary
+
+
+def names_of(learner: LinearLearner) -> list[object] | None:
+    """Return the names of the features of a fitted learner; None if they are their numbers."""
+    listed: Iterable[object] | None = learner.__dict__.get("_feature_names", learner._vocabulary)
+    names = None if listed is None else list(listed)
+    return None if names == list(range(learner.n_features_in_)) else names
+
+
 def linear(model: Model) -> LinearModel:
-    """The model, which is one of weights."""
+    """Return the model, which must be a model of weights."""
     return cast(LinearModel, model)
 
 
 def one_or_each(found: list[_Found]) -> _Found | list[_Found]:
-    """One for each rule, or the only one."""
+    """Return the list, one entry for each rule, or its entry if there is only one rule."""
     return found[0] if len(found) == 1 else found

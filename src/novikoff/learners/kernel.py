@@ -1,4 +1,4 @@
-"""Learners in the space of a kernel: the kernel perceptron, and the Forgetron."""
+"""Learners in the feature space of a kernel: the kernel perceptron and the Forgetron."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector
+from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import (
+from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
+from novikoff.learners.parameters import (
     BOOLEAN,
     COUNT,
-    MARGIN,
-    STEP,
+    NOT_NEGATIVE,
+    POSITIVE,
     Allowed,
     ClassWeight,
-    MatrixLike,
     optional,
 )
-from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
 from novikoff.learners.stateful import StateLearner
 
 
 def allowed_kernels(*names: str) -> Allowed:
-    """One of these kernels, or a function."""
+    """The condition that a kernel is one of these names, or a function."""
     listed = ", ".join(map(repr, names))
     return Allowed(
         lambda kernel: kernel in names if isinstance(kernel, str) else callable(kernel),
@@ -44,15 +44,19 @@ def allowed_kernels(*names: str) -> Allowed:
 
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
-ALLOWED_NUMBERS: Mapping[str, Allowed] = {"gamma": optional(STEP), "degree": COUNT, "coef0": MARGIN}
+ALLOWED_NUMBERS: Mapping[str, Allowed] = {
+    "gamma": optional(POSITIVE),
+    "degree": COUNT,
+    "coef0": NOT_NEGATIVE,
+}
 
 
 def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
-    """The kernel of a learner by its parameters."""
+    """Return the settings of a kernel from the parameters of a learner."""
     if learner.gamma is None and n_features == 0 and learner.kernel in ("rbf", "poly"):
         raise ValueError(
-            "gamma=None is 1/n_features, and a stream of dicts has no number of features: give a "
-            "number."
+            "gamma=None is 1/n_features, but a stream of dicts has no fixed number of features: "
+            "set gamma to a number."
         )
     gamma = 1.0 / max(1, n_features) if learner.gamma is None else float(learner.gamma)
     numbers = {"degree": int(learner.degree), "coef0": float(learner.coef0)}
@@ -61,49 +65,51 @@ def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
 
 @dataclass(eq=False, repr=False)
 class KernelPerceptron(StateLearner):
-    """The perceptron in the space of a kernel, f(x) = Σ k_i·y_i·K(x_i, x) (+ Σ k_i·y_i).
+    """The perceptron in the feature space of a kernel: f(x) = Σ k_i·y_i·K(x_i, x) (+ Σ k_i·y_i).
 
-    It is the run of `Perceptron` with ⟨x, z⟩ replaced by K(x, z), told by the integer counts k_i of
-    the mistakes on each row (A8). With the linear kernel it makes the same mistakes.
+    This is the run of `Perceptron` with ⟨x, z⟩ replaced by K(x, z). The model consists of the
+    number k_i of mistakes on each row (A8; Aizerman, Braverman and Rozonoer 1964). With the linear
+    kernel it makes the same mistakes as `Perceptron`.
 
-    Guarantee: if the classes are separable in the kernel's space with margin γ, at most R²/γ²
-    mistakes, R² = max K(x_i, x_i), one more with an intercept. Two different rows never contradict
-    each other for "rbf", unless their kernel is 1 in float64: a fit on noise still ends, by
-    learning it by heart.
+    Guarantee: if the classes are separable in the feature space with margin γ, at most R²/γ²
+    mistakes, where R² = max K(x_i, x_i), plus 1 with an intercept. With "rbf" and different rows
+    the classes are always separable, unless K of two rows rounds to 1: a fit on noise ends, by
+    memorising the rows.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "precomputed"} or function, default="rbf"
-        exp(−γ·‖x − z‖²), ⟨x, z⟩, (γ·⟨x, z⟩ + coef0)^degree; the matrix of all K(x_i, x_j) in place
-        of X (and of the kernels with the rows of the fit, to predict); or a function of two
-        matrices, as those of ``sklearn.metrics.pairwise``. A kernel that is not positive
-        semidefinite has no feature space, and no bound: of a precomputed one, a warning says so if
-        two rows show it, K(x, z)² > K(x, x)·K(z, z), or the eigenvalues of 500 rows do.
+        "rbf" is exp(−γ·‖x − z‖²), "linear" is ⟨x, z⟩, "poly" is (γ·⟨x, z⟩ + coef0)^degree. With
+        "precomputed", X is the matrix of all K(x_i, x_j); to predict, X has the kernel of each new
+        row with each row of the fit. A function takes two matrices, like the functions of
+        ``sklearn.metrics.pairwise``. A kernel that is not positive semidefinite has no feature
+        space, and no bound holds. For a precomputed kernel, a warning says so if two rows show it,
+        K(x, z)² > K(x, x)·K(z, z), or if the eigenvalues of a sample of 500 rows do.
     gamma : float or None, default=None
         γ of "rbf" and "poly"; None is 1/n_features.
     degree : int, default=3
-        Of "poly".
+        The degree of "poly".
     coef0 : float, default=1.0
-        Of "poly".
+        The constant of "poly".
     fit_intercept : bool, default=True
-        Whether 1 is added to the kernel, which is a bias.
+        Whether 1 is added to the kernel, which gives the rules a bias.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        As in `Perceptron`, but no maximal rule.
+        As in `Perceptron`, except "max_distance" and "max_residual".
     average : bool or "averaged", default=False
         Predict with the average of the coefficients over all steps instead of the last
         coefficients; "averaged" means True.
     max_epochs : int or None, default=1000
-        Limit on passes over the data; None for no limit.
+        A limit on the passes over the data; None for no limit.
     max_seconds, multi_class, class_weight
         As in `Perceptron`.
     warm_start : bool, default=False
-        Whether `fit` goes on from what the last fit has learned; counts go on too. Not with
+        Whether `fit` starts from the model of the last fit. Counts continue too. Not available with
         a precomputed kernel.
     cache_mb : float, default=200.0
-        Memory for rows of the kernel matrix. The run needs as many as there are mistaken rows; what
-        does not fit is computed again.
+        Memory for rows of the kernel matrix, in megabytes. The run needs one row for each row with
+        a mistake, and computes rows that do not fit again.
     trace : bool, default=False
-        Record every update in ``trace_``.
+        Whether to record every update in ``trace_``.
     random_state, verbose
         As in `Perceptron`.
 
@@ -112,13 +118,20 @@ class KernelPerceptron(StateLearner):
     classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
         As in `Perceptron`.
     n_support_ : int
-        The number of support points: rows on which a rule was updated.
+        The number of support vectors: rows on which a rule was updated.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
-        Those points; none for a precomputed kernel, whose ``update_counts_`` tell them.
+        The support vectors. Absent for a precomputed kernel; there they are the rows whose
+        ``update_counts_`` are positive.
     dual_coef_ : array of shape (n_rules, n_support)
-        y_i·k_i, integers but for ``average=True`` or weights.
+        y_i·k_i; integers, unless ``average=True`` or rows have weights.
     trace_ : Trace, or list of Trace for more than two classes
-        One entry per update; ``squared_norm`` is ‖w‖² in the kernel's space.
+        One entry for each update; ``squared_norm`` is ‖w‖² in the feature space.
+
+    References
+    ----------
+    Aizerman, M. A., Braverman, E. M. and Rozonoer, L. I. (1964). Theoretical foundations of the
+    potential function method in pattern recognition learning. *Automation and Remote Control* 25,
+    821-837.
 
     Examples
     --------
@@ -146,7 +159,7 @@ class KernelPerceptron(StateLearner):
         **ALLOWED_NUMBERS,
         "kernel": allowed_kernels(*BY_NAME, "precomputed"),
         "average": OnlineLearner._allowed["average"],
-        "cache_mb": STEP,
+        "cache_mb": POSITIVE,
         "trace": BOOLEAN,
     }
 
@@ -157,20 +170,20 @@ class KernelPerceptron(StateLearner):
 
     @property
     def n_support_(self) -> int:
-        """The number of support points."""
+        """The number of support vectors."""
         return int(self._own_model("n_support_").coef.shape[1])
 
     @property
     def dual_coef_(self) -> Vector:
-        """y_i·k_i of every rule and support point, or its average."""
+        """y_i·k_i of every rule and support vector, or its average."""
         return self._own_model("dual_coef_").dual_coef()
 
     @property
     def support_vectors_(self) -> Matrix:
-        """The support points."""
+        """The support vectors."""
         model = self._own_model("support_vectors_")
         if model.precomputed or model.support is None:
-            raise AttributeError("A precomputed kernel has no points: see update_counts_.")
+            raise AttributeError("A precomputed kernel has no rows: see update_counts_.")
         return model.support.copy()
 
     def _own_model(self, name: str) -> KernelModel:
@@ -188,8 +201,8 @@ class KernelPerceptron(StateLearner):
             given = rows.X
             if given.shape[0] != given.shape[1]:
                 raise ValueError(
-                    f"X has shape {given.shape}: a precomputed kernel is a square matrix, of the "
-                    "rows of the fit with each other."
+                    f"X has shape {given.shape}: a precomputed kernel is a square matrix, with an "
+                    "entry for each pair of rows."
                 )
             dense = given if isinstance(given, np.ndarray) else given.toarray()
             gram = dense.astype(np.float64, copy=False)
@@ -203,52 +216,60 @@ class KernelPerceptron(StateLearner):
 
     def _unclean(self, advice: str, given: Rows) -> str:
         averaged = "" if self.average else " Then average='averaged' often gives a better rule."
-        return f"the classes may not be separable in the kernel's space{advice}.{averaged}"
+        return f"the classes may not be separable in the feature space{advice}.{averaged}"
 
 
 @dataclass(eq=False, repr=False)
 class Forgetron(StateLearner):
-    """A kernel perceptron for streams without end: it keeps ``budget`` points for each rule.
+    """A kernel perceptron with bounded memory: at most ``budget`` support vectors per rule.
 
-    On a mistake the point joins. Beyond the budget all weights are shrunk, as little as the
-    mistakes so far allow, and the oldest point is forgotten (A9; Dekel, Shalev-Shwartz and Singer
-    2008, self-tuned). Memory and time per row are constant.
+    On a mistake the row becomes a support vector. If there are more than ``budget``, all
+    coefficients shrink, as little as the mistakes so far allow, and the oldest support vector is
+    removed (A9; the self-tuned Forgetron of Dekel, Shalev-Shwartz and Singer 2008). Memory and time
+    per row are constant, so that a stream may be endless.
 
-    Guarantee: for a budget B ≥ 83 and every g in the kernel's space with
-    ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)), at most 2‖g‖² + 4·Σℓ mistakes, ℓ = max(0, 1 − y·g(x)) summed over
-    them (`novikoff.bounds.forgetron_bound`). For smaller budgets it runs and nothing is proved.
-    Rows and classes have no weights: the proof needs every point to join with the weight 1.
+    Guarantee: for a budget B ≥ 83 and every g in the feature space with
+    ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)), at most 2‖g‖² + 4·Σℓ mistakes, where ℓ = max(0, 1 − y·g(x)) is
+    summed over the mistakes (`novikoff.bounds.forgetron_bound`). For smaller budgets no guarantee
+    is known. Rows and classes cannot have weights: the proof needs every support vector to begin
+    with the coefficient 1.
 
     Parameters
     ----------
     budget : int, default=100
-        The points that a rule keeps.
+        The largest number of support vectors of a rule.
     kernel : {"rbf", "linear", "poly"} or function, default="rbf"
-        As in `KernelPerceptron`; other kernels than "rbf" are normalised to K(x, x) = 1. There is
+        As in `KernelPerceptron`. Kernels other than "rbf" are normalised to K(x, x) = 1. There is
         no intercept.
     gamma, degree, coef0
         As in `KernelPerceptron`.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        As in `Perceptron`, but no maximal rule.
+        As in `Perceptron`, except "max_distance" and "max_residual".
     max_epochs : int or None, default=10
-        Limit on passes over the data; None for no limit. With a full budget a clean cycle is rare.
+        A limit on the passes over the data; None for no limit. Once support vectors are removed, a
+        clean cycle is rare.
     max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
     warm_start : bool, default=False
-        Whether `fit` goes on from what the last fit has learned; counts go on too.
+        Whether `fit` starts from the model of the last fit. Counts continue too.
 
     Attributes
     ----------
     classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
         As in `Perceptron`.
     n_support_ : array of shape (n_rules,)
-        The points that each rule keeps now.
+        The number of support vectors of each rule.
     support_vectors_ : array of shape (n_support, n_features), or list of them
-        Those points, the oldest first.
+        The support vectors, the oldest first.
     dual_coef_ : array of shape (n_support,), or list of them
-        Their weights, y·σ with 0 < σ ≤ 1.
+        Their coefficients, y·σ with 0 < σ ≤ 1.
     damage_ : array of shape (n_rules,)
-        Q, what forgetting has cost: at most 15/32 of the mistakes.
+        Q, the damage by shrinking and removing: at most 15/32 of the mistakes.
+
+    References
+    ----------
+    Dekel, O., Shalev-Shwartz, S. and Singer, Y. (2008). The Forgetron: a kernel-based perceptron on
+    a budget. *SIAM Journal on Computing* 37(5), 1342-1372.
 
     Examples
     --------
@@ -281,7 +302,7 @@ class Forgetron(StateLearner):
     }
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
-        """Learn from rows until a cycle is clean or a limit is reached.
+        """Learn from rows until a cycle makes no update, or until a limit is reached.
 
         Parameters
         ----------
@@ -291,7 +312,7 @@ class Forgetron(StateLearner):
         Returns
         -------
         self
-            After an exception but Ctrl-C it is what it was before.
+            After an exception other than Ctrl-C the estimator is unchanged.
         """
         return self._fit(X, y)
 
@@ -299,41 +320,41 @@ class Forgetron(StateLearner):
     def partial_fit(
         self, X: MatrixLike, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None
     ) -> Self:
-        """Look at each row once, as the rows stand: a piece of a stream (A5).
+        """Learn from each row once, in the given order: a piece of a stream (A5).
 
         Parameters
         ----------
         X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
             The next rows and their labels.
         classes : array-like, optional
-            All labels there will be; needed at the first call.
+            All labels that the stream will have; needed at the first call.
 
         Returns
         -------
         self
-            After an exception it is what it was before.
+            After an exception the estimator is unchanged.
         """
         return self._partial_fit(X, y, classes)
 
     @property
     def n_support_(self) -> Indices:
-        """The points that each rule keeps now."""
+        """The number of support vectors of each rule."""
         return self._own_model("n_support_").ring[:, SIZE].astype(np.int64)
 
     @property
     def damage_(self) -> Vector:
-        """Q of each rule."""
+        """Q, the damage by shrinking and removing, of each rule."""
         return self._own_model("damage_").ring[:, DAMAGE].copy()
 
     @property
     def support_vectors_(self) -> Vector | list[Vector]:
-        """The points of each rule, the oldest first."""
+        """The support vectors of each rule, the oldest first."""
         model = self._own_model("support_vectors_")
         return one_or_each([model.support_of(rule)[0] for rule in range(model.n_rules)])
 
     @property
     def dual_coef_(self) -> Vector | list[Vector]:
-        """Their weights."""
+        """The coefficients of the support vectors of each rule."""
         model = self._own_model("dual_coef_")
         return one_or_each([model.support_of(rule)[1] for rule in range(model.n_rules)])
 
@@ -348,6 +369,6 @@ class Forgetron(StateLearner):
 
     def _unclean(self, advice: str, given: Rows) -> str:
         return (
-            f"a rule that forgets rarely gets all rows right{advice}; novikoff.KernelPerceptron "
-            "forgets nothing."
+            f"a rule that removes support vectors rarely classifies all rows correctly{advice}. "
+            "novikoff.KernelPerceptron keeps all of them."
         )

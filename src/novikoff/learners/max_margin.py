@@ -1,4 +1,4 @@
-"""The hyperplane of the largest margin, for scikit-learn (C4)."""
+"""The hyperplane of the largest margin as a scikit-learn estimator (C4)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from novikoff.core.schemes import problems_of, sides_of
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Label
 from novikoff.errors import NotSeparableError
+from novikoff.formats.fitted_state import read_margins, write_margins
+from novikoff.formats.model_record import Body
+from novikoff.formats.tensors import Array, Tensors
 from novikoff.geometry.largest_margin import LargestMargin, largest_margin
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, find_verdict
+from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import LinearLearner, linear, one_or_each
-from novikoff.learners.inputs import (
+from novikoff.learners.parameters import (
     BOOLEAN,
-    JOBS,
-    SECONDS,
+    MULTI_CLASS,
+    SECONDS_OR_NONE,
     Allowed,
-    MatrixLike,
-    is_number,
-    words,
+    is_real,
+    one_of,
 )
 from novikoff.sentences import kind_in_words
 
@@ -40,47 +43,49 @@ _BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
 class MaxMargin(LinearLearner):
     """The separating hyperplane of the largest margin: the hard-margin SVM (C4).
 
-    It maximises min_i y_i(⟨w, x_i⟩ + b)/‖w‖, where the bias is free, or the margin γ of the
-    perceptron's mistake bound, where it counts as a weight: /‖(w, b)‖. Scores are scaled so
-    that they are ±1 on the rows nearest to the hyperplane.
+    With a free bias it maximises min_i y_i(⟨w, x_i⟩ + b)/‖w‖. With ``bias="padded"`` it maximises
+    the margin γ of the perceptron's mistake bound, in which the bias counts as a weight:
+    min_i y_i(⟨w, x_i⟩ + b)/‖(w, b)‖. The scores of the support vectors are ±1. `novikoff fit` saves
+    the same hyperplane for separable data, bit for bit.
 
     Parameters
     ----------
     bias : "free" or "padded"
-        Whether the bias is free, as in an SVM, or a weight among the others.
+        Whether the bias is free, as in an SVM, or counts as a weight.
     fit_intercept : bool
-        Whether there is a bias at all.
+        Whether the hyperplanes have a bias.
     tol : float
-        The relative width of the interval that is guaranteed to hold the margin.
+        The relative width of the interval that is guaranteed to contain the margin.
     multi_class : "ovr" or "ovo"
-        With more than two classes: each against the rest, or each against each other.
+        For more than two classes: one rule for each class against the rest, or one rule for each
+        pair of classes.
     max_seconds : float, optional
-        When to stop with the margin known less precisely.
-    n_jobs : int, optional
-        Not used: it is there as other estimators have it.
+        A limit on the time. After it, the margin may be known less precisely.
 
     Attributes
     ----------
     coef_, intercept_ : arrays of shape (n_rules, n_features) and (n_rules,)
         The hyperplanes.
     classes_ : array
-        The labels; the second is the positive class of two.
+        The labels, sorted. Of two labels, the second is the positive class.
     margin_ : Interval, or list of them
-        Holds the largest margin, guaranteed; one for each rule with more than two classes.
+        An interval that is guaranteed to contain the largest margin. With more than two classes,
+        one interval for each rule.
     support_ : array of int, or list of them
-        The rows that carry the margin.
+        The row numbers of the support vectors.
     dual_coef_ : array, or list of them
-        α with ``coef_`` = Σ α_i x_i over the support, α_i positive for the positive class.
+        α with ``coef_`` = Σ α_i·x_i over the support vectors; α_i is positive for the positive
+        class.
     verdict_ : Verdict, or list of them
         The verdict of separability, with its certificate.
 
     Raises
     ------
     NotSeparableError
-        By ``fit``, where no hyperplane separates the classes; the certificate is attached.
+        If no hyperplane separates the classes. The exception has the certificate.
     ValueError
-        By ``fit``, where the weights are beyond the range of float64, or the margin is so narrow
-        that the rounded weights misclassify a training row.
+        If the weights exceed the range of float64, or if the margin is so narrow that the rounded
+        weights misclassify a training row.
 
     Examples
     --------
@@ -98,7 +103,6 @@ class MaxMargin(LinearLearner):
     tol: float = 1e-8
     multi_class: Literal["ovr", "ovo"] = "ovr"
     max_seconds: float | None = None
-    n_jobs: int | None = None
 
     margin_: Interval | list[Interval] = field(init=False)
     support_: Indices | list[Indices] = field(init=False)
@@ -106,12 +110,11 @@ class MaxMargin(LinearLearner):
     verdict_: Verdict | list[Verdict] = field(init=False)
 
     _allowed: ClassVar[Mapping[str, Allowed]] = {
-        "bias": words("free", "padded"),
+        "bias": one_of("free", "padded"),
         "fit_intercept": BOOLEAN,
-        "tol": Allowed(lambda tol: is_number(tol) and 0 < tol < 1, "a number between 0 and 1"),
-        "multi_class": words("ovr", "ovo"),
-        "max_seconds": SECONDS,
-        "n_jobs": JOBS,
+        "tol": Allowed(lambda tol: is_real(tol) and 0 < tol < 1, "a number between 0 and 1"),
+        "multi_class": MULTI_CLASS,
+        "max_seconds": SECONDS_OR_NONE,
     }
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike) -> Self:
@@ -127,7 +130,7 @@ class MaxMargin(LinearLearner):
         Returns
         -------
         self
-            After an exception it is what it was before.
+            After an exception the estimator is unchanged.
         """
         with self._all_or_nothing():
             rows, model, codes = self._prepare(X, y)
@@ -159,7 +162,7 @@ class MaxMargin(LinearLearner):
         if found is None:
             if limits.reached() is None:
                 raise ValueError(_BEYOND_FLOATS)
-            raise TimeoutError("max_seconds was over before the margin was known.")
+            raise TimeoutError("max_seconds was reached before the margin was known.")
         w, dual = found.w, found.dual_coef(problem.signs[found.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_BEYOND_FLOATS)
@@ -173,6 +176,28 @@ class MaxMargin(LinearLearner):
         return found, part[found.support], dual, verdict
 
 
+def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
+    """Return what a fit has left besides the model, for a model file."""
+    verdicts, supports = learner.verdict_, learner.support_
+    duals = learner.dual_coef_
+    found = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
+    return write_margins(
+        [proof for proof in found if proof is not None],
+        supports if isinstance(supports, list) else [supports],
+        duals if isinstance(duals, list) else [duals],
+    )
+
+
+def restore_margins(learner: MaxMargin, fitted: Body, tensors: Tensors) -> None:
+    """Restore what `margin_fields` returned; InvalidJsonError if it is something else."""
+    proofs, supports, duals = read_margins(learner.model_, fitted, tensors)
+    verdicts = [Verdict.from_certificate(proof) for proof in proofs]
+    free = learner.fit_intercept and learner.bias == "free"
+    margins = [verdict.geometric_margin if free else verdict.margin for verdict in verdicts]
+    learner.margin_, learner.support_ = one_or_each(margins), one_or_each(supports)
+    learner.dual_coef_, learner.verdict_ = one_or_each(duals), one_or_each(verdicts)
+
+
 def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
     """Raise ValueError unless `predict` classifies every training row correctly."""
     try:
@@ -181,22 +206,23 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
         raise ValueError(_BEYOND_FLOATS) from None
     if len(wrong) > 0:
         raise ValueError(
-            "The classes are separable, but the margin is too narrow for float64, next to the size "
-            f"of the numbers: by the rounded weights, row {wrong[0]} (counted from 0) is on the "
-            "wrong side. Scale the columns, for instance by sklearn.preprocessing.StandardScaler; "
+            "The classes are separable, but the margin is too narrow for float64, compared with "
+            "the size of the numbers: the rounded weights misclassify row "
+            f"{wrong[0]} (counted from 0). Scale the columns, for instance by "
+            "sklearn.preprocessing.StandardScaler; "
             "novikoff.separate has the verdict."
         )
 
 
 def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices) -> NoReturn:
-    """Say why there is no margin."""
+    """Raise the error that says why there is no margin."""
     positive, negative = labels
     other = "the rest" if negative is None else repr(negative)
     proof = verdict.certificate
     if proof is None or verdict.kind == "undecided":
         raise TimeoutError(
             f"Whether {positive!r} can be separated from {other} is undecided: max_seconds "
-            "was over, or the problem is too large."
+            "was reached, or the problem is too large."
         )
     verdict = replace(
         verdict, support=part[verdict.support], separated_rows=part[verdict.separated_rows]

@@ -1,6 +1,8 @@
-"""Online learners: from all rows at once, from a stream, or one example at a time (A2, A5).
+"""Online learners: they learn from all rows at once, from a stream, or from one example (A2, A5).
 
-A subclass declares its parameters, its update rule and its model. Everything else is here.
+A subclass declares its parameters, its update rule and its model; everything else is here. The path
+of a fit is `OnlineLearner._fit`: check the parameters and arrays, plan the run, run the loop
+(`novikoff.core.fitting.fit_model`), and keep the model.
 """
 
 from __future__ import annotations
@@ -19,46 +21,53 @@ from sklearn.utils.metaestimators import available_if
 from novikoff.core.counts import Trace
 from novikoff.core.fitting import fit_model
 from novikoff.core.model import Model
-from novikoff.core.orders import BY_NAME, Order, named
+from novikoff.core.orders import Order, named
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.scaling import Scaling
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.updates import Update, numbers_of
-from novikoff.learners.base import LinearLearner, one_or_each
-from novikoff.learners.inputs import (
+from novikoff.formats.fitted_state import read_run, write_run
+from novikoff.formats.model_record import Body
+from novikoff.learners.arrays import (
+    Example,
+    MatrixLike,
+    check_example,
+    check_reference,
+    check_rows_and_labels,
+    check_sample_weight,
+    class_factor,
+    codes_among,
+    example_vector,
+)
+from novikoff.learners.base import LinearLearner, check_parameters, hold_model, one_or_each
+from novikoff.learners.parameters import (
+    AVERAGE,
     BOOLEAN,
     CLASS_WEIGHT,
     COUNT_OR_NONE,
     JOBS,
+    MULTI_CLASS,
+    ORDER,
     RANDOM_STATE,
-    SECONDS,
+    SECONDS_OR_NONE,
+    TRACE,
     VERBOSE,
     Allowed,
     ClassWeight,
-    Example,
-    MatrixLike,
     OrderLike,
     RandomState,
-    check_example,
-    check_parameters,
-    check_reference,
-    check_rows_and_labels,
-    check_weights,
-    class_factor,
-    code_labels,
+    one_of,
     optional,
     seed_of,
     threads_of,
-    vector_of,
-    words,
 )
 
 Start: TypeAlias = tuple[npt.ArrayLike | None, npt.ArrayLike | None]  # coef_init, intercept_init
-# The parameters, beside those of the update rule, that must not change while a stream is learned.
+# These parameters, and those of the update rule, must not change while a stream is learned.
 STRUCTURE = ("scale", "fit_intercept", "average", "multi_class")
-# The parameter that sets the limit which a run has reached.
+# The parameter that sets each limit.
 LIMITS_BY_STOP = {
     Stop.EPOCHS: "max_epochs",
     Stop.UPDATES: "max_updates",
@@ -67,7 +76,7 @@ LIMITS_BY_STOP = {
 
 
 def streams(learner: OnlineLearner) -> bool:
-    """True if the learner can learn from a stream; else AttributeError says why it cannot."""
+    """Return True if the learner can learn from a stream; AttributeError if it cannot."""
     if getattr(learner, "kernel", None) == "precomputed":
         raise AttributeError(
             "kernel='precomputed' is defined for the rows of one fit only: a stream needs another "
@@ -82,9 +91,9 @@ def streams(learner: OnlineLearner) -> bool:
 
 
 class OnlineLearner(LinearLearner):
-    """A learner whose rules are updated on rows on the wrong side of the hyperplane, or near it."""
+    """A learner that updates its rules on rows on the wrong side of the hyperplane, or near it."""
 
-    # The values here hold for learners that do not have the parameter.
+    # A subclass that does not have one of these parameters uses the value given here.
     order: OrderLike
     average: bool | Literal["averaged"] = False
     scale: Literal["standard"] | None = None
@@ -108,30 +117,16 @@ class OnlineLearner(LinearLearner):
 
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         "fit_intercept": BOOLEAN,
-        "order": Allowed(
-            lambda order: (
-                order in BY_NAME
-                if isinstance(order, str)
-                else isinstance(order, list | tuple | np.ndarray)
-                or (hasattr(order, "epochs") and not isinstance(order, type))
-            ),
-            f"one of {', '.join(BY_NAME)}, a list of row numbers, or an object of novikoff.orders",
-        ),
-        "average": Allowed(
-            lambda average: isinstance(average, bool) or average == "averaged",
-            "True, False or 'averaged'",
-        ),
-        "scale": optional(words("standard")),
+        "order": ORDER,
+        "average": AVERAGE,
+        "scale": optional(one_of("standard")),
         "max_epochs": COUNT_OR_NONE,
         "max_updates": COUNT_OR_NONE,
-        "max_seconds": SECONDS,
-        "multi_class": words("ovr", "ovo"),
+        "max_seconds": SECONDS_OR_NONE,
+        "multi_class": MULTI_CLASS,
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOLEAN,
-        "trace": Allowed(
-            lambda trace: isinstance(trace, bool | np.bool_) or hasattr(trace, "__len__"),
-            "True, False or a reference w*",
-        ),
+        "trace": TRACE,
         "random_state": RANDOM_STATE,
         "n_jobs": JOBS,
         "verbose": VERBOSE,
@@ -150,12 +145,12 @@ class OnlineLearner(LinearLearner):
 
     @property
     def n_updates_(self) -> int:
-        """Updates made, summed over the binary problems."""
+        """The number of updates, summed over the rules."""
         return self._fitted("n_updates_").n_updates
 
     @property
     def n_mistakes_(self) -> int:
-        """Updates made on a row that was on the wrong side, y·f(x) ≤ 0."""
+        """The number of updates on a row on the wrong side, y·f(x) ≤ 0, summed over the rules."""
         return self._fitted("n_mistakes_").n_mistakes
 
     def _fit(
@@ -165,15 +160,18 @@ class OnlineLearner(LinearLearner):
         sample_weight: npt.ArrayLike | None = None,
         start: Start = (None, None),
     ) -> Self:
-        """Learn from all rows until a cycle makes no update, or until a limit is reached."""
+        """Learn from all rows until a cycle makes no update, or until a limit is reached.
+
+        ``start`` are the initial weights and biases of a `WeightLearner`.
+        """
         with self._all_or_nothing():
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
-            before = self._model if self.warm_start and "_held" in self.__dict__ else None
+            before = self.model_ if self.warm_start and "_held" in self.__dict__ else None
             given, blank, codes = self._prepare(X, y)
             model = self._first_model(blank, before, start)
-            weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
+            weights = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
             if weights is not None and not weights.any():
-                raise ValueError("All weights are zero: no row takes part.")
+                raise ValueError("All sample weights are zero: there is no row to learn from.")
             shape = model.n_rules, model.n_features, self.fit_intercept
             wants_trace, reference = check_reference(self.trace, *shape)
             seed = seed_of(self.random_state)
@@ -268,7 +266,7 @@ class OnlineLearner(LinearLearner):
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
         with self._all_or_nothing():
-            check_parameters(self, self._allowed)
+            check_parameters(self)
             first = "_held" not in self.__dict__
             X, y = check_rows_and_labels(self, X, y, reset=first)
             if first:
@@ -282,11 +280,11 @@ class OnlineLearner(LinearLearner):
                     f"classes={np.unique(classes).tolist()} differ from the classes of the first "
                     f"call, {self.classes_.tolist()}: pass the same classes, or None."
                 )
-            self._check_unchanged(self._held)
-            codes = code_labels(y, self.classes_)
+            check_unchanged(self, self._held)
+            codes = codes_among(y, self.classes_)
             class_factor(self.class_weight, None)  # rejects 'balanced' with an error
-            weights = check_weights(sample_weight, self.class_weight, self.classes_, codes)
-            self._model.learn(X, codes, self._update(), sample_weight=weights)
+            weights = check_sample_weight(sample_weight, self.class_weight, self.classes_, codes)
+            self.model_.learn(X, codes, self._update(), sample_weight=weights)
             self._streamed()
             self.n_iter_ += 1
         return self
@@ -319,29 +317,11 @@ class OnlineLearner(LinearLearner):
         >>> clf.learn_one({"legs": 4}, "cat").predict_one({"legs": 4})
         'cat'
         """
-        self._learn_one(x, y)
+        learn_example(self, x, y)
         return self
 
-    def _learn_one(
-        self, x: Example, y: Hashable, classes: Sequence[Hashable] | None = None
-    ) -> tuple[Vector, int]:
-        """`_step`, after beginning the stream if this is its first example.
-
-        ``classes`` are all labels that the stream will have; None if new classes may appear.
-        """
-        if "_held" in self.__dict__:
-            return self._step(x, y)
-        with self._all_or_nothing():
-            vector = vector_of([] if isinstance(x, Mapping) else x)
-            if vector.ndim != 1 or not np.isfinite(vector).all():
-                raise ValueError("x must be a dict or a vector of finite numbers.")
-            check_parameters(self, self._allowed)
-            known = np.array([_plain(y)] if classes is None else list(classes))
-            self._begin(known, len(vector), grows=classes is None)
-            return self._step(x, y)
-
     def _step(self, x: Example, y: Hashable) -> tuple[Vector, int]:
-        """Learn one example; returns its scores before the update, and the code of its class.
+        """Learn one example; return its scores before the update, and the code of its class.
 
         New classes and features are added after the example has been learned, so that an exception
         leaves the learner unchanged.
@@ -350,9 +330,9 @@ class OnlineLearner(LinearLearner):
         model, checked = self._held, self._checked
         given = self._of_update(self)
         if checked is None or checked[0] != given:
-            check_parameters(self, self._allowed)
+            check_parameters(self)
             streams(self)
-            self._check_unchanged(model)
+            check_unchanged(self, model)
             checked = given, numbers_of(self._update(), model.fit_intercept)
         columns, values = self._locate(x, new)
         if new and self.n_features_in_ + len(new) > model.n_features:
@@ -360,13 +340,13 @@ class OnlineLearner(LinearLearner):
         try:
             code = self._codes[y]
         except (KeyError, TypeError):
-            label = _plain(y)
+            label = _single_label(y)
             if not self._open:
                 raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
         weights = self.class_weight
-        factor = 1.0 if weights is None else class_factor(weights, _plain(y))
+        factor = 1.0 if weights is None else class_factor(weights, _single_label(y))
         try:
             if factor == 0.0:  # examples of a class of weight 0 are not learned
                 check_example(x)
@@ -391,25 +371,6 @@ class OnlineLearner(LinearLearner):
         super()._hold(model, vocabulary)
         self._checked = None
 
-    def _check_unchanged(self, model: Model) -> None:
-        """Raise ValueError if a parameter of the rules has changed since they learned."""
-        before: dict[str, object] = {
-            "fit_intercept": model.fit_intercept,
-            "multi_class": model.multi_class,
-        }
-        now = {name: getattr(self, name) for name in before}
-        if model.averages != bool(self.average):
-            before["average"], now["average"] = model.averages, self.average
-        for name, value in self._settings(max(1, model.n_features)).items():
-            if getattr(self, name, None) is not None:  # None stands for a default
-                before[name], now[name] = model.settings[name], value
-        for name, value in now.items():
-            if value != before[name]:
-                raise ValueError(
-                    f"{name}={value!r} differs from {name}={before[name]!r}, with which the "
-                    f"{type(self).__name__} has learned: set it back, or fit again."
-                )
-
     def _capacity(self, n_features: int) -> int:
         """The columns to allocate for so many features of dicts: twice as many, for later ones.
 
@@ -419,8 +380,8 @@ class OnlineLearner(LinearLearner):
         return n_features if function else 2 * n_features
 
     def _begin(self, classes: npt.ArrayLike, n_features: int, *, grows: bool = False) -> None:
-        """Begin a stream; if it ``grows``, new classes may appear."""
-        self._take(self._blank(classes, n_features), self.__dict__.get("_feature_names"))
+        """Begin a stream. If it ``grows``, new classes may appear."""
+        hold_model(self, self._blank(classes, n_features), self.__dict__.get("_feature_names"))
         self._open = grows
         self.n_iter_ = 0
         self.converged_ = False
@@ -440,7 +401,7 @@ class OnlineLearner(LinearLearner):
         return False
 
     def _warn(self, run: Run, given: Rows) -> None:
-        """Warn that the fit did not end with a clean cycle, and why."""
+        """Warn that the fit did not end with a clean cycle, and say why."""
         if run.converged:
             text = (
                 "The run ended with all rows classified correctly, but `predict`, which adds the "
@@ -483,20 +444,91 @@ class OnlineLearner(LinearLearner):
         )
 
     def _unclean(self, advice: str, given: Rows) -> str:
-        """What it may mean that a run ended without a clean cycle, and what to do."""
+        """The end of the warning: what it may mean that no cycle was clean, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
         unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
         hint = "With scale='standard' it is often far shorter. " if unscaled else ""
         averaged = " or average='averaged'" if offered.get("average", "no") is False else ""
         return (
-            f"the data may not be linearly separable{advice}. novikoff.separate tells which, with "
-            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better one "
+            f"the data may not be linearly separable{advice}. novikoff.separate decides this, with "
+            f"proof. {hint}If no rule is perfect, novikoff.Pocket{averaged} gives a better rule "
             "than the last weights."
         )
 
 
-def _plain(y: Hashable) -> Hashable:
+def learn_example(
+    learner: OnlineLearner, x: Example, y: Hashable, classes: Sequence[Hashable] | None = None
+) -> tuple[Vector, int]:
+    """Learn one example; return its scores before the update, and the code of its class.
+
+    The first example begins a stream. ``classes`` are all labels that the stream will have; if it
+    is None, new classes may appear.
+    """
+    if learner.__sklearn_is_fitted__():
+        return learner._step(x, y)
+    with learner._all_or_nothing():
+        vector = example_vector([] if isinstance(x, Mapping) else x)
+        if vector.ndim != 1 or not np.isfinite(vector).all():
+            raise ValueError("x must be a dict or a vector of finite numbers.")
+        check_parameters(learner)
+        known = np.array([_single_label(y)] if classes is None else list(classes))
+        learner._begin(known, len(vector), grows=classes is None)
+        return learner._step(x, y)
+
+
+def adopt_stream(
+    learner: OnlineLearner, model: Model, names: Sequence[object] | None, *, grows: bool
+) -> None:
+    """Make the model of a stream the model of a learner; both share it from now on.
+
+    ``names`` are the names of the features, None to keep the learner's own. If the stream
+    ``grows``, `OnlineLearner.learn_one` may add new classes.
+    """
+    if learner.__dict__.get("_held") is not model:
+        kept = learner.__dict__.get("_feature_names")
+        hold_model(learner, model, kept if names is None else names[: model.n_features])
+        learner._open = grows
+        learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
+    learner._streamed()
+
+
+def grows(learner: OnlineLearner) -> bool:
+    """Whether `OnlineLearner.learn_one` may add new classes to a fitted learner."""
+    return learner._open
+
+
+def check_unchanged(learner: OnlineLearner, model: Model) -> None:
+    """Raise ValueError if a parameter of the rules has changed since the model learned."""
+    before: dict[str, object] = {
+        "fit_intercept": model.fit_intercept,
+        "multi_class": model.multi_class,
+    }
+    now = {name: getattr(learner, name) for name in before}
+    if model.averages != bool(learner.average):
+        before["average"], now["average"] = model.averages, learner.average
+    for name, value in learner._settings(max(1, model.n_features)).items():
+        if getattr(learner, name, None) is not None:  # None stands for a default
+            before[name], now[name] = model.settings[name], value
+    for name, value in now.items():
+        if value != before[name]:
+            raise ValueError(
+                f"{name}={value!r} differs from {name}={before[name]!r}, with which the "
+                f"{type(learner).__name__} has learned: set it back, or fit again."
+            )
+
+
+def run_fields(learner: OnlineLearner) -> Body:
+    """Return what a fit has left besides the model, as JSON values for a model file."""
+    return write_run(int(learner.n_iter_), converged=learner.converged_, grows=learner._open)
+
+
+def restore_run(learner: OnlineLearner, fitted: Body) -> None:
+    """Restore what `run_fields` returned; InvalidJsonError if it is something else."""
+    learner.n_iter_, learner.converged_, learner._open = read_run(learner.model_, fitted)
+
+
+def _single_label(y: Hashable) -> Hashable:
     """The label as a Python object; ValueError if it is not a single label."""
     label = y.item() if isinstance(y, np.generic) else y
     single = isinstance(label, Hashable) and not isinstance(label, tuple | frozenset)

@@ -1,6 +1,6 @@
-"""Learners of weights alone: the perceptron, and those with another update rule.
+"""The perceptron, and learners that differ from it in the update rule only.
 
-Each is its parameters and its `_update`.
+Each learner consists of its parameters and its update rule (`_update`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,8 @@ from novikoff.core.orders import Greedy, named
 from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.updates import Update, passive_aggressive, perceptron
-from novikoff.learners.base import linear
-from novikoff.learners.inputs import (
-    MARGIN,
-    STEP,
-    Allowed,
-    ClassWeight,
-    MatrixLike,
-    OrderLike,
-    RandomState,
-    check_parameters,
-    check_remote,
-    check_start,
-    seed_of,
-    words,
-)
+from novikoff.learners.arrays import MatrixLike, check_remote, check_start
+from novikoff.learners.base import check_parameters, hold_model, linear
 from novikoff.learners.online import (
     LIMITS_BY_STOP,
     STRUCTURE,
@@ -42,12 +29,22 @@ from novikoff.learners.online import (
     Start,
     check_resumable,
 )
+from novikoff.learners.parameters import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Allowed,
+    ClassWeight,
+    OrderLike,
+    RandomState,
+    one_of,
+    seed_of,
+)
 from novikoff.proofs.remote import RemoteRows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class WeightLearner(OnlineLearner):
-    """A learner that keeps weights alone, with the parameters of all such."""
+    """A learner whose model consists of weights, with the parameters of all such learners."""
 
     fit_intercept: bool = True
     order: OrderLike = "permuted"
@@ -64,7 +61,7 @@ class WeightLearner(OnlineLearner):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _mixes: ClassVar[bool] = False  # whether it learns by parameter mixing from a cluster
+    _mixes: ClassVar[bool] = False  # whether rows of a cluster can be learned
 
     def fit(
         self,
@@ -74,21 +71,21 @@ class WeightLearner(OnlineLearner):
         intercept_init: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached.
+        """Learn from rows until a cycle makes no update, or until a limit is reached.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Float32 and float64 arrays in C order and CSR matrices, memory-mapped ones
-            too, are read in place. Or the rows of a cluster, which have their labels with them
-            (`novikoff.cluster.rows`): then the run is one of iterative parameter mixing (B11),
-            ``mixed_updates_`` is ΣΣ μ_i·k_i ≤ R²/γ² of each rule, and rows are not counted.
+            The rows. Float32 and float64 arrays in C order and CSR matrices are read in place, also
+            if they are memory-mapped. X may also be rows of a cluster, which contain their labels
+            (`novikoff.cluster.rows`). The run is then iterative parameter mixing (B11),
+            ``mixed_updates_`` is Σ μ_i·k_i ≤ R²/γ² of each rule, and ``update_counts_`` is absent.
         y : array-like of shape (n_samples,)
             The labels.
         coef_init, intercept_init : array-like, optional
-            The weights to start from, in the shapes of ``coef_`` and ``intercept_``.
+            Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps; a row of weight 0 does not take part.
+            Factors on the steps. Rows of weight 0 are not visited.
 
         Returns
         -------
@@ -97,15 +94,15 @@ class WeightLearner(OnlineLearner):
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C, within a second; the estimator then holds what it has learned. As after any
-            other exception it is what it was before if the training had not begun.
+            On Ctrl-C, within a second. The estimator then has what it has learned so far. After any
+            other exception the estimator is unchanged.
         """
         if isinstance(X, RemoteRows):
             return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
         return self._fit(X, y, sample_weight, (coef_init, intercept_init))
 
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """Blank weights, those given, or those that predict after the fit before."""
+        """The initial weights: zeros, the given weights, or the weights of the last fit."""
         model = linear(blank)
         W = check_start(*start, model.n_rules, model.n_features, self.fit_intercept)
         if W is None and before is not None:
@@ -120,22 +117,25 @@ class WeightLearner(OnlineLearner):
     def _fit_remote(self, rows: RemoteRows, *others: object) -> Self:
         """Learn from rows on a cluster."""
         with self._all_or_nothing():
-            check_parameters(self, self._allowed)
+            check_parameters(self)
             if not self._mixes:
                 name = type(self).__name__
                 raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
             plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
             labels = check_remote(self, rows, {**plain, "trace": False}, *others)
             if self.verbose:
-                raise ValueError("verbose is not known on a cluster: its rows have a progress=.")
+                raise ValueError("verbose must be 0 for rows on a cluster: they have progress=.")
             if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
-                raise ValueError("On a cluster the order is one by name that looks at each row.")
+                raise ValueError(
+                    "On a cluster the order must be a name: cyclic, fixed, permuted, blocks or "
+                    "random."
+                )
             model, seed = linear(self._blank(labels, rows.d)), seed_of(self.random_state)
             limits = Limits(self.max_epochs, self.max_updates, self.max_seconds)
             plan = Plan(self._update(), self._order(), limits, seed)
             run = rows.fit(plan, model.scheme, model.classes.tolist(), self.fit_intercept)
             model.W, model.totals = run.W, run.totals
-            self._take(model, [str(name) for name in rows.names] if rows.named else None)
+            hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
             self._open = False
             self.n_iter_ = run.epochs
             self.converged_ = run.converged
@@ -147,8 +147,8 @@ class WeightLearner(OnlineLearner):
         if not self.converged_:
             why = LIMITS_BY_STOP.get(run.stops[0], str(run.stops[0]))
             warnings.warn(
-                f"The run ended at {why} without an epoch that has every row right; "
-                "novikoff.separate tells whether there can be one.",
+                f"The run ended at {why} without an epoch that classifies every row correctly. "
+                "novikoff.separate decides whether a rule can do so.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -159,91 +159,113 @@ class WeightLearner(OnlineLearner):
 class Perceptron(WeightLearner):
     """Rosenblatt's perceptron: on a mistake y·f(x) ≤ δ, w ← w + μ·y·x and b ← b + μ·y.
 
-    On separable data it ends with a clean cycle after at most R²/γ² updates (from zero
-    weights with δ = 0), whatever the order of the rows: Novikoff's theorem (A2, B1).
-    It never stops early on a loss; a fit that ends without a clean cycle warns.
+    On separable data a run from zero weights with δ = 0 makes at most R²/γ² updates, in every order
+    of the rows, and then classifies every row correctly (Novikoff 1962; A2, B1). Here R is the
+    largest norm of a row [x, 1], and γ is the margin. A fit never stops early because a loss no
+    longer improves. It ends with a clean cycle, in which no row causes an update, or it warns that
+    it reached a limit.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is a bias b. It is learned like the weight of a column of ones (A3).
+        Whether the rules have a bias b. The bias is learned like the weight of a column of ones
+        (A3).
     margin : float, default=0.0
-        The threshold δ ≥ 0 of a mistake.
+        The threshold δ ≥ 0: a row with y·f(x) ≤ δ causes an update.
     step : float, default=1.0
-        The step μ > 0. From zero weights with ``margin=0`` it changes no prediction (B6).
+        The step size μ > 0. From zero weights with ``margin=0`` it changes no prediction (B6).
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        Which row comes next (A4): "cyclic", "fixed" (one random cycle), "permuted" (a fresh
-        one each epoch), "blocks" (blocks of neighbouring rows; the same for large data,
-        several times faster), "random" (independent draws), "max_distance",
-        "max_residual" (the worst row). A list such as [3, 1, 0, 2] is one cycle, repeated;
-        every row must be in it.
+        Which row is visited next (A4): "cyclic", "fixed" (the same random order in every epoch),
+        "permuted" (a new random order in every epoch), "blocks" (a random order of blocks of
+        neighbouring rows, several times faster on large data), "random" (independent draws),
+        "max_distance" or "max_residual" (the worst row). A list such as [3, 1, 0, 2] is a cycle
+        that is repeated; it must contain every row.
     average : bool or "averaged", default=False
-        Predict with the average of the weights over all steps (A9; Freund and Schapire 1999)
-        instead of the last weights; "averaged" means True. The last weights are best on separable
-        data, the average is often better on other data.
+        Whether to predict with the average of the weights over all steps (A9; Freund and Schapire
+        1999) instead of the last weights; "averaged" means True. The last weights are best on
+        separable data, the average is often better on other data.
     scale : "standard" or None, default=None
-        Whether the run sees features of mean 0 and variance 1 (sparse ones, and those of a fit
-        without intercept, are only divided), which often needs far fewer updates: R²/γ² depends
-        on scale and translation (B6). ``coef_`` and ``intercept_`` are for the features as
-        given; counts, ``margin``, and the trace with its w* are those of the run. Not for streams.
+        Whether the run sees features of mean 0 and variance 1. Features of a sparse matrix, and of
+        a fit without intercept, are divided but not shifted. The mistake bound R²/γ² depends on
+        scale and translation (B6), and a run on standardised features often needs far fewer
+        updates. ``coef_`` and ``intercept_`` are for the original features. Counts, ``margin`` and
+        the trace with its w* are about the standardised features. A stream cannot be scaled.
     max_epochs : int or None, default=1000
-        Limit on passes over the data; None for no limit.
+        A limit on the passes over the data; None for no limit.
     max_updates : int or None, default=None
-        Limit on updates, of each binary problem.
+        A limit on the updates of each rule.
     max_seconds : float or None, default=None
-        Limit on time, not counting a first compilation.
+        A limit on the time, not counting the time to compile loops.
     multi_class : {"ovr", "ovo"}, default="ovr"
-        One rule for each class against the rest, or for each pair of classes (A7).
+        For more than two classes: one rule for each class against the rest (one-vs-rest), or one
+        rule for each pair of classes (one-vs-one) (A7).
     class_weight : dict, "balanced" or None, default=None
-        Factors on the steps by class.
+        Factors on the steps, by class.
     warm_start : bool, default=False
-        Whether `fit` goes on from the weights of the last fit.
+        Whether `fit` starts from the weights of the last fit.
     trace : bool or array-like, default=False
-        Record every update in ``trace_``. Given a reference w*, of n_features entries, or
-        one more for its bias if there is an intercept, ⟨w*, w⟩ and the angle too (B3).
+        Whether to record every update in ``trace_``. Given a reference w* instead of True, the
+        trace also has ⟨w*, w⟩ and the angle (B3). w* has n_features entries, or one more for a
+        bias.
     random_state : int, RandomState or None, default=None
-        The seed of the order.
+        Random seed of the order.
     n_jobs : int or None, default=None
-        Threads for rules that are trained each for itself: those of one-vs-one, of a trace, of
-        a maximal rule. The result is the same.
+        The number of threads for rules that are trained one by one: one-vs-one rules, rules with a
+        trace, and rules of the orders "max_distance" and "max_residual". The result does not depend
+        on it.
     verbose : int, default=0
-        Print a line every so many epochs.
+        Print a line after every ``verbose`` epochs; 0 prints nothing.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-        The labels.
+        The labels, sorted.
     coef_ : array of shape (n_rules, n_features)
-        The weights: one rule for two classes, else one for each class or pair.
+        The weights of each rule. Two classes need one rule.
     intercept_ : array of shape (n_rules,)
-        The biases.
+        The bias of each rule.
     n_updates_ : int
-        Updates made, summed over the binary problems: what the theorem counts.
+        The number of updates, summed over the rules. The convergence theorem bounds it.
     n_mistakes_ : int
-        Those made on a row that was on the wrong side, y·f(x) ≤ 0; all of them if
-        ``margin`` is 0.
+        The number of updates on a row on the wrong side, y·f(x) ≤ 0. If ``margin`` is 0, every
+        update is one.
     n_iter_ : int
-        Epochs begun, the most of any rule; for streams, calls of `partial_fit`.
+        The number of epochs of the rule that needed the most; for streams, the number of calls of
+        `partial_fit`.
     converged_ : bool
-        Whether the fit ended with a clean cycle: for the last weights, every y·f(x) > δ on
-        the training rows, as given too if they were scaled. False once more has been learned
-        from a stream.
+        Whether the fit ended with a clean cycle, and y·f(x) > δ for the last weights on all
+        training rows (the original rows, if the run was on scaled rows). False after `partial_fit`
+        or `learn_one`.
     update_counts_ : array of shape (n_samples,), or CSR array of shape (n_rules, n_samples)
-        Updates on each row: the dual variables k_i of w = w₀ + μ·Σ k_i·a_i (A8). Gone
-        once more has been learned from a stream.
+        The number k_i of updates on each row: the dual variables in w = w₀ + μ·Σ k_i·a_i (A8).
+        Absent after `partial_fit` or `learn_one`.
     trace_ : Trace, or list of Trace for more than two classes
-        With ``trace``: one entry per update; ``trace_.weights(t)`` is w_t, the bias last, and
-        ``trace_.average(t)`` the running average.
+        With ``trace``: one entry for each update. ``trace_.weights(t)`` is w_t with the bias as its
+        last entry, ``trace_.average(t)`` is the running average.
     period_ : int or None, or list of them for more than two classes
-        The epochs after which the weights repeat for ever, found where it is exact (B8): rows and
-        weights are integers and each epoch is the same cycle, or takes the worst row. It proves
-        that no hyperplane has every row of the rule's classes strictly on its side.
+        The number of epochs after which the weights repeat forever (B8), or None. It is found only
+        if it is exact: rows and weights are integers, and each epoch visits the rows in the same
+        order or takes the worst row. A period proves that no hyperplane has every row of the rule's
+        classes strictly on its side.
     random_state_ : int
-        The random_state that repeats this fit.
+        The integer ``random_state`` that repeats this fit.
     mixed_updates_ : array of shape (n_rules,)
-        After a fit on a cluster: the updates as mixing counts them, at most R²/γ² of each rule.
+        After a fit on a cluster: Σ μ_i·k_i over all epochs and shards, at most R²/γ² of each rule.
+    model_ : Model
+        The model of `novikoff.core`, which contains all arrays and counts.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    References
+    ----------
+    Rosenblatt, F. (1958). The perceptron: a probabilistic model for information storage and
+    organization in the brain. *Psychological Review* 65(6), 386-408.
+
+    Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium
+    on the Mathematical Theory of Automata* 12, 615-622.
+
+    Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron
+    algorithm. *Machine Learning* 37(3), 277-296.
 
     Examples
     --------
@@ -265,8 +287,8 @@ class Perceptron(WeightLearner):
     _of_update = attrgetter("margin", "step", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
-        "margin": MARGIN,
-        "step": STEP,
+        "margin": NOT_NEGATIVE,
+        "step": POSITIVE,
     }
 
     def _update(self) -> Update:
@@ -275,43 +297,49 @@ class Perceptron(WeightLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressive(WeightLearner):
-    """Passive-aggressive: on a margin y·f(x) < 1, the nearest weights that make it 1.
+    """The passive-aggressive learner: the nearest weights that give the row a margin of 1.
 
-    With the loss ℓ = max(0, 1 − y·f(x)) and a = y·[x, 1], w ← w + τ·a with (A9; Crammer et al.
-    2006)
+    A row with y·f(x) < 1 causes an update w ← w + τ·a with a = y·[x, 1]. With the hinge loss
+    ℓ = max(0, 1 − y·f(x)), the step sizes are (A9; Crammer et al. 2006)
 
     * PA: τ = ℓ/‖a‖²
     * PA-I: τ = min(C, ℓ/‖a‖²)
     * PA-II: τ = ℓ/(‖a‖² + 1/(2C))
 
-    Guarantees for one pass from zero weights, any u, R = max‖a‖ and the losses ℓ* of u on the rows:
+    Guarantees for one pass from zero weights, for every u with losses ℓ* on the rows, R = max‖a‖:
     PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0; PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes;
     PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²) (`novikoff.bounds`).
 
-    It learns from every row within the margin, so that a fit rarely ends with a clean cycle: that
-    would need every y·f(x) ≥ 1 to the last bit. Rows whose ‖a‖² is beyond float64 are refused; PA
-    and PA-I do not move along one whose ‖a‖² is 0 there (no intercept, entries below 1e-162).
+    Rows with a margin below 1 keep causing updates, so that a fit rarely ends with a clean cycle:
+    that would need y·f(x) ≥ 1 on all rows to the last bit. Rows whose ‖a‖² exceeds the range of
+    float64 are rejected with an error. PA and PA-I make no step on a row whose ‖a‖² underflows to 0
+    (no intercept, and entries below 1e-162).
 
     Parameters
     ----------
     variant : {"PA-I", "PA", "PA-II"}, default="PA-I"
-        Whether steps are bounded by C, not at all, or made smaller throughout.
+        The step size: bounded by C, without a bound, or reduced by C.
     C : float, default=1.0
-        The larger, the more a single row may move the weights; PA does not use it.
+        The larger C is, the more a single row may move the weights. PA does not use it.
     fit_intercept, order, average, scale, max_updates, max_seconds, multi_class, class_weight, \
 warm_start, trace, random_state, n_jobs, verbose
         As in `Perceptron`.
     max_epochs : int or None, default=100
-        Limit on passes over the data; None for no limit.
+        A limit on the passes over the data; None for no limit.
 
     Attributes
     ----------
     classes_, coef_, intercept_, n_iter_, converged_, update_counts_, trace_, random_state_
         As in `Perceptron`; ``converged_`` means y·f(x) ≥ 1 for all rows.
     n_updates_ : int
-        Updates made, summed over the binary problems.
+        The number of updates, summed over the rules.
     n_mistakes_ : int
-        Those made on a row that was on the wrong side, y·f(x) ≤ 0.
+        The number of updates on a row on the wrong side, y·f(x) ≤ 0.
+
+    References
+    ----------
+    Crammer, K., Dekel, O., Keshet, J., Shalev-Shwartz, S. and Singer, Y. (2006). Online
+    passive-aggressive algorithms. *Journal of Machine Learning Research* 7, 551-585.
 
     Examples
     --------
@@ -329,8 +357,8 @@ warm_start, trace, random_state, n_jobs, verbose
     _of_update = attrgetter("variant", "C", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
-        "variant": words("PA-I", "PA", "PA-II"),
-        "C": STEP,
+        "variant": one_of("PA-I", "PA", "PA-II"),
+        "C": POSITIVE,
     }
 
     def _update(self) -> Update:

@@ -15,25 +15,35 @@ from novikoff.core.pocket import load_kernel
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
+from novikoff.formats.fitted_state import read_pocket, write_pocket
+from novikoff.formats.model_record import Body
+from novikoff.formats.tensors import Array, Tensors
 from novikoff.geometry.fewest_mistakes import FewestMistakes, find_rules
-from novikoff.learners.base import LinearLearner, linear, one_or_each
-from novikoff.learners.inputs import (
+from novikoff.learners.arrays import (
+    MatrixLike,
+    check_remote,
+    check_sample_weight,
+    check_start,
+)
+from novikoff.learners.base import (
+    LinearLearner,
+    check_parameters,
+    hold_model,
+    linear,
+    one_or_each,
+)
+from novikoff.learners.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
     COUNT,
-    JOBS,
+    MULTI_CLASS,
     RANDOM_STATE,
-    SECONDS,
+    SECONDS_OR_NONE,
     Allowed,
     ClassWeight,
-    MatrixLike,
     RandomState,
-    check_parameters,
-    check_remote,
-    check_start,
-    check_weights,
+    one_of,
     seed_of,
-    words,
 )
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
@@ -103,8 +113,6 @@ class Pocket(LinearLearner):
         Whether to start from the weights of the last fit.
     random_state : int, RandomState or None
         Random seed.
-    n_jobs : int, optional
-        Not used; present for API consistency.
 
     Attributes
     ----------
@@ -167,7 +175,6 @@ class Pocket(LinearLearner):
     class_weight: ClassWeight = None
     warm_start: bool = False
     random_state: RandomState = None
-    n_jobs: int | None = None
 
     n_errors_: float | list[float] = field(init=False)
     errors_lower_bound_: float | list[float] = field(init=False)
@@ -179,17 +186,16 @@ class Pocket(LinearLearner):
     converged_: bool = field(init=False)
 
     _allowed: ClassVar[Mapping[str, Allowed]] = {
-        "strategy": words("ratchet", "run_length", "textbook"),
+        "strategy": one_of("ratchet", "run_length", "textbook"),
         "refine": BOOLEAN,
         "lower_bound": BOOLEAN,
         "fit_intercept": BOOLEAN,
         "max_updates": COUNT,
-        "max_seconds": SECONDS,
-        "multi_class": words("ovr", "ovo"),
+        "max_seconds": SECONDS_OR_NONE,
+        "multi_class": MULTI_CLASS,
         "class_weight": CLASS_WEIGHT,
         "warm_start": BOOLEAN,
         "random_state": RANDOM_STATE,
-        "n_jobs": JOBS,
     }
 
     def fit(
@@ -237,7 +243,7 @@ class Pocket(LinearLearner):
         """Fit every rule; the limits that are returned say whether Ctrl-C was pressed."""
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = (
-            self._model.prediction_weights() if self.warm_start and "_held" in vars(self) else None
+            self.model_.prediction_weights() if self.warm_start and "_held" in vars(self) else None
         )
         rows, blank, codes = self._prepare(X, y)
         model = linear(blank)
@@ -248,7 +254,7 @@ class Pocket(LinearLearner):
                     "warm_start needs the number of features and of classes of the last fit."
                 )
             start = before
-        weights = check_weights(sample_weight, self.class_weight, model.classes, codes)
+        weights = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
         if weights is not None and not 0.0 < weights.max() < 1e300:
             raise ValueError("Weights must not be all zero, and must be below 1e300: scale them.")
         seed = seed_of(self.random_state)
@@ -272,7 +278,7 @@ class Pocket(LinearLearner):
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
         """Fit every rule where the rows are."""
-        check_parameters(self, self._allowed)
+        check_parameters(self)
         plain = {"class_weight": None, "warm_start": False}
         labels = check_remote(self, rows, plain, *others)
         if len(labels) > 2 and self.multi_class == "ovo":
@@ -289,7 +295,7 @@ class Pocket(LinearLearner):
             refine=self.refine,
             lower_bound=self.lower_bound,
         )
-        self._take(model, [str(name) for name in rows.names] if rows.named else None)
+        hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
         model.W[:] = np.column_stack([rule.w for rule in found])
         model.totals[1:] = [rule.updates for rule in found]
         self._take_found(model, found, whole=True)
@@ -317,5 +323,20 @@ class Pocket(LinearLearner):
         )
         self.optimal_ = one_or_each([n <= proof.bound for n, proof in found])
         self.certificate_, self.history_ = one_or_each(proofs), one_or_each(histories)
-        self.n_updates_ = self.n_mistakes_ = self._model.n_updates
+        self.n_updates_ = self.n_mistakes_ = self.model_.n_updates
         self.converged_ = not any(errors)
+
+
+def pocket_fields(pocket: Pocket) -> tuple[Body, dict[str, Array]]:
+    """Return what a fit has left besides the model, for a model file."""
+    proofs, histories = pocket.certificate_, pocket.history_
+    return write_pocket(
+        pocket._errors,
+        proofs if isinstance(proofs, list) else [proofs],
+        histories if isinstance(histories, list) else [histories],
+    )
+
+
+def restore_pocket(pocket: Pocket, fitted: Body, tensors: Tensors) -> None:
+    """Restore what `pocket_fields` returned; InvalidJsonError if it is something else."""
+    pocket._describe(*read_pocket(pocket.model_, fitted, tensors))

@@ -19,8 +19,8 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.packing import best_shares
+from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import linear
-from novikoff.learners.inputs import MatrixLike
 from novikoff.learners.pocket import Pocket
 from novikoff.proofs.error_bound import ErrorBound, running_bounds
 
@@ -201,7 +201,7 @@ def _best_linear_rule(
     The shapes are (1, n) and (n,), as in `Regret`.
     """
     pocket = Pocket(fit_intercept=fit_intercept, multi_class="ovo", random_state=random_state)
-    model = linear(pocket.fit(X, labels)._model)
+    model = linear(pocket.fit(X, labels).model_)
     codes = np.searchsorted(model.classes, labels)
     proofs = pocket.certificate_ if isinstance(pocket.certificate_, list) else [pocket.certificate_]
     least = _proved_mistakes(proofs, model.sides[codes])

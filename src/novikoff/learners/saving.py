@@ -1,51 +1,36 @@
-"""``nv.save`` and ``nv.load``: scikit-learn's estimators in files.
+"""``nv.save`` and ``nv.load``: estimators in model files.
 
-Commands use records, and never import it.
-What an estimator says of its proofs is derived from the proofs on loading, not believed.
+Commands work with records and never import this module, which imports scikit-learn. What an
+estimator says about its proofs is computed from the proofs when it is loaded.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from novikoff.core import orders
-from novikoff.core.schemes import sides_of
-from novikoff.errors import CertificateError, InvalidJsonError, ModelFileError
-from novikoff.formats import model_file
+from novikoff.errors import InvalidJsonError, ModelFileError
 from novikoff.formats.files import write_file
-from novikoff.formats.model_file import (
-    ESTIMATORS,
-    Array,
-    Body,
-    ModelRecord,
-    Tensors,
-    pocket_state,
-    run_state,
-)
-from novikoff.geometry.separability import Verdict
-from novikoff.learners.base import one_or_each
-from novikoff.learners.inputs import check_parameters
+from novikoff.formats.model_file import ESTIMATORS, dump_record, read_record
+from novikoff.formats.model_record import Body, ModelRecord
+from novikoff.formats.tensors import Array, Tensors
+from novikoff.learners.base import check_parameters, hold_model, names_of
 from novikoff.learners.kernel import Forgetron, KernelPerceptron
-from novikoff.learners.max_margin import MaxMargin
-from novikoff.learners.online import OnlineLearner
+from novikoff.learners.max_margin import MaxMargin, margin_fields, restore_margins
+from novikoff.learners.online import OnlineLearner, check_unchanged, restore_run, run_fields
 from novikoff.learners.perceptron import PassiveAggressive, Perceptron
-from novikoff.learners.pocket import Pocket
+from novikoff.learners.pocket import Pocket, pocket_fields, restore_pocket
 from novikoff.learners.stateful import PNormPerceptron, SecondOrderPerceptron
-from novikoff.proofs.certificate import Certificate
-from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.strict_json import as_json, take_fields
+from novikoff.proofs.strict_json import as_json
 
 Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin
-_Proof = TypeVar("_Proof", Certificate, ErrorBound)
-_Value = TypeVar("_Value")
 
-# Nothing is imported by name: these are the estimators and orders that a file can name.
+# The estimators and orders that a file can name. Nothing is imported by a name in a file.
 _CLASSES: Final[dict[str, type[Estimator]]] = {
     kind.__name__: kind
     for kind in (
@@ -53,8 +38,10 @@ _CLASSES: Final[dict[str, type[Estimator]]] = {
         *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron),
     )
 }
-_ORDERS: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
-_MAX_THREADS = 1024
+_ORDER_CLASSES: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
+# Parameters that estimators of older files had, and that changed nothing.
+_RETIRED: Final = {("Pocket", "n_jobs"), ("MaxMargin", "n_jobs")}
+_MAX_JOBS = 1024
 
 
 def save(
@@ -68,28 +55,27 @@ def save(
 ) -> None:
     """Write a fitted estimator to a file that `load` reads back, bit for bit.
 
-    The file is written whole or not at all. It holds everything that the estimator needs to
-    predict and to go on learning, and its proofs. It does not hold what is said of single rows
-    of the fit or of its run (``update_counts_``, ``trace_``, ``period_``, ``random_state_``), a
-    ``random_state`` that is a RandomState (it becomes None), nor requests for metadata; vectors
-    among the parameters come back as float64 arrays, classes that are strings as wide as the
-    longest.
+    The file is complete or absent, even after a crash. It contains everything that the estimator
+    needs to predict and to continue learning, and its proofs. It does not contain attributes about
+    single rows or about the run (``update_counts_``, ``trace_``, ``period_``, ``random_state_``),
+    nor metadata requests of scikit-learn. A ``random_state`` that is a RandomState becomes None.
+    Vectors among the parameters come back as float64 arrays.
 
     Parameters
     ----------
     model : estimator of novikoff
-        A fitted one.
+        The estimator, which must be fitted.
     path : path
-        Where to write; a file that is there is replaced with ``force``.
+        The file. An existing file is replaced if ``force`` is True.
     preprocessing, data, certificate : mapping, optional
-        What else to remember, as JSON can hold it: how rows were prepared, where they came
-        from, what was proved about them.
+        Further information to store, as JSON values: how rows were prepared, where they came from,
+        and what was proved about them.
 
     Raises
     ------
     ModelFileError, OutputError
-        If the model is not fitted or has something that a file cannot hold; if the file cannot
-        be written.
+        If the model is not fitted, if a file cannot hold one of its parameters, or if the file
+        cannot be written.
 
     Examples
     --------
@@ -104,32 +90,32 @@ def save(
     (['yes', 'no'], True)
     """
     record = replace(
-        record_of(model), preprocessing=preprocessing, data=data, certificate=certificate
+        to_record(model), preprocessing=preprocessing, data=data, certificate=certificate
     )
-    write_file(path, model_file.dump(record), force=force)
+    write_file(path, dump_record(record), force=force)
 
 
 def load(path: str | os.PathLike[str]) -> Estimator:
-    """The estimator in a model file that `save` or a command wrote.
+    """Read the estimator in a model file that `save`, `novikoff fit` or `novikoff stream` wrote.
 
-    It predicts, and goes on learning, bit for bit as the one that was saved.
+    The estimator predicts, and continues to learn, bit for bit like the estimator that was saved.
 
     Raises
     ------
     ModelFileError
-        If the file is not a model, or was altered; nothing in it is ever executed.
+        If the file is not a model, or was altered. Nothing in a file is ever executed.
     OSError
-        If the file is not there or may not be read.
+        If the file cannot be read.
     """
-    record = model_file.read(path)
+    record = read_record(path)
     try:
-        return estimator_of(record)
+        return from_record(record)
     except InvalidJsonError as error:
         raise ModelFileError(f"{os.fspath(path)} cannot be read as a model: {error}.") from None
 
 
-def record_of(model: Estimator) -> ModelRecord:
-    """A fitted estimator in plain values."""
+def to_record(model: Estimator) -> ModelRecord:
+    """Return the record of a fitted estimator; ModelFileError if a file cannot hold it."""
     kind = type(model).__name__
     if _CLASSES.get(kind) is not type(model):
         raise ModelFileError(
@@ -143,48 +129,49 @@ def record_of(model: Estimator) -> ModelRecord:
             name: _write_parameter(name, value)
             for name, value in model.get_params(deep=False).items()
         }
-        check_parameters(model, model._allowed)
+        check_parameters(model)
         if isinstance(model, OnlineLearner):
-            model._check_unchanged(model._model)
+            check_unchanged(model, model.model_)
     except (InvalidJsonError, TypeError, ValueError) as error:
         raise ModelFileError(f"The {kind} cannot be saved: {str(error).rstrip('.')}.") from None
-    listed: Iterable[object] | None = model.__dict__.get("_feature_names", model._vocabulary)
-    names = None if listed is None else list(listed)
-    if names == list(range(model.n_features_in_)):
-        names = None
-    return ModelRecord(kind, model._model, names, parameters, *_state_of(model))
+    return ModelRecord(kind, model.model_, names_of(model), parameters, *_fields_of(model))
 
 
-def estimator_of(record: ModelRecord) -> Estimator:
-    """The estimator of a record; InvalidJsonError says what is wrong with it."""
+def _fields_of(model: Estimator) -> tuple[Body, dict[str, Array]]:
+    """What a fit has left besides its model, as JSON values and arrays."""
+    if isinstance(model, OnlineLearner):
+        return run_fields(model), {}
+    return pocket_fields(model) if isinstance(model, Pocket) else margin_fields(model)
+
+
+def from_record(record: ModelRecord) -> Estimator:
+    """Return the estimator of a record; InvalidJsonError if the record is inconsistent."""
     model = _CLASSES[record.estimator]()
     try:
         for name, value in record.parameters.items():
-            model.set_params(**{name: _read_parameter(name, value)})
-        check_parameters(model, model._allowed)
+            if (record.estimator, name) not in _RETIRED:
+                model.set_params(**{name: _read_parameter(name, value)})
+        check_parameters(model)
         if isinstance(model, OnlineLearner):
-            model._check_unchanged(record.model)
+            check_unchanged(model, record.model)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJsonError(str(error)[:300].rstrip(".")) from None
-    names, tensors = record.names, Tensors(record.arrays)
-    texts = names is not None and set(map(type, names)) <= {str}
-    model._take(record.model, cast("list[str]", names) if texts else None)
-    if names is not None and not texts:
-        model._vocabulary = {name: k for k, name in enumerate(names)}
+    hold_model(model, record.model, record.names)
+    tensors = Tensors(record.arrays)
     if isinstance(model, OnlineLearner):
-        _take_run(model, record.fitted)
+        restore_run(model, record.fitted)
     elif record.model.averages or len(record.model.classes) < 2:
         raise InvalidJsonError(f"a {record.estimator} keeps no average and has two classes")
     elif isinstance(model, Pocket):
-        _take_pocket(model, record.fitted, tensors)
+        restore_pocket(model, record.fitted, tensors)
     else:
-        _take_margins(model, record.fitted, tensors)
+        restore_margins(model, record.fitted, tensors)
     tensors.end()
     return model
 
 
 def _write_parameter(name: str, value: Any) -> object:
-    """A parameter as JSON: an order by its name and fields, class weights as pairs."""
+    """Return a parameter as JSON: an order by its name and fields, class weights as pairs."""
     what = f"its parameter {name!r}"
     if isinstance(value, np.random.RandomState):
         return None
@@ -192,7 +179,7 @@ def _write_parameter(name: str, value: Any) -> object:
         value = np.array(value).tolist()
     elif name == "order" and not isinstance(value, str):
         kind = type(value).__name__
-        if _ORDERS.get(kind) is not type(value):
+        if _ORDER_CLASSES.get(kind) is not type(value):
             raise InvalidJsonError(
                 f"{what} is a {kind}, an order that a file cannot hold; set_params(order=...) to "
                 "another before saving"
@@ -213,108 +200,23 @@ def _write_parameter(name: str, value: Any) -> object:
 
 
 def _read_parameter(name: str, value: Any) -> object:
-    """What `_write_parameter` wrote; other parameters are checked by the estimator itself."""
+    """Read what `_write_parameter` wrote; the estimator checks all other parameters."""
     if name == "order" and isinstance(value, dict):
         options = dict(value)
         kind, size = options.pop("order", None), options.get("size", 1)
-        if not isinstance(kind, str) or kind not in _ORDERS:
+        if not isinstance(kind, str) or kind not in _ORDER_CLASSES:
             raise InvalidJsonError(f"its order is the unknown order {str(kind)[:80]!r}")
         if options.get("p") is not None:
             options["p"] = np.array(options["p"], dtype=np.float64)
         if type(size) is not int or size < 1:
             raise InvalidJsonError("the blocks of its order have no size")
-        return _ORDERS[kind](**options)
+        return _ORDER_CLASSES[kind](**options)
     if name == "class_weight" and isinstance(value, list):
         return dict(value)
     if name == "trace" and isinstance(value, list):
         return np.array(value, dtype=np.float64)
     if name == "trace" and not isinstance(value, bool):
         raise InvalidJsonError("its parameter 'trace' is neither true, false nor a vector")
-    if name == "n_jobs" and isinstance(value, int) and not 0 < abs(value) <= _MAX_THREADS:
-        raise InvalidJsonError(f"its parameter 'n_jobs' is 0 or beyond {_MAX_THREADS}")
+    if name == "n_jobs" and isinstance(value, int) and not 0 < abs(value) <= _MAX_JOBS:
+        raise InvalidJsonError(f"its parameter 'n_jobs' is 0 or beyond {_MAX_JOBS}")
     return value
-
-
-def _state_of(model: Estimator) -> tuple[Body, dict[str, Array]]:
-    """What a fit has left beside its model, one entry for each rule: plain values and arrays."""
-    if isinstance(model, OnlineLearner):
-        return run_state(int(model.n_iter_), converged=model.converged_, grows=model._open), {}
-    if isinstance(model, Pocket):
-        proofs = _listed(model.certificate_)
-        return pocket_state(model._errors, proofs, _listed(model.history_))
-    arrays: dict[str, Array] = {}
-    for rule, support in enumerate(_listed(model.support_)):
-        arrays[f"support.{rule}"] = support
-        arrays[f"dual.{rule}"] = _listed(model.dual_coef_)[rule]
-    found = [verdict.certificate for verdict in _listed(model.verdict_)]
-    return {"certificates": [proof.to_json() for proof in found if proof]}, arrays
-
-
-def _take_run(model: OnlineLearner, fitted: Body) -> None:
-    model.n_iter_, model.converged_, model._open = take_fields(
-        fitted, "its fit", n_iter="count", converged="flag", open="flag"
-    )
-    if len(model._model.classes) < 2 and not model._open:
-        raise InvalidJsonError("it has one class only, which a stream alone may have")
-
-
-def _take_pocket(model: Pocket, fitted: Body, tensors: Tensors) -> None:
-    errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
-    proofs = _read_proofs(model, texts, ErrorBound.from_json)
-    found = [n for n in map(_read_cost, errors) if n is not None]
-    if len(found) != len(proofs) or len(found) < len(errors):
-        raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
-    if any(n < proof.bound for n, proof in zip(found, proofs, strict=True)):
-        raise InvalidJsonError("it claims fewer errors than its certificate allows")
-    histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
-    model._describe(found, proofs, histories)
-
-
-def _read_cost(value: object) -> int | Fraction | None:
-    """A number of mistakes, or the numerator and denominator of their cost; None for all else."""
-    if type(value) is int and 0 <= value < 2**1023:
-        return value
-    match value:
-        case [int(top), int(bottom)] if 0 <= top < bottom << 1023:
-            return Fraction(top, bottom)
-    return None
-
-
-def _take_margins(model: MaxMargin, fitted: Body, tensors: Tensors) -> None:
-    (texts,) = take_fields(fitted, "its fit", certificates="list")
-    proofs = _read_proofs(model, texts, Certificate.from_json)
-    if any(proof.kind != "separable" for proof in proofs):
-        raise InvalidJsonError("a certificate in it is not of separable classes")
-    verdicts = [Verdict.from_certificate(proof) for proof in proofs]
-    supports = [tensors.take(f"support.{rule}", "int64", None) for rule in range(len(proofs))]
-    duals = [tensors.take(f"dual.{k}", "float64", len(rows)) for k, rows in enumerate(supports)]
-    free = model.fit_intercept and model.bias == "free"
-    margins = [verdict.geometric_margin if free else verdict.margin for verdict in verdicts]
-    model.margin_, model.support_ = one_or_each(margins), one_or_each(supports)
-    model.dual_coef_, model.verdict_ = one_or_each(duals), one_or_each(verdicts)
-
-
-def _read_proofs(
-    model: Pocket | MaxMargin, texts: list[object], read: Callable[[str], _Proof]
-) -> list[_Proof]:
-    """A certificate for each rule, refused if it is about another problem."""
-    rules, found = model._model, []
-    if len(texts) != rules.n_rules:
-        raise InvalidJsonError(f"it has {len(texts)} certificates for {rules.n_rules} rules")
-    for rule, text in enumerate(texts):
-        try:
-            proof = read(text if isinstance(text, str) else "")
-        except (CertificateError, RecursionError) as error:
-            reason = str(error)[:200]
-            raise InvalidJsonError(f"a certificate in it cannot be read ({reason})") from None
-        about = proof.d, proof.fit_intercept, (proof.positive, proof.negative)
-        sides = sides_of(rules.scheme, rules.classes, rule)
-        if about != (rules.n_features, bool(rules.fit_intercept), sides):
-            raise InvalidJsonError("a certificate in it is about other classes or features")
-        found.append(proof)
-    return found
-
-
-def _listed(value: _Value | list[_Value]) -> list[_Value]:
-    """The value of each rule; an estimator of one rule shows it bare."""
-    return value if isinstance(value, list) else [value]

@@ -1,6 +1,7 @@
-"""Learners whose model has a loop of its own.
+"""Learners whose model has its own loop: the p-norm and the second-order perceptron.
 
-Each is its parameters, its model (`_kind`), and `_settings`, the numbers of the model's formula.
+Each learner consists of its parameters, the class of its model (`_kind`), and the settings of the
+model (`_settings`).
 """
 
 from __future__ import annotations
@@ -18,21 +19,28 @@ from novikoff.core.p_norm import PNormModel
 from novikoff.core.rows import Vector
 from novikoff.core.second_order import SecondOrderModel
 from novikoff.core.updates import Update, perceptron
-from novikoff.learners.inputs import (
-    STEP,
+from novikoff.learners.arrays import MatrixLike
+from novikoff.learners.online import (
+    STRUCTURE,
+    OnlineLearner,
+    Start,
+    check_resumable,
+    check_unchanged,
+    streams,
+)
+from novikoff.learners.parameters import (
+    POSITIVE,
     Allowed,
     ClassWeight,
-    MatrixLike,
     OrderLike,
     RandomState,
-    is_number,
+    is_real,
 )
-from novikoff.learners.online import STRUCTURE, OnlineLearner, Start, check_resumable, streams
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class StateLearner(OnlineLearner):
-    """A learner whose rules keep more than weights."""
+    """A learner whose model contains more than weights."""
 
     order: OrderLike = "permuted"
     max_epochs: int | None = 1000
@@ -59,7 +67,7 @@ class StateLearner(OnlineLearner):
         y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows until a cycle is clean or a limit is reached.
+        """Learn from rows until a cycle makes no update, or until a limit is reached.
 
         Parameters
         ----------
@@ -68,7 +76,7 @@ class StateLearner(OnlineLearner):
         y : array-like of shape (n_samples,)
             The labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps; a row of weight 0 does not take part.
+            Factors on the steps. Rows of weight 0 are not visited.
 
         Returns
         -------
@@ -77,8 +85,8 @@ class StateLearner(OnlineLearner):
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C; the estimator then holds what it has learned. After any other exception it is
-            what it was before.
+            On Ctrl-C. The estimator then has what it has learned so far. After any other exception
+            the estimator is unchanged.
         """
         return self._fit(X, y, sample_weight)
 
@@ -86,55 +94,64 @@ class StateLearner(OnlineLearner):
         order = super()._order()
         if isinstance(order, Greedy):
             raise ValueError(
-                f"A {type(self).__name__} takes no maximal rule: the order must be one of "
-                "cyclic, fixed, permuted, blocks and random, a list, or such an object."
+                f"A {type(self).__name__} cannot look for the worst row: the order must be one of "
+                "cyclic, fixed, permuted, blocks and random, a list of row numbers, or an object "
+                "of novikoff.orders for one of these."
             )
         return order
 
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """Blank, or a copy of the model of the last fit, to go on from."""
+        """A blank model, or with warm_start a copy of the model of the last fit."""
         if before is None:
             return blank
         try:
             streams(self)
         except AttributeError as error:
-            raise ValueError(f"warm_start goes on as a stream does. {error}") from None
+            raise ValueError(f"warm_start continues as a stream does. {error}") from None
         check_resumable(before, blank)
-        self._check_unchanged(before)
+        check_unchanged(self, before)
         return before.copy()
 
 
 @dataclass(eq=False, repr=False)
 class PNormPerceptron(StateLearner):
-    """The p-norm perceptron: for targets that few of many features decide.
+    """The p-norm perceptron, for data in which few of many features decide the class.
 
-    On a mistake θ ← θ + y·[x, 1]; it predicts by w = ∇½‖θ‖_p², that is
+    A mistake causes the update θ ← θ + y·[x, 1]. The weights are w = ∇½‖θ‖_p², that is
     ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (A9; Grove, Littlestone and Schuurmans 2001;
     Gentile 2003).
 
     Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, at most (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where
-    X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 it is the
-    `Perceptron`, mistake for mistake; with p = 2·ln d the bound grows with ‖u‖₁² and ln d only.
+    X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 the learner
+    makes the same mistakes as the `Perceptron`. With p = 2·ln d the bound grows with ‖u‖₁² and
+    ln d only.
 
     Parameters
     ----------
     p : float, default=2.0
-        From 2 to 500, as larger powers leave float64; about 2·ln(n_features) where few features
-        decide.
+        The exponent, from 2 to 500; larger powers exceed the range of float64. A good value is
+        about 2·ln(n_features) if few features decide.
     fit_intercept, max_seconds, multi_class, class_weight, random_state, verbose
-        As in `Perceptron`; a weight c makes it the run on c·[x, 1].
+        As in `Perceptron`. A row of weight c is learned as c·[x, 1].
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        As in `Perceptron`, but no maximal rule.
+        As in `Perceptron`, except "max_distance" and "max_residual".
     max_epochs : int or None, default=1000
-        Limit on passes over the data; None for no limit.
+        A limit on the passes over the data; None for no limit.
     warm_start : bool, default=False
-        Whether `fit` goes on from what the last fit has learned; counts go on too.
+        Whether `fit` starts from the model of the last fit. Counts continue too.
 
     Attributes
     ----------
     classes_, coef_, intercept_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, \
 period_, random_state_
         As in `Perceptron`; ``coef_`` and ``intercept_`` are w.
+
+    References
+    ----------
+    Grove, A. J., Littlestone, N. and Schuurmans, D. (2001). General convergence results for linear
+    discriminant updates. *Machine Learning* 43(3), 173-210.
+
+    Gentile, C. (2003). The robustness of the p-norm algorithms. *Machine Learning* 53(3), 265-299.
 
     Examples
     --------
@@ -154,7 +171,7 @@ period_, random_state_
     _of_update = attrgetter("p", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
-        "p": Allowed(lambda p: is_number(p) and 2 <= p <= 500, "a number from 2 to 500"),
+        "p": Allowed(lambda p: is_real(p) and 2 <= p <= 500, "a number from 2 to 500"),
     }
 
     def _kind(self) -> type[Model]:
@@ -166,46 +183,52 @@ period_, random_state_
 
 @dataclass(eq=False, repr=False)
 class SecondOrderPerceptron(StateLearner):
-    """The second-order perceptron: for features whose spectrum is skewed.
+    """The second-order perceptron, for features that are strongly correlated or unevenly scaled.
 
-    With A = a·I + Σ a_i·a_iᵀ and v = Σ a_i over the mistakes, a_i = y_i·[x_i, 1], it predicts by
-    w = A⁻¹v (A9; Cesa-Bianchi, Conconi and Gentile 2005). A row that is right costs O(d), a mistake
-    O(d²).
+    With A = a·I + Σ a_i·a_iᵀ and v = Σ a_i over the mistakes, where a_i = y_i·[x_i, 1], the weights
+    are w = A⁻¹v (A9; Cesa-Bianchi, Conconi and Gentile 2005). A row that is classified correctly
+    takes time O(d), a mistake takes O(d²).
 
     Guarantee: for every u and γ > 0 the mistakes are at most (D + √(uᵀAu·G))/γ
-    (`novikoff.bounds.second_order_bound`), where D is the sum of max(0, γ − ⟨a_i, u⟩) over them and
-    G is ``potential_``, or ``log_det_`` above it. Float64 holds that while the scales of features
-    differ by less than some 1e14.
+    (`novikoff.bounds.second_order_bound`), where D is the sum of max(0, γ − ⟨a_i, u⟩) over the
+    mistakes and G is ``potential_``, which is at most ``log_det_``. In float64 this holds while the
+    scales of the features differ by a factor of less than about 1e14.
 
     Parameters
     ----------
     a : float, default=1.0
-        The weight of the identity; the larger, the nearer to the perceptron.
+        The factor on the identity. The larger it is, the more the learner behaves like the
+        perceptron.
     fit_intercept, max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
     class_weight : dict, "balanced" or None, default=None
-        Weights by class. A mistake of weight c counts c-fold in A and v. The bound then holds for
-        the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in D and ``potential_``
-        as G.
+        Weights by class. A mistake of weight c is multiplied by c in A and v. The bound then holds
+        for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in D and
+        ``potential_`` as G.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        As in `Perceptron`, but no maximal rule.
+        As in `Perceptron`, except "max_distance" and "max_residual".
     max_epochs : int or None, default=1000
-        Limit on passes over the data; None for no limit.
+        A limit on the passes over the data; None for no limit.
     warm_start : bool, default=False
-        Whether `fit` goes on from what the last fit has learned; counts go on too.
+        Whether `fit` starts from the model of the last fit. Counts continue too.
 
     Attributes
     ----------
     classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
         As in `Perceptron`.
     coef_, intercept_ : arrays
-        w of each rule. Scores are ⟨w, x⟩ + b, not divided by
-        1 + [x, 1]ᵀA⁻¹[x, 1] as in the paper, which changes no sign.
+        w of each rule. Scores are ⟨w, x⟩ + b. The paper divides them by 1 + [x, 1]ᵀA⁻¹[x, 1], which
+        changes no sign.
     log_det_ : array of shape (n_rules,)
-        ln det(A/a), what the bound of the theorem contains.
+        ln det(A/a), a term of the bound.
     potential_ : array of shape (n_rules,)
-        Σ a_iᵀA⁻¹a_i over the mistakes, A with the mistake: at most ``log_det_``. With weights,
-        Σ c_i²·a_iᵀA⁻¹a_i.
+        Σ a_iᵀA⁻¹a_i over the mistakes, where A includes the mistake: at most ``log_det_``. With
+        weights, Σ c_i²·a_iᵀA⁻¹a_i.
+
+    References
+    ----------
+    Cesa-Bianchi, N., Conconi, A. and Gentile, C. (2005). A second-order perceptron algorithm.
+    *SIAM Journal on Computing* 34(3), 640-668.
 
     Examples
     --------
@@ -226,7 +249,7 @@ class SecondOrderPerceptron(StateLearner):
     _of_update = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
-        "a": STEP,
+        "a": POSITIVE,
     }
 
     @property

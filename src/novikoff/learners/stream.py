@@ -14,12 +14,12 @@ from typing import BinaryIO, TypeAlias, cast
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.core.linear_model import LinearModel
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import ReadOptions, StreamOptions
 from novikoff.jobs.stream import Progress, StreamRun, StreamSession, is_power_of_two
-from novikoff.learners.inputs import Example, check_parameters, class_factor
-from novikoff.learners.online import streams
+from novikoff.learners.arrays import Example, class_factor
+from novikoff.learners.base import check_parameters, linear
+from novikoff.learners.online import adopt_stream, grows, learn_example, streams
 from novikoff.learners.perceptron import Perceptron
 
 Item: TypeAlias = tuple[object, object]
@@ -106,13 +106,13 @@ def stream(
 
 def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
     """A run that goes on from what a learner knows."""
-    check_parameters(learner, learner._allowed)
+    check_parameters(learner)
     try:
         streams(learner)
     except AttributeError as error:
         raise ValueError(str(error)) from None
     class_factor(learner.class_weight, None)  # refuses 'balanced'
-    known = learner._model if learner.__sklearn_is_fitted__() else None
+    known = linear(learner.model_) if learner.__sklearn_is_fitted__() else None
     if known is not None:
         labels = known.classes.tolist()
         if classes is not None and set(classes) != set(labels):
@@ -120,7 +120,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
                 f"The classes given are {list(classes)}, but the learner knows {labels}: leave "
                 "them out, or begin with a new learner."
             )
-        classes = classes if learner._open else labels
+        classes = classes if grows(learner) else labels
     return StreamRun(
         margin=float(learner.margin),
         step=float(learner.step),
@@ -129,7 +129,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
         multi_class=learner.multi_class,
         class_weight=cast("Mapping[Hashable, float] | None", learner.class_weight),
         classes=classes,
-        model=cast("LinearModel | None", known),
+        model=known,
     )
 
 
@@ -184,15 +184,9 @@ def _learn_pairs(
 
 
 def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = None) -> None:
-    """Let a learner hold the model of a run, which both share from now on."""
-    if run.model is None or not run.rows:
-        return
-    if learner.__dict__.get("_held") is not run.model:
-        kept = learner.__dict__.get("_feature_names")
-        learner._take(run.model, kept if names is None else names[: run.model.n_features])
-        learner._open = run.classes is None
-        learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
-    learner._streamed()
+    """Give a learner the model of a run, once a row has been learned."""
+    if run.model is not None and run.rows:
+        adopt_stream(learner, run.model, names, grows=run.classes is None)
 
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
@@ -205,11 +199,11 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
         )
     known = len(learner.classes_) if learner.__sklearn_is_fitted__() else len(run.classes or ())
     try:
-        scores, code = learner._learn_one(x, y, run.classes)
+        scores, code = learn_example(learner, x, y, run.classes)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
-    model = cast(LinearModel, learner._model)
+    model = linear(learner.model_)
     novel = len(model.classes) > max(2, known)
     run.count(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
 

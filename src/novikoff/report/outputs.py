@@ -13,7 +13,8 @@ import numpy as np
 from novikoff.data.recipe import NumberedNames
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.files import Content
-from novikoff.formats.model_file import ModelRecord, pocket_state, run_state
+from novikoff.formats.fitted_state import write_pocket, write_run
+from novikoff.formats.model_record import ModelRecord
 from novikoff.jobs.study_records import REST, EachRow, Study
 from novikoff.report.summary import Report
 
@@ -40,9 +41,9 @@ def contents(report: Report) -> dict[str, Content]:
         data=origin,
         certificate={"sha256": certificate_file.digest(proofs, origin, recipe)} if proofs else None,
     )
-    made: dict[str, Content] = {"model": model_file.dump(record)}
+    made: dict[str, Content] = {"model": model_file.dump_record(record)}
     if proofs:
-        made["certificate"] = certificate_file.dump(proofs, origin, recipe).encode()
+        made["certificate"] = certificate_file.dump_proofs(proofs, origin, recipe).encode()
     if found.each_row is not None:
         made["rows"] = row_table(report, found.each_row)
     return made
@@ -56,7 +57,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
         "multi_class": model.multi_class,
     }
     if found.rule == "fewest mistakes":
-        fitted, arrays = pocket_state(
+        fitted, arrays = write_pocket(
             [int(best.errors) for best in found.pocket],
             [best.proof for best in found.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
@@ -73,7 +74,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
             "max_epochs": run.max_epochs,
             "max_updates": run.max_updates,
         }
-    fitted = run_state(0 if run is None else run.epochs, converged=clean)
+    fitted = write_run(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
 
 

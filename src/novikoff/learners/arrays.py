@@ -1,116 +1,75 @@
-"""From what a user passes to what the core takes: rows, labels, weights, parameters."""
+"""From the arrays that a user passes to a problem: rows, labels, weights of rows, examples."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Hashable, Mapping
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from novikoff.core.model import Labels
-from novikoff.core.orders import Order
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
+from novikoff.learners.parameters import LARGEST, ClassWeight
 from novikoff.proofs.remote import RemoteRows
 
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
-ClassWeight: TypeAlias = Mapping[Hashable, float] | Literal["balanced"] | None
-RandomState: TypeAlias = int | np.random.RandomState | None
-OrderLike: TypeAlias = str | Sequence[int] | Indices | Order
 
-LARGEST = float(np.finfo(np.float64).max)
-_FLOATS = frozenset({float, bool, np.float64, np.float32})  # what float64 holds, whatever it is
+# Types whose values float64 holds exactly, and types whose values it holds up to 2**53.
+_FLOATS = frozenset({float, bool, np.float64, np.float32})
 _NUMBERS = _FLOATS | {int, np.int64}
 
 
-class Allowed(NamedTuple):
-    """What a parameter must be."""
+class TrainingData(NamedTuple):
+    """The rows of a fit, the sorted classes, and the class of each row."""
 
-    holds: Callable[[Any], bool]
-    says: str
-
-
-def is_number(value: Any, kind: type = Real) -> bool:
-    """Whether this is a real number, or a whole one with ``kind=Integral``, and no boolean."""
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+    rows: Rows
+    classes: Labels
+    codes: Indices
 
 
-def optional(allowed: Allowed) -> Allowed:
-    """The same, or None."""
-    return Allowed(lambda value: value is None or allowed.holds(value), f"{allowed.says}, or None")
-
-
-def words(*allowed: str) -> Allowed:
-    """One of these."""
-    return Allowed(
-        lambda value: isinstance(value, str) and value in allowed, " or ".join(map(repr, allowed))
-    )
-
-
-BOOLEAN = Allowed(lambda value: isinstance(value, bool | np.bool_), "True or False")
-MARGIN = Allowed(lambda v: is_number(v) and 0 <= v <= LARGEST, "a finite number, not negative")
-STEP = Allowed(lambda v: is_number(v) and 0 < v <= LARGEST, "a finite number above 0")
-COUNT = Allowed(lambda v: is_number(v, Integral) and v >= 1, "a whole number above 0")
-COUNT_OR_NONE = optional(COUNT)
-SECONDS = optional(Allowed(lambda v: is_number(v) and v > 0, "a number above 0"))
-JOBS = optional(Allowed(lambda v: is_number(v, Integral) and v != 0, "a whole number, but not 0"))
-VERBOSE = Allowed(lambda v: isinstance(v, Integral) and int(v) >= 0, "a whole number, not negative")
-CLASS_WEIGHT = Allowed(
-    lambda value: value is None or isinstance(value, dict) or words("balanced").holds(value),
-    "a dict of class → weight, 'balanced' or None",
-)
-RANDOM_STATE = Allowed(
-    lambda value: (
-        value is None
-        or isinstance(value, np.random.RandomState)
-        or (is_number(value, Integral) and 0 <= value < 2**32)
-    ),
-    "a whole number from 0 to 2**32 − 1, a RandomState or None",
-)
-
-
-def check_parameters(estimator: BaseEstimator, allowed: Mapping[str, Allowed]) -> None:
-    """Raise ValueError if a parameter is not what it must be."""
-    for name, wanted in allowed.items():
-        value = getattr(estimator, name)
-        if not wanted.holds(value):
-            kind = type(estimator).__name__
-            raise ValueError(
-                f"The {name!r} parameter of {kind} must be {wanted.says}, not {value!r}."
-            )
+def training_data(
+    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, fit_intercept: bool
+) -> TrainingData:
+    """Check the rows and labels of a fit, of which there must be two classes or more."""
+    matrix, labels = check_rows_and_labels(estimator, X, y, reset=True)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+    return TrainingData(finite_rows(estimator, matrix, fit_intercept), classes, codes)
 
 
 def check_rows_and_labels(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, *, reset: bool
 ) -> tuple[Matrix, Labels]:
-    """X as in `check_rows`, and one label per row."""
+    """Check X as `check_rows` does, and that y has one label per row."""
     check_same_index(X, y)
     rows = check_rows(estimator, X, y, reset=reset)
-    check_labels(y)
-    labels = column_or_1d(y, warn=True)
+    if type(y) is not np.ndarray or y.ndim != 1:
+        check_labels(y)  # now, because the next line turns None among strings into "None"
+    labels = check_labels(column_or_1d(y, warn=True))
     check_classification_targets(labels)
     if len(labels) != rows.shape[0]:
         raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(labels)} labels.")
-    return rows, check_labels(labels)
+    return rows, labels
 
 
 def check_rows(
     estimator: BaseEstimator, X: MatrixLike, *labels: npt.ArrayLike | None, reset: bool
 ) -> Any:
-    """X as `check_matrix` makes it, whose sentences are those of `separate` too.
+    """Check X as `novikoff.separate` does, then compare it with what the estimator has seen.
 
-    scikit-learn then looks at the number and names of the features, and at whether there is a y.
-    Finiteness is checked by `pose`.
+    scikit-learn compares the number and the names of the features, and requires y. With ``reset``
+    the estimator takes them from X. `finite_rows` checks later that all entries are finite.
     """
     rows = check_matrix(X)
     names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "to_numpy") else []
@@ -118,27 +77,22 @@ def check_rows(
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has two columns named {twice!r}: rename one of them.")
     validate_data(estimator, X, *labels, reset=reset, skip_check_array=True)
-    if rows.shape[1] != estimator.n_features_in_:  # categories have become columns of their own
+    if rows.shape[1] != estimator.n_features_in_:  # categories became several columns
         raise ValueError(
-            "X has columns of categories, of which an estimator may see others next time: encode "
-            "them first, for instance by scikit-learn's OneHotEncoder."
+            "X has columns of categories. The next X may have other categories, so an estimator "
+            "needs them encoded, for instance by scikit-learn's OneHotEncoder."
         )
     return rows
 
 
-def check_classes(
-    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None
-) -> tuple[Matrix, Labels, Indices]:
-    """X as in `check_rows`, the classes, of which there must be two, and each row's."""
-    rows, labels = check_rows_and_labels(estimator, X, y, reset=True)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
-    return rows, classes, codes
+def finite_rows(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Rows:
+    """Return the rows of X; ValueError with row and column if an entry is not finite."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return Rows.of(X, bool(fit_intercept), names=names)
 
 
-def code_labels(y: Labels, classes: Labels) -> Indices:
-    """The position of every label in ``classes``."""
+def codes_among(y: Labels, classes: Labels) -> Indices:
+    """Return the position of every label in ``classes``; ValueError if one is not there."""
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     strange = np.flatnonzero(classes[codes] != y)
     if len(strange) > 0:
@@ -149,49 +103,43 @@ def code_labels(y: Labels, classes: Labels) -> Indices:
     return codes
 
 
-def finite_rows(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Rows:
-    """The rows of X; raises ValueError where X is not finite."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return Rows.of(X, bool(fit_intercept), names=names)
-
-
-def check_weights(
+def check_sample_weight(
     sample_weight: npt.ArrayLike | None, class_weight: ClassWeight, classes: Labels, codes: Indices
 ) -> Vector | None:
-    """The factor on each row's steps, or None if it is 1 everywhere."""
+    """Return the product of row and class weights for each row, or None if all are 1."""
     if sample_weight is None and class_weight is None:
         return None
-    weights = np.ones(len(codes))
+    factors = np.ones(len(codes))
     if sample_weight is not None:
         given = as_floats(sample_weight, "sample_weight")
-        if given.shape not in ((), weights.shape):
+        if given.shape not in ((), factors.shape):
             raise ValueError(f"sample_weight has shape {given.shape}, but X has {len(codes)} rows.")
-        weights *= given
-        _check_factors(weights)
-        if not weights.any():
+        factors *= given
+        _check_factors(factors)
+        if not factors.any():
             raise ValueError("Sample weights must contain at least one non-zero number.")
     if class_weight is not None:
         try:
             by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         except OverflowError:
             by_class = np.full(len(classes), math.inf)
-        weights *= by_class[codes]
-    _check_factors(weights)
-    return weights
+        factors *= by_class[codes]
+    _check_factors(factors)
+    return factors
 
 
-def _check_factors(weights: Vector) -> None:
-    if not np.isfinite(weights).all() or (weights < 0.0).any():
+def _check_factors(factors: Vector) -> None:
+    if not np.isfinite(factors).all() or (factors < 0.0).any():
         raise ValueError("Weights must be finite and not negative.")
 
 
-def class_factor(weights: ClassWeight, label: Hashable) -> float:
-    """The factor on the steps of a class: 1 unless it has a weight."""
-    if isinstance(weights, str):
+def class_factor(class_weight: ClassWeight, label: Hashable) -> float:
+    """Return the weight of a class in a stream: 1 unless ``class_weight`` has one."""
+    if isinstance(class_weight, str):
         raise ValueError(
             "class_weight='balanced' needs all rows at once: pass the weights as a dict."
         )
-    given = 1.0 if weights is None else weights.get(label, 1.0)
+    given = 1.0 if class_weight is None else class_weight.get(label, 1.0)
     try:
         factor = float(given)
     except OverflowError:
@@ -210,7 +158,7 @@ def check_start(
     n_features: int,
     fit_intercept: bool,
 ) -> Vector | None:
-    """Initial weights as a (p, n_rules) matrix, or None if none are given."""
+    """Return the initial weights as an array of shape (p, n_rules), or None if none are given."""
     if coef is None and intercept is None:
         return None
     start = np.zeros((n_features + 1, n_rules))
@@ -234,7 +182,7 @@ def _shaped(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> Vector:
 
 
 def as_floats(values: npt.ArrayLike, name: str) -> Vector:
-    """An array of float64, or ValueError where a number is too large for one, or complex."""
+    """Return an array of float64; ValueError if a number is complex or float64 would round it."""
     array = np.asarray(values)
     if array.dtype.kind == "c":
         raise ValueError(f"{name} contains complex numbers.")
@@ -246,12 +194,12 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
         raise ValueError(f"{name} contains a number beyond the range of float64.") from None
 
 
-def vector_of(x: npt.ArrayLike) -> Vector:
-    """One example as floats, finite or not, none of them rounded."""
+def example_vector(x: npt.ArrayLike) -> Vector:
+    """Return one example as float64, finite or not; ValueError if a number would be rounded."""
     if isinstance(x, list | tuple) and _FLOATS.issuperset(map(type, x)):
         return np.array(x, dtype=np.float64)
     array = np.asarray(x)
-    if array.ndim != 1 or array.size == 0:  # its shape is looked at later
+    if array.ndim != 1 or array.size == 0:  # the caller checks the shape
         return as_floats(x, "x")
     given: Any = array[None] if hasattr(x, "dtype") else [x]
     try:
@@ -261,8 +209,8 @@ def vector_of(x: npt.ArrayLike) -> Vector:
     return np.asarray(row, dtype=np.float64)
 
 
-def values_of(x: Mapping[Hashable, float]) -> Vector:
-    """The values of a dict as floats, finite or not, none of them rounded."""
+def example_values(x: Mapping[Hashable, float]) -> Vector:
+    """Return the values of a dict as float64, finite or not; ValueError if one would be rounded."""
     try:
         values = np.fromiter(x.values(), np.float64, len(x))
     except (TypeError, ValueError, OverflowError):
@@ -277,7 +225,7 @@ def values_of(x: Mapping[Hashable, float]) -> Vector:
 
 
 def check_example(x: Example) -> None:
-    """Raise ValueError if a value of one example is not a finite number that float64 can hold."""
+    """Raise ValueError if a value of one example is not finite, or if float64 would round it."""
     if isinstance(x, Mapping):
         for feature, value in x.items():
             if not isinstance(value, Real | np.bool_) or not abs(value) <= LARGEST:
@@ -288,7 +236,7 @@ def check_example(x: Example) -> None:
                     "a constant from it."
                 )
         return
-    vector = vector_of(x)
+    vector = example_vector(x)
     if not np.isfinite(vector).all():
         column = int(np.argmin(np.isfinite(vector)))
         raise ValueError(f"x contains {vector[column]} in column {column}; it must be finite.")
@@ -297,7 +245,7 @@ def check_example(x: Example) -> None:
 def check_reference(
     trace: bool | npt.ArrayLike, n_rules: int, n_features: int, fit_intercept: bool
 ) -> tuple[bool, Vector | None]:
-    """Whether a trace is asked for, and the reference w* in place of True, with its bias."""
+    """Return whether a trace is asked for, and the reference w* with its bias, if one is given."""
     if isinstance(trace, bool | np.bool_):
         return bool(trace), None
     reference = as_floats(trace, "The reference for the trace")
@@ -316,30 +264,16 @@ def check_reference(
 def check_remote(
     estimator: BaseEstimator, rows: RemoteRows, plain: Mapping[str, object], *others: object
 ) -> list[Any]:
-    """The labels of rows on a cluster; ValueError if more is asked than is known there.
+    """Return the labels of rows on a cluster; ValueError if the cluster cannot do what is asked.
 
-    ``plain`` are the values that parameters must have, ``others`` what was given beside the rows.
+    ``plain`` has the only value that each of some parameters may have on a cluster. ``others`` are
+    the other arguments of ``fit``, which must be None.
     """
     for name, value in plain.items():
         if getattr(estimator, name) is not value:
-            raise ValueError(f"{name} is not known on a cluster: leave it {value!r}.")
+            raise ValueError(f"{name} must be {value!r} for rows on a cluster.")
     if any(other is not None for other in others):
-        raise ValueError("Rows of a cluster have their labels, and nothing besides.")
+        raise ValueError("Rows on a cluster include their labels: do not pass y or other arrays.")
     if len(rows.labels) < 2:
         raise ValueError(f"All rows have the label {rows.labels[0]!r}: two classes are needed.")
     return rows.labels
-
-
-def seed_of(random_state: RandomState) -> int:
-    """The seed of a fit: an integer as it is, else one drawn from the RandomState.
-
-    `novikoff fit --seed N` and ``random_state=N`` are the same run.
-    """
-    if isinstance(random_state, Integral):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def threads_of(n_jobs: int | None) -> int:
-    """The number of threads that ``n_jobs`` stands for, as joblib says."""
-    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,136 @@
+"""What a fit leaves besides its model, as JSON values and arrays of a model file, and back.
+
+A file cannot claim more than its certificates prove: bounds and margins are read from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.model import Model
+from novikoff.core.schemes import sides_of
+from novikoff.errors import CertificateError, InvalidJsonError
+from novikoff.formats.model_record import Body
+from novikoff.formats.tensors import Array, Tensors
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.strict_json import take_fields
+
+Floats = npt.NDArray[np.float64]
+_Proof = TypeVar("_Proof", Certificate, ErrorBound)
+
+
+class RunState(NamedTuple):
+    """The state of an online learner; if it ``grows``, new classes may appear."""
+
+    n_iter: int
+    converged: bool
+    grows: bool
+
+
+class PocketState(NamedTuple):
+    """For each rule: its mistakes or their exact cost, the proof of a bound, and the history."""
+
+    errors: list[int | Fraction]
+    proofs: list[ErrorBound]
+    histories: list[Floats]
+
+
+class MarginState(NamedTuple):
+    """For each rule: the certificate, the support vectors, and their dual coefficients."""
+
+    proofs: list[Certificate]
+    supports: list[npt.NDArray[np.int64]]
+    dual_coefs: list[Floats]
+
+
+def write_run(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
+    """Return the state of an online learner as JSON values."""
+    return {"n_iter": n_iter, "converged": bool(converged), "open": grows}
+
+
+def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
+    """Read what `write_run` wrote."""
+    state = RunState(*take_fields(fitted, "its fit", n_iter="count", converged="flag", open="flag"))
+    if len(model.classes) < 2 and not state.grows:
+        raise InvalidJsonError("it has one class only, which a stream alone may have")
+    return state
+
+
+def write_pocket(
+    errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Floats]
+) -> tuple[Body, dict[str, Array]]:
+    """Return what a pocket has found. Exact costs are pairs of numerator and denominator."""
+    found = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
+    body: Body = {"n_errors": found, "certificates": [proof.to_json() for proof in proofs]}
+    return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
+
+
+def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) -> PocketState:
+    """Read what `write_pocket` wrote."""
+    errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
+    proofs = _read_proofs(model, texts, ErrorBound.from_json)
+    found = [n for n in map(_read_cost, errors) if n is not None]
+    if len(found) != len(proofs) or len(found) < len(errors):
+        raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
+    if any(n < proof.bound for n, proof in zip(found, proofs, strict=True)):
+        raise InvalidJsonError("it claims fewer errors than its certificate allows")
+    histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
+    return PocketState(found, proofs, histories)
+
+
+def write_margins(
+    proofs: Sequence[Certificate],
+    supports: Sequence[npt.NDArray[np.int64]],
+    dual_coefs: Sequence[Floats],
+) -> tuple[Body, dict[str, Array]]:
+    """Return the certificates and support vectors of hyperplanes of the largest margin."""
+    arrays: dict[str, Array] = {}
+    for rule, (support, dual) in enumerate(zip(supports, dual_coefs, strict=True)):
+        arrays |= {f"support.{rule}": support, f"dual.{rule}": dual}
+    return {"certificates": [proof.to_json() for proof in proofs]}, arrays
+
+
+def read_margins(model: Model, fitted: Mapping[str, object], tensors: Tensors) -> MarginState:
+    """Read what `write_margins` wrote."""
+    (texts,) = take_fields(fitted, "its fit", certificates="list")
+    proofs = _read_proofs(model, texts, Certificate.from_json)
+    if any(proof.kind != "separable" for proof in proofs):
+        raise InvalidJsonError("a certificate in it is not of separable classes")
+    supports = [tensors.take(f"support.{rule}", "int64", None) for rule in range(len(proofs))]
+    duals = [tensors.take(f"dual.{k}", "float64", len(rows)) for k, rows in enumerate(supports)]
+    return MarginState(proofs, supports, duals)
+
+
+def _read_cost(value: object) -> int | Fraction | None:
+    """Return a number of mistakes, or their cost from numerator and denominator; else None."""
+    if type(value) is int and 0 <= value < 2**1023:
+        return value
+    match value:
+        case [int(top), int(bottom)] if 0 <= top < bottom << 1023:
+            return Fraction(top, bottom)
+    return None
+
+
+def _read_proofs(model: Model, texts: list[object], read: Callable[[str], _Proof]) -> list[_Proof]:
+    """Read a certificate for each rule; InvalidJsonError if one is about another problem."""
+    found = []
+    if len(texts) != model.n_rules:
+        raise InvalidJsonError(f"it has {len(texts)} certificates for {model.n_rules} rules")
+    for rule, text in enumerate(texts):
+        try:
+            proof = read(text if isinstance(text, str) else "")
+        except (CertificateError, RecursionError) as error:
+            reason = str(error)[:200]
+            raise InvalidJsonError(f"a certificate in it cannot be read ({reason})") from None
+        about = proof.d, proof.fit_intercept, (proof.positive, proof.negative)
+        sides = sides_of(model.scheme, model.classes, rule)
+        if about != (model.n_features, bool(model.fit_intercept), sides):
+            raise InvalidJsonError("a certificate in it is about other classes or features")
+        found.append(proof)
+    return found
