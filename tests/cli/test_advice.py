@@ -117,7 +117,7 @@ def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
     X, y = rng.normal(size=(60, 40)), np.round(np.arange(60) % 25 + 0.5, 1)
     names = [*(f"x{j}" for j in range(40)), "y"]
     data = nv.data.read(write_csv(tmp_path / "price.csv", names, X.tolist(), y.tolist()))
-    note = 'the label "y" has 25 different numbers, and each is taken for a class'
+    note = 'the label "y" has 25 different numbers, and each of them is a class'
     assert any(note in text for text in data.notes)
     few = nv.data.read(write_csv(tmp_path / "few.csv", names, X[:8].tolist(), y[:8].tolist()))
     assert any('"y" has 8 different numbers, and each' in text for text in few.notes)
@@ -208,7 +208,7 @@ def test_each_class_has_the_fewest_mistakes_found_for_it(files: Files, tmp_path:
 
 def test_a_column_that_may_name_the_rows_gets_a_note(tmp_path: Path) -> None:
     path = put(tmp_path, "ID,a,y\n1,5,p\n2,6,q\n3,9,q\n")
-    said = 'the column "ID" is a feature like others: --id ID if it only names the rows'
+    said = 'the column "ID" is used as a feature: say --id ID if it only names the rows'
     assert said in inside("fit", path, "--out", tmp_path, "--force").out
     assert said not in inside("fit", path, "--id", "ID", "--out", tmp_path, "--force").out
 

@@ -251,8 +251,8 @@ def test_rows_of_a_pipe_are_said_to_be_taken_for_new(tmp_path: Path) -> None:
     model, text = tmp_path / "m.novikoff", b"a,y\n1,p\n-1,q\n"
     first = stream("-", "--save", model, stdin=text)
     again = stream("-", "--save", model, "--resume", stdin=text)
-    assert "taken for new" not in first.out
-    assert "come from a pipe and are taken for new" in again.out
+    assert "count as new" not in first.out
+    assert "come from a pipe and count as new" in again.out
 
 
 def test_rows_left_out_at_the_end_are_counted_and_json_is_json(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_pipe_may_repeat_the_header(header: bytes) -> None:
 
 
 CHANGES: list[tuple[Callable[[bytes], bytes], str]] = [
-    (lambda text: text[:20], "shorter than what was learned"),
+    (lambda text: text[:20], "shorter than when it was learned"),
     (lambda text: text.replace(b"24,", b"77,"), "before line 27 has changed"),
     (lambda text: b"a,b,y\n0,0,p\n" + text[6:], "has changed. --force"),
 ]
@@ -262,7 +262,7 @@ def test_text_may_grow_and_must_not_shrink(tmp_path: Path, form: str) -> None:
     with open_stream(path, state=state) as stream:
         assert len(rows_of(stream.pieces())) == 3
     path.write_bytes(many_rows(form, LABELS[:1999]))
-    with pytest.raises(ChangedError, match="is shorter than what was learned of it"):
+    with pytest.raises(ChangedError, match="is shorter than when it was learned"):
         open_stream(path, state=state)
 
 
@@ -341,7 +341,7 @@ def test_a_line_that_was_not_all_there_is_noticed(tmp_path: Path) -> None:
         assert piece is not None
         state = stream.state(piece.end)
     path.write_bytes(b"a,y\n1,p\n2,q\n3,pq\n")
-    with pytest.raises(ChangedError, match="line 4 was the last one, without an end"):
+    with pytest.raises(ChangedError, match="line 4 was the last line and had no line end"):
         open_stream(path, state=state)
     path.write_bytes(b"a,y\n1,p\n2,q\n3,p\n4,q\n")
     with open_stream(path, state=state) as stream:
@@ -551,8 +551,8 @@ class TestPrediction:
 
 def test_streams_that_are_refused() -> None:
     for options, content, sentence in (
-        (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "not for a stream"),
-        (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop has nothing to choose"),
+        (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "which a stream does not have"),
+        (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop does not apply to svmlight"),
         (StreamOptions(), b"", "is empty"),
         (HASHED, b"a,y\n1,2\n", "--hash does not apply"),
         (StreamOptions(ReadOptions(one_hot=("a",))), b"a,y\nu,2\n", "write text as features"),

@@ -143,7 +143,7 @@ def test_options_that_need_all_rows_are_refused(tmp_path: Path) -> None:
 def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
-    with pytest.raises(DataError, match="without Parquet files in it"):
+    with pytest.raises(DataError, match="without Parquet files"):
         read(folder)
     for k in range(3):
         pq.write_table(

@@ -214,7 +214,7 @@ def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) ->
 def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
     """Study the rows of a file; estimate the errors on unseen rows, if that is asked for."""
     from novikoff.core.validation import Columns
-    from novikoff.data.messages import meant, quoted
+    from novikoff.data.messages import did_you_mean, quoted
     from novikoff.jobs.study import study
     from novikoff.report.summary import Report
 
@@ -226,9 +226,8 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
         )
     for name in names(asked.plane):
         if name not in data.names:
-            raise ValueError(
-                f"{data.source} has no feature {quoted(name)} (--plane); {meant(name, data.names)}"
-            )
+            hint = did_you_mean(name, data.names)
+            raise ValueError(f"{data.source} has no feature {quoted(name)} (--plane); {hint}")
     labels = data.coded_labels
     options = _options(asked, labels.classes.tolist(), data.source)
     try:

@@ -238,13 +238,13 @@ def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -
 
 def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     """Print what was learned in all."""
-    from novikoff.data.source import shown
+    from novikoff.data.messages import printable_name
 
     run, progress, model = session.run, session.run.progress(), session.run.model
     dropped, notes = session.position.dropped, session.notes()
     if asked.form == "json":
         counts = {"pass": run.passes, "dropped": dropped, "skipped": run.skipped}
-        saved = None if session.model is None else shown(str(session.model))
+        saved = None if session.model is None else printable_name(str(session.model))
         _print_json("end", progress, **counts, notes=notes, model=saved)
         return
     rows = counted(progress.rows, "row")

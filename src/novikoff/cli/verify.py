@@ -154,7 +154,7 @@ def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
     """The columns that the certificate leaves out, in any file of a folder."""
     from pyarrow.parquet import ParquetFile
 
-    from novikoff.data.messages import every
+    from novikoff.data.messages import all_quoted
     from novikoff.data.on_disk import parquet_files
 
     if recipe is None:
@@ -164,7 +164,7 @@ def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
         name for path in parquet_files(folder) for name in ParquetFile(path).schema_arrow.names
     ]
     left = [name for name in dict.fromkeys(names) if name not in used]
-    return [f"columns that are ignored: {every(left)}"] if left else []
+    return [f"columns that are ignored: {all_quoted(left)}"] if left else []
 
 
 def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
@@ -194,7 +194,7 @@ def _notes(dataset: Dataset, stated: Recipe | None) -> list[str]:
 
 def _stated(recipe: Recipe | None) -> list[str]:
     """What the certificate says about reading, beyond the columns that are used."""
-    from novikoff.data.messages import every, quoted
+    from novikoff.data.messages import all_quoted, quoted
     from novikoff.sentences import counted
 
     if recipe is None:
@@ -209,14 +209,14 @@ def _stated(recipe: Recipe | None) -> list[str]:
     for column in recipe.columns:
         if column.levels is not None:
             became = f"{counted(len(column.levels), 'column')} of 0 and 1"
-            values = every(column.levels)
+            values = all_quoted(column.levels)
             notes.append(f"column {quoted(column.name)} becomes {became}, for {values}")
     if recipe.family == "matrix":
         notes.append(f"columns count from {recipe.first}")
     if recipe.bits is not None:
         notes.append(f"features are names, hashed to {1 << recipe.bits:,} columns")
     if recipe.drop:
-        notes.append(f"keys that are ignored: {every(recipe.drop)}")
+        notes.append(f"keys that are ignored: {all_quoted(recipe.drop)}")
     return notes
 
 

@@ -184,7 +184,7 @@ def read_file(
     if check_file(path) == mark:
         reader = open_reader(path, ReadOptions(), recipe, labelled=True)
         reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
-        data = join(reader, None, lambda _: None)
+        data = join(reader)
     if data is None or len(data.labels) != count or check_file(path) != mark:
         raise DataError(f"{path} has changed while it was in use: fit again.")
     return Shard(number, first, check_matrix(data.X), data.labels)

@@ -1,4 +1,4 @@
-"""Advice on a column of text where numbers are expected: what it seems to be, what to do."""
+"""Advice on a column of text where numbers are expected: what the text is, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from novikoff.data.messages import argument, quoted
-from novikoff.data.numbers import BLANKS, is_number
+from novikoff.data.numbers import BLANKS, is_number_text
 
 NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 
@@ -25,10 +25,20 @@ _DATE = re.compile(
 
 
 class TextColumn(NamedTuple):
-    """A column of text: the first value that is no number, all different ones, and how many rows.
+    """A column of text.
 
-    The fields of a text file have a ``decimal`` point; a typed column has none, and there no text
-    is a number. The label may have been ``guessed`` to be another column.
+    Attributes
+    ----------
+    name : str
+        The name of the column.
+    text : str
+        The first value that is not a number.
+    levels, n_values : sequence of str, and int
+        The different values, and the number of rows that have a value.
+    decimal : str or None
+        The decimal point of a text file; None for a typed column, in which no text is a number.
+    guessed : str or None
+        The last column, if it was taken for the label because no column has a usual name.
     """
 
     name: str
@@ -39,7 +49,7 @@ class TextColumn(NamedTuple):
     guessed: str | None = None
 
     def advice(self, *, streaming: bool, trained: bool) -> str:
-        """What to do about it."""
+        """Return what the user can do about the column."""
         name, n_levels = argument(self.name), len(self.levels)
         drop = f"--drop {name}"
         measure = seen_as_number(self.text, self.decimal)
@@ -49,11 +59,11 @@ class TextColumn(NamedTuple):
             pairs = f"rows such as label {self.name}={self.text[:20]}:1, or as JSON lines"
             return f"in a stream, write text as features, in {pairs}, or say {drop}"
         if trained:
-            return "the model has learned numbers there"
+            return "the model was trained on numbers in this column"
         if mostly_numbers(self.levels, self.decimal):
-            return f"most of the column are numbers: correct that value, or say {drop}"
+            return f"most values of the column are numbers: correct this value, or say {drop}"
         if n_levels > max(_FEW_LEVELS, self.n_values / 2):
-            return f"as most of its values differ, say --id {name} if it names the rows, or {drop}"
+            return f"most of its values differ: say --id {name} if it names the rows, or {drop}"
         one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
         if self.guessed is None or n_levels > _FEW_LEVELS:
             return one_hot
@@ -62,29 +72,29 @@ class TextColumn(NamedTuple):
 
 
 def seen_as_number(text: str, decimal: str | None) -> str:
-    """What to do about a text that stands for a number or a date; empty if it does not."""
-    dress = number_in_dress(text)
+    """Return what to do about a text that stands for a number or a date; otherwise ""."""
+    decoration = number_decoration(text)
     if decimal == "." and has_decimal_comma(text):
-        thousands = "; if it separates thousands, take it out" if dress else ""
+        thousands = "; if it separates thousands, remove it" if decoration else ""
         return f"say --decimal , if the comma is its decimal point{thousands}"
-    if dress:
-        return f"it looks like a number with {dress}, which must be taken out"
+    if decoration:
+        return f"it looks like a number with {decoration}: remove them from the column"
     return f"it looks like a date or time: {NUMBERS_FOR_DATES}" if is_date(text) else ""
 
 
 def mostly_numbers(levels: Sequence[str], decimal: str | None) -> bool:
-    """Whether more than half of the different values of a column are numbers."""
-    numbers = [decimal is not None and is_number(level, decimal) for level in levels]
+    """Return whether more than half of the different values of a column are numbers."""
+    numbers = [decimal is not None and is_number_text(level, decimal) for level in levels]
     return 2 * sum(numbers) > len(numbers)
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Whether a field would be a number if the comma were its decimal point."""
+    """Return whether a field is a number if the comma is its decimal point."""
     return _DECIMAL_COMMA.fullmatch(text.strip(BLANKS)) is not None
 
 
 def is_date(text: str) -> bool:
-    """Whether a field begins with a date or a time of day, as 2024-05-31 or 31.5.2024 10:15.
+    """Return whether a field begins with a date or a time, as 2024-05-31 or 31.5.2024 10:15.
 
     Examples
     --------
@@ -94,11 +104,11 @@ def is_date(text: str) -> bool:
     return _DATE.match(text.strip(BLANKS)) is not None
 
 
-def number_in_dress(text: str) -> str | None:
-    """What keeps a field from being a number that a reader would see in it."""
+def number_decoration(text: str) -> str | None:
+    """Return what makes a text of a field that people read as a number; None if it is no number."""
     text = text.strip(BLANKS)
-    for signs, what in (("%", "a percent sign"), ("$€£¥₹", "a currency sign")):
+    for signs, what in (("%", "percent signs"), ("$€£¥₹", "currency signs")):
         bare = text.strip(signs).strip()
-        if bare != text and (_THOUSANDS.fullmatch(bare) or is_number(bare.replace(",", "."))):
+        if bare != text and (_THOUSANDS.fullmatch(bare) or is_number_text(bare.replace(",", "."))):
             return what
     return "thousands separators" if _THOUSANDS.fullmatch(text) else None

@@ -12,27 +12,30 @@ import pyarrow as pa
 
 from novikoff.data.columns import check_unique, find_roles
 from novikoff.data.dataset import Piece, Position
-from novikoff.data.messages import every, listed
+from novikoff.data.messages import all_quoted, listed
 from novikoff.data.reader import Request
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
 from novikoff.errors import DataError
 
-_BATCH_NUMBERS: Final = 1 << 22  # in a piece of a Parquet file
+_BATCH_NUMBERS: Final = 1 << 22  # the numbers in a piece of a Parquet file
 
 
 class ArrowTable(TableReader):
-    """The pieces of a Parquet file, a folder of them, or an Arrow file; positions count rows."""
+    """The pieces of a Parquet file, a folder of Parquet files, or an Arrow file.
+
+    Positions count rows.
+    """
 
     def __init__(self, request: Request) -> None:
-        self._files: list[Source | str] = list(request.files) or [request.source]
+        self._files: list[Source | str] = list(request.source.files) or [request.source]
         self._parquet = request.source.format == "parquet"
         self._more: dict[str, None] = {}
         self._whole_arrow = request.source.head.startswith(b"ARROW1")
         with self._readable(request.source.name):
             opened = self._opened(self._files[0])
             self._schema = opened.schema_arrow if self._parquet else opened.schema
-            names = list(self._schema.names)  # names that are no UTF-8 fail here
+            names = list(self._schema.names)  # names that are not UTF-8 raise an error here
         index = [] if request.recipe else _pandas_index(self._schema, request)
         names = [name for name in names if name not in index]
         if "" in names:
@@ -44,7 +47,7 @@ class ArrowTable(TableReader):
             self.notes.insert(0, note)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """The rows from a position on, by default all."""
+        """Return the rows behind a position, by default all."""
         tables, row = self._tables(), 0
         if begin is None:
             head = list(islice(tables, 2))
@@ -61,10 +64,10 @@ class ArrowTable(TableReader):
             yield piece
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way, and the columns that the first file does not have."""
+        """Return how missing values were treated, and the columns that only later files have."""
         notes = super().final_notes()
         if self._more:
-            notes.append(f"columns of later files are ignored: {every(list(self._more))}")
+            notes.append(f"columns of later files are ignored: {all_quoted(list(self._more))}")
         return notes
 
     def _tables(self) -> Iterator[Any]:
@@ -93,36 +96,36 @@ class ArrowTable(TableReader):
             if self._whole_arrow:
                 batches = (opened.get_batch(k) for k in range(opened.num_record_batches))
             for batch in batches:
-                batch.validate(full=True)  # offsets that lead astray would crash us later
+                batch.validate(full=True)  # wrong offsets would crash the process later
                 yield batch.select(names)
 
     def _opened(self, file: Source | str) -> Any:
         content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
         if self._parquet:
-            from pyarrow import parquet  # which takes its time
+            from pyarrow import parquet  # importing it takes long
 
             return parquet.ParquetFile(content)
         return pa.ipc.open_file(content) if self._whole_arrow else pa.ipc.open_stream(content)
 
     @contextmanager
     def _readable(self, source: str) -> Iterator[None]:
-        """Say in a sentence that Arrow cannot read a file."""
+        """Turn the errors of pyarrow into a DataError that names the file."""
         try:
             yield
         except (DataError, MemoryError):
             raise
-        except Exception as error:  # whatever Arrow makes of arbitrary bytes
+        except Exception as error:  # pyarrow may raise any error
             reason = (str(error) or type(error).__name__).splitlines()[0].strip().rstrip(".")[:200]
             format = "Parquet" if self._parquet else "Arrow"
             raise DataError(f"{source} is not a sound {format} file: {reason}.") from None
 
 
 def _pandas_index(schema: Any, request: Request) -> list[str]:
-    """The columns that pandas wrote as the index of a frame, unless they are asked for."""
+    """Return the columns that pandas wrote as a frame's index, unless the user asks for them."""
     try:
         said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
         index = {name for name in said["index_columns"] if isinstance(name, str)}
-    except (ValueError, TypeError, KeyError, RecursionError):  # it may say anything, or nothing
+    except (ValueError, TypeError, KeyError, RecursionError):  # any program may have written it
         index = set()
     options = request.options
     asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}

@@ -1,4 +1,4 @@
-"""Columns of a table: given their roles by options, or found again by a model's `Recipe`."""
+"""The roles of a table's columns: given by options, or by the recipe of a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from novikoff.data.messages import argument, every, listed, meant, quoted, repeated
+from novikoff.data.messages import (
+    all_quoted,
+    argument,
+    did_you_mean,
+    listed,
+    quoted,
+    repeated,
+)
 from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
@@ -22,11 +29,24 @@ _COLUMN_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of the columns that matter.
+    """The positions of the columns that are read.
 
-    ``one_hot`` are the features that become one column for each value, and with ``every_text`` so
-    do all columns of text. ``row_names`` is a column without a name, which must be no more than the
-    names of the rows. The label is ``guessed`` if it is the last column for want of a better one.
+    Attributes
+    ----------
+    label, id : int or None
+        The column of the labels, and the column that names the rows.
+    features : list of int
+        The columns that become features, in this order.
+    one_hot : frozenset of int
+        The features that become one column of 0 and 1 for each of their values.
+    every_text : bool
+        Whether all columns of text are treated as ``one_hot``.
+    row_names : int or None
+        A column without a name, which must be text or number the rows.
+    guessed : bool
+        Whether the label is the last column because no column has a usual name of labels.
+    notes : list of str
+        What was decided for the user.
     """
 
     label: int | None
@@ -48,14 +68,14 @@ class ColumnRoles:
 def find_roles(
     request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
 ) -> ColumnRoles:
-    """The roles of a table's columns; ``hint`` is advice if none remains for the features."""
+    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature."""
     if request.recipe is not None:
         return _match(request, names, request.recipe)
     return _assign(request, names, row_names, hint)
 
 
 def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) -> ColumnRoles:
-    """Assign the columns of a table by a user's options."""
+    """Return the roles that the user's options give."""
     source, options, labelled = request.source.name, request.options, request.labelled
 
     def found(asked: Sequence[str | int | None], option: str) -> list[int]:
@@ -95,8 +115,8 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         )
     for j in features if labelled and not chosen else ():
         if names[j].lower() in ROW_NUMBER_NAMES:
-            what = f"the column {quoted(names[j])} is a feature like others"
-            notes.append(f"{what}: --id {argument(names[j])} if it only names the rows")
+            what = f"the column {quoted(names[j])} is used as a feature"
+            notes.append(f"{what}: say --id {argument(names[j])} if it only names the rows")
     for column in sorted(one_hot - set(features)):
         raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
     return ColumnRoles(
@@ -112,7 +132,7 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
 
 
 def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRoles:
-    """Find the columns of a recipe in a table, by name, whatever their order."""
+    """Return the roles that a recipe gives, by the names of the columns, in any order."""
     source, options, labelled = request.source.name, request.options, request.labelled
     positions: dict[str | None, int] = {name: j for j, name in enumerate(names)}
     absent = [column.name for column in recipe.columns if column.name not in positions]
@@ -136,19 +156,19 @@ def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRole
     notes = list[str]()
     if extra:
         noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
-        notes.append(f"{noun} {verb} ignored: {every(extra)}")
+        notes.append(f"{noun} {verb} ignored: {all_quoted(extra)}")
     if id_ is not None and labelled:
         notes.append(f"the column {quoted(names[id_])} names the rows: it is not a feature")
     return ColumnRoles(label, id_, features, notes=notes)
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
-    """The position of a column given by name or by number, from 1 or from the end."""
+    """Return the position of a column given by name, or by number from 1 or from the end."""
     if isinstance(column, str):
         if column in names:
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
-            hint = meant(column, names)
+            hint = did_you_mean(column, names)
             raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):
@@ -162,17 +182,17 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
 def refuse_columns(
     source: str, options: ReadOptions, what: str, allowed: Sequence[str] = ()
 ) -> None:
-    """Raise DataError if columns are chosen where they have no names, or means asked for."""
+    """Raise DataError on options about columns for files whose columns have no names."""
     for option in sorted({"label", "features", "drop", "id", "one_hot"}.difference(allowed)):
         if getattr(options, option) not in (None, ()):
             name = option.replace("_", "-")
-            raise DataError(f"{source} is {what}, where --{name} has nothing to choose from.")
+            raise DataError(f"{source}: --{name} does not apply to {what}.")
     if options.missing == "mean":
-        raise DataError(f"{source}: --missing mean is for tables, not for {what}.")
+        raise DataError(f"{source}: --missing mean applies to tables, not to {what}.")
 
 
 def check_unique(source: str, names: Sequence[str]) -> None:
-    """Raise DataError if two columns have one name."""
+    """Raise DataError if two columns have the same name."""
     twice = repeated(names)
     if twice is not None:
         first, second, *_ = (number for number, name in enumerate(names, 1) if name == twice)
@@ -183,10 +203,10 @@ def check_unique(source: str, names: Sequence[str]) -> None:
 
 
 def numbered(width: int, recipe: Recipe | None) -> list[str]:
-    """Names x1, x2 and so on for columns that have none.
+    """Return names x1, x2 and so on for columns without names.
 
-    If the model's label is such a column and the file has just one column less, that is the
-    one that is not there.
+    If the file has one column less than the recipe, and the recipe's label is such a name, the file
+    has no label, and this name is left out.
     """
     names = [f"x{number}" for number in range(1, width + 2)]
     short = recipe is not None and recipe.width - 1 == width and recipe.label in names

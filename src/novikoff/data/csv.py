@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -31,11 +32,11 @@ from novikoff.data.numbers import (
     TRUE,
     is_exact_text,
     is_missing,
-    is_number,
+    is_number_text,
     is_truth,
-    number,
+    parse_number,
     refuse_inexact,
-)  # fmt: skip
+)
 from novikoff.data.reader import Request
 from novikoff.data.tables import TableReader, encode, is_text, to_numpy
 from novikoff.data.text import check_text, cut_text, is_read_at_once, parse_texts
@@ -76,7 +77,7 @@ class CsvTable(TableReader):
             layout = Layout.sniff(request)
         else:
             layout = Layout.from_json(state["layout"])
-            request = request._replace(recipe=request.so_far)
+            request = replace(request, recipe=request.so_far)
             again = layout.header and source.head.startswith(layout.header.encode())
             if again and not source.regular:  # a pipe may bring the header again
                 source.origin -= source.head.find(b"\n") + 1
@@ -140,7 +141,7 @@ class CsvTable(TableReader):
 
     def is_value(self, position: int, text: str) -> bool:
         """Return whether a text is of the kind of a column's values: a number, or true or false."""
-        return is_truth(text) if self.truths.get(position) else is_number(text, self.decimal)
+        return is_truth(text) if self.truths.get(position) else is_number_text(text, self.decimal)
 
     def expected(self, position: int) -> str:
         """Return what a text in a column of features is not."""
@@ -156,7 +157,7 @@ class CsvTable(TableReader):
         values = [text for text in texts if not is_missing(text)]
         if self.truths.get(position) or (values and all(map(is_truth, values))):
             return _TRUTH
-        return _FLOAT if all(is_number(text, self.decimal) for text in values) else _TEXT
+        return _FLOAT if all(is_number_text(text, self.decimal) for text in values) else _TEXT
 
     def _read(self, text: bytes, begin: Position) -> Any:
         """Return the columns of a text with their types, those that need it as text."""
@@ -216,7 +217,7 @@ class CsvTable(TableReader):
         codes, texts = encode(cells, raw=True)
         known, values = self.truths.get(position), list[float | None]()
         if known is not True:
-            values = [number(text, self.decimal) for text in texts]
+            values = [parse_number(text, self.decimal) for text in texts]
         truths = known is True or None in values
         if truths and known is not False:
             words = [text.strip(BLANKS) for text in texts]
@@ -242,7 +243,7 @@ class CsvTable(TableReader):
     def _check_row_names(self, cells: Any, first_row: int) -> None:
         """Raise DataError unless a column without a name is text or numbers the rows."""
         codes, texts = encode(cells, raw=True)
-        values = [number(text, self.decimal) for text in texts]
+        values = [parse_number(text, self.decimal) for text in texts]
         if None not in values:
             counts = np.array([*values, np.nan], np.float64)[codes]
             steps = np.arange(first_row, first_row + len(counts), dtype=np.float64)
@@ -267,7 +268,7 @@ class CsvTable(TableReader):
                 )
 
     def _is_number_or_truth(self, text: str) -> bool:
-        return not is_missing(text) and (is_number(text, self.decimal) or is_truth(text))
+        return not is_missing(text) and (is_number_text(text, self.decimal) or is_truth(text))
 
 
 def _is_doubtful(cells: Any, text: bytes) -> bool:

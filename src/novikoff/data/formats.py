@@ -1,4 +1,4 @@
-"""The formats of files: one table, and the ways to find out which of them a file is in."""
+"""The formats of data files, and how the format of a file is found."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from novikoff.errors import DataError
 
-# Columns are known by name or by number, or each row names its own features.
+# Columns have names (table) or numbers (matrix), or each row names its features.
 Family: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class Format(NamedTuple):
-    """A format: the module and class of its reader, the ends of file names, the first bytes."""
+    """A format: module and class of its reader, family, ends of file names, and first bytes.
+
+    A text format has no first bytes (``magics``).
+    """
 
     reader: str
     family: Family
@@ -46,7 +49,7 @@ _FOREIGN = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
 }
 _SVMLIGHT_LINE = re.compile(
-    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+"  # blank lines and comments, never tried in two ways
+    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+"  # blank lines and comments, without backtracking
     rb"[ \t]*+[-+.0-9eE]++(?:[ \t]++qid:\d++)?(?:[ \t]++\d++:[-+.0-9eE]++)++[ \t]*+"
     rb"(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
 )
@@ -58,28 +61,28 @@ _JSON = re.compile(
 
 
 def find_format(name: str, head: bytes) -> str:
-    """The format that a file's name says (a .gz at its end does not count), else its beginning."""
+    """Return the format by a file's name, without .gz at its end, or else by its first bytes."""
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
     by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
     by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
-    if suffix != ".json" and _JSON_LINE.match(head):  # a .json is one value as a rule
+    if suffix != ".json" and _JSON_LINE.match(head):  # a .json file is usually a single value
         by_content = "jsonl"
     return by_name or find_magic(head) or by_content
 
 
 def find_magic(head: bytes) -> str | None:
-    """The binary format that the first bytes announce, if any."""
+    """Return the binary format that begins with these bytes, or None."""
     return next((name for name, known in FORMATS.items() if head.startswith(known.magics)), None)
 
 
 def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
-    """Raise DataError if a file is known for something else than rows of numbers."""
+    """Raise DataError if a file is known to be something else than data."""
     what = next((w for start, w in _FOREIGN.items() if head.startswith(start)), "")
-    if head.startswith(b"PK\x03\x04"):  # npz if there is an array in it
+    if head.startswith(b"PK\x03\x04"):  # an npz file is a zip archive that contains an array
         try:
             names = zipfile.ZipFile(io.BytesIO(view())).namelist()
-        except Exception:  # whatever zipfile makes of arbitrary bytes; the reader of npz says it
+        except Exception:  # zipfile may raise any error; the reader of npz files reports it
             names = [".npy"]
         if any(name.startswith("xl/") for name in names):
             what = "is an Excel workbook: save it as CSV"
@@ -90,7 +93,7 @@ def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
         if _WEB_PAGE.match(start):
             what = "is a web page, not a file of data"
         elif _JSON.match(start) and format != "jsonl":
-            what = "is JSON, of which lines with one object each are read, with --from jsonl; "
-            what += "jq -c '.[]' writes a list of objects so"
+            what = "is JSON, of which only JSON lines are read (one object a line, --from jsonl); "
+            what += "jq -c '.[]' converts a list of objects to JSON lines"
     if what:
         raise DataError(f"{name} {what}.")

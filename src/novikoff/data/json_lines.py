@@ -1,7 +1,8 @@
 """JSON lines: one object a line, such as ``{"label": "cat", "legs": 4, "colour": "red"}``.
 
-They are rows of names, as ``cat legs:4 colour=red:1`` is: numbers and truth values are features by
-name, text is a feature ``name=value`` of 1, null is absent. Keys come in any order, and may be new.
+Each row names its features, as ``cat legs:4 colour=red:1`` does. The key of a number or truth value
+is the name of a feature; text is a feature ``name=value`` with the value 1; null is left out. Keys
+may be in any order, and new keys may appear in any row.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final, NoReturn
 from novikoff.data.columns import LABEL_NAMES
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted, repeated
+from novikoff.data.missing import DROP_ADVICE
 from novikoff.data.numbers import inexact, is_exact_text
 from novikoff.data.pairs import PairRows, Row
 from novikoff.data.reader import Request
@@ -24,25 +26,25 @@ from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES
 from novikoff.errors import DataError
 
-_KINDS: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
+_JSON_TYPES: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}
 
 
-class Number(str):
-    """A number as it is written."""
+class NumberText(str):
+    """The text of a number."""
 
     __slots__ = ()
 
 
 class JsonRows(PairRows):
-    """The pieces of JSON lines; the label is a key that is chosen, or found in the first line."""
+    """The pieces of JSON lines; the label is a key that is chosen or found in the first line."""
 
     label_form: LabelForm = "text"
-    what, allowed = "a file of JSON lines", ("label", "drop")
+    what, allowed = "files of JSON lines", ("label", "drop")
 
     def __init__(self, request: Request) -> None:
         super().__init__(request)
         known, options = request.recipe or request.so_far, request.options
-        self.notes.insert(0, "keys that are not there, and null, count as 0")
+        self.notes.insert(0, "missing keys and null count as 0")
         self._drop = frozenset(options.drop if known is None else known.drop)
         self.label = None if known is None else known.label
         if options.label is not None and request.so_far is None:
@@ -51,11 +53,11 @@ class JsonRows(PairRows):
             self.label = self._find_label()
 
     def is_named(self) -> bool:
-        """Keys are names."""
+        """Return True: keys are names."""
         return True
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """Number, content and end of each line that is not blank."""
+        """NumberText, content and end of each line that is not blank."""
         end = 0
         for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
             end += len(line)
@@ -63,12 +65,12 @@ class JsonRows(PairRows):
                 yield number, line, end
 
     def recipe(self, width: int | None = None) -> Recipe:
-        """How to read other rows in the same way."""
+        """Return how to read other rows in the same way."""
         found = super().recipe(width)
         return replace(found, drop=tuple(sorted(self._drop)))
 
     def first_labels(self) -> list[str]:
-        """The labels of the first lines, as far as these can be read."""
+        """Return the labels of those first lines that can be read."""
         found = list[str | None]()
         for _, line, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             with suppress(DataError):
@@ -76,10 +78,10 @@ class JsonRows(PairRows):
         return [label for label in found if label is not None]
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
-        """The label and the pairs of a line, None if there is no label."""
-        pairs, found, label = list[tuple[str, float]](), _parse(where, content), None
+        """Return the label of a line, or None, and its pairs."""
+        pairs, found, label = list[tuple[str, float]](), _parse_object(where, content), None
         if self.label not in found and self.request.labelled:
-            raise DataError(f"{where} has no key {quoted(self.label or '')}, the label.")
+            raise DataError(f"{where} has no key {quoted(self.label or '')} for the label.")
         for key, value in found.items():
             if key == self.label:
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
@@ -87,18 +89,18 @@ class JsonRows(PairRows):
                 pairs.append(_pair(f"{where}, key {quoted(key)}", key, value))
         twice = repeated([name for name, _ in pairs])
         if twice is not None:
-            raise DataError(f"{where} has the feature {quoted(twice)} twice, under two keys.")
+            raise DataError(f"{where} has the feature {quoted(twice)} twice, by two keys.")
         return label, pairs
 
     def _label_of(self, where: str, value: Any) -> str | None:
-        """The text of a label; None if it is missing (null, or no text) and may be."""
+        """Return the text of a label; None if it is missing (null or "") and may be missing."""
         value = None if value == "" else value
         if value is None and self.request.labelled and self.request.options.missing != "drop":
-            raise DataError(f"{where}: the label is missing; --missing drop leaves out such rows.")
+            raise DataError(f"{where}: the label is missing; {DROP_ADVICE}.")
         if isinstance(value, list | dict):
             if not self.request.labelled:
                 return None
-            raise DataError(f"{where} holds {_KINDS[type(value)]}, which is no label.")
+            raise DataError(f"{where} holds {_JSON_TYPES[type(value)]}, which cannot be a label.")
         text = str(value).lower() if isinstance(value, bool) else value
         if text is None:
             return None
@@ -106,11 +108,11 @@ class JsonRows(PairRows):
         return str(text)
 
     def _find_label(self) -> str:
-        """The first of the usual names of a label that is a key of the first object."""
+        """Return the key of the first object that is a usual name of a label."""
         keys, line, flaw = list[str](), 1, None
         for line, content, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             try:
-                keys = list(_parse(f"{self.source}, line {line}", content))
+                keys = list(_parse_object(f"{self.source}, line {line}", content))
                 break
             except DataError as error:
                 flaw = flaw or error
@@ -122,14 +124,14 @@ class JsonRows(PairRows):
         if not known:
             raise DataError(
                 f"{self.source}, line {line} has none of the keys {', '.join(LABEL_NAMES)}: choose "
-                f"the label with --label; there are {listed(keys) or 'none'}."
+                f"the label with --label; its keys are {listed(keys) or 'none'}."
             )
         self.notes.insert(1, f"the label is the key {quoted(known[0])}")
         return known[0]
 
 
-def _parse(where: str, content: bytes) -> dict[str, Any]:
-    """The object of a line, numbers as they are written."""
+def _parse_object(where: str, content: bytes) -> dict[str, Any]:
+    """Return the object of a line; its numbers are texts."""
 
     def constant(name: str) -> NoReturn:
         raise DataError(f"{where}: {name} is not a number in JSON; leave the key out, or say null.")
@@ -142,10 +144,10 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
 
     try:
         found = json.loads(
-            content.decode().rstrip("\r\n"), parse_int=Number, parse_float=Number,
+            content.decode().rstrip("\r\n"), parse_int=NumberText, parse_float=NumberText,
             parse_constant=constant, object_pairs_hook=unique,
         )  # fmt: skip
-        if b"\\u" in content:  # may be half of a surrogate pair
+        if b"\\u" in content:  # it may be half of a surrogate pair
             json.dumps(found, ensure_ascii=False).encode()
     except DataError:
         raise
@@ -162,16 +164,16 @@ def _parse(where: str, content: bytes) -> dict[str, Any]:
             f"{where} is not JSON{at} ({reason}); one object a line is expected."
         ) from None
     if not isinstance(found, dict):
-        kind = "null" if found is None else _KINDS.get(type(found), "a number")
+        kind = "null" if found is None else _JSON_TYPES.get(type(found), "a number")
         raise DataError(f'{where} is {kind}, not an object such as {{"label": 1, "a": 2.5}}.')
     return found
 
 
 def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
-    """The feature that a key with a value is, and its number."""
+    """Return the name of the feature of a key and its value, and its number."""
     if isinstance(value, bool):
         return key, float(value)
-    if isinstance(value, Number):
+    if isinstance(value, NumberText):
         if not is_exact_text(value):
             raise DataError(f"{where} {inexact(value, ', or write it as text')}")
         number = float(value)
@@ -181,6 +183,6 @@ def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
     if isinstance(value, str):
         return f"{key}={value}", 1.0
     raise DataError(
-        f"{where} holds {_KINDS[type(value)]}: values must be numbers, true, false, text or null; "
-        "give each of its values a key of its own."
+        f"{where} holds {_JSON_TYPES[type(value)]}: values must be numbers, true, false, text or "
+        "null; give each of its values a key of its own."
     )

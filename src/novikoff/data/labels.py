@@ -1,10 +1,10 @@
-"""Labels: integers, numbers, truth values or text, and never two of them become one.
+"""Labels: integers, floats, truth values or text. Different labels never become equal.
 
-A piece of data has the different labels of its rows as *keys*: texts where the file is text, else
-plain values. What a key stands for depends on the *kind* of the labels and on nothing else, so that
-`novikoff fit`, which knows all keys, and `novikoff stream`, which sees one after the other, have
-the same classes. The kind is the narrowest that all keys are of. A stream takes it from its first
-rows and rejects a label of another kind with an error.
+A reader gives the different labels of a piece as *keys*: texts in a text file, otherwise plain
+values. The label that a key stands for depends only on the *kind* of the labels. So `novikoff fit`,
+which knows all keys, and `novikoff stream`, which sees one after the other, find the same classes.
+The kind is the narrowest kind of which all keys are. A stream takes the kind from its first rows
+and rejects a label of another kind with an error.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices
 from novikoff.data.messages import quoted
-from novikoff.data.numbers import BLANKS, is_number, is_truth
+from novikoff.data.numbers import BLANKS, is_number_text, is_truth
 from novikoff.errors import DataError
 
 LabelArray: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
 )
 
-# Integers, floats that are whole, true or false, one text for each number, any text; of several
-# kinds the first is taken. A key that is added never makes the kind of others narrower.
+# Integers, whole floats, true or false, numbers as text (one text for each number), any text. If
+# several kinds fit, the first is used. Another key never makes the kind narrower.
 LabelKind: TypeAlias = Literal["integers", "numbers", "truths", "decimals", "texts"]
 
-# How a format has its labels: as text, where "01" is none of the ways to write 1, as numbers
-# written in any way (+1, 1.0), as typed values, or as those of an array, where 1 is often 1.0.
+# How a format writes labels: as text, in which "01" is not the number 1; as numbers written freely
+# (+1, 1.0); as typed values; or as values of an array, where 1 is often stored as 1.0.
 LabelForm: TypeAlias = Literal["text", "free", "typed", "array"]
 
 KINDS: Final[tuple[LabelKind, ...]] = get_args(LabelKind)
@@ -45,17 +45,18 @@ _DTYPES: Final = {
 _OF_DTYPE: Final[dict[str, LabelKind]] = {
     "i": "integers", "f": "numbers", "b": "truths", "U": "texts"
 }  # fmt: skip
-# A number of so many digits, or with more zeros before the first one, is written with an exponent.
+# The text of a number has an exponent if it needed more digits, or more zeros behind the point.
 _MOST_DIGITS, _MOST_ZEROS = 100, 6
-_FEW_CLASSES: Final = 20  # of no more than these nobody says that they are hardly classes
+_FEW_CLASSES: Final = 20  # never reject 20 classes or fewer
 
 
 def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
-    """The labels that different keys of one type stand for.
+    """Return the labels that different keys of one type stand for.
 
-    Whole numbers are integers if they are written so, or if the form does not care, else floats,
-    if these hold them. Other numbers are text, since they are no classes as numbers: one text for
-    each number. True and false are truth values; all else is text, without the blanks around it.
+    Whole numbers become integers if they are written as integers or the form is free, otherwise
+    floats, if these are exact. If some number is not whole, all numbers become text: one text for
+    each number, however it is written. True and false become truth values. Everything else is text,
+    without the blanks around it.
 
     Examples
     --------
@@ -72,12 +73,12 @@ def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
 
 
 def _narrowest(meanings: Sequence[Mapping[LabelKind, Hashable]]) -> LabelKind:
-    """The first kind that all keys are of."""
+    """Return the first kind of which all keys are."""
     return next(kind for kind in KINDS if all(kind in meaning for meaning in meanings))
 
 
 def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """The label that a key stands for, for each kind that it may be of."""
+    """Return the label that a key stands for, for each kind of which it can be."""
     if isinstance(key, bool | np.bool_):
         return {"texts": str(key), "truths": bool(key)}
     if isinstance(key, str):
@@ -94,15 +95,15 @@ def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
 
 
 def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """The label that a text stands for, for each kind that it may be of."""
+    """Return the label that a text stands for, for each kind of which it can be."""
     found: dict[LabelKind, Hashable] = {"texts": text}
     if is_truth(text):
         found["truths"] = text.lower() == "true"
-    if not (_DECIMAL.fullmatch(text) if form == "text" else is_number(text)):
+    if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
         return found
     try:
         number = Decimal(text)
-    except InvalidOperation:  # an exponent beyond all bounds
+    except InvalidOperation:  # the exponent is too large
         return found
     if not number.is_finite():
         return found
@@ -114,22 +115,22 @@ def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
 
 
 def _of_whole(number: Decimal, *, integer: bool, free: bool) -> dict[LabelKind, Hashable]:
-    """A whole number as a float, and if it is ``free`` as an integer, as far as these hold it.
+    """Return a whole number as a float, and if it is ``free`` as an integer, if they are exact.
 
-    What is an ``integer`` as it stands is no float if it is beyond 64 bits: it may be a name in
-    digits.
+    A number that is written as an ``integer`` of more than 64 bits is not a float: it may be a name
+    that consists of digits.
     """
     found: dict[LabelKind, Hashable] = {}
     small = -(2**63) <= number < 2**63
     if small and free:
         found["integers"] = int(number)
     if (small or not integer) and Decimal(float(number)) == number:
-        found["numbers"] = float(number) + 0.0  # never -0.0
+        found["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
     return found
 
 
 def _decimal_text(number: Decimal) -> str:
-    """The one text of a number, however it is written: 0.5 for 0.50 and 5e-1, 1 for 1.0.
+    """Return the same text for a number however it is written: 0.5 for 0.50 and 5e-1, 1 for 1.0.
 
     >>> [_decimal_text(Decimal(text)) for text in ("-0.0", "2.50", "1e3", "1e-7", "1e300")]
     ['0', '2.5', '1000', '1e-7', '1e+300']
@@ -140,7 +141,7 @@ def _decimal_text(number: Decimal) -> str:
     if not short:
         return "0"
     exponent = cast(int, exponent) + len(written) - len(short)
-    power = exponent + len(short) - 1  # of the first digit
+    power = exponent + len(short) - 1  # the power of ten of the first digit
     if -_MOST_ZEROS <= power < _MOST_DIGITS:
         return f"{Decimal((sign, tuple(map(int, short)), exponent)):f}"
     point = "." if len(short) > 1 else ""
@@ -148,22 +149,23 @@ def _decimal_text(number: Decimal) -> str:
 
 
 class LabelReader:
-    """Keys as labels of one kind, each as it comes."""
+    """Turns keys into labels of one kind, one after the other."""
 
     def __init__(self, kind: LabelKind, form: LabelForm = "text") -> None:
         self.kind: LabelKind = kind
         self._form: LabelForm = form
         self._known: dict[Hashable, Hashable] = {}
-        self._classes: dict[str, str] = {}  # the classes of a model, by the text of their number
+        # The classes of a model by the text of their number, if all of them are numbers as text.
+        self._classes: dict[str, str] = {}
 
     @classmethod
     def by_first(cls, keys: Sequence[Hashable], form: LabelForm = "text") -> LabelReader:
-        """The reader for labels of the kind that the first ones have."""
+        """Return the reader for labels of the same kind as the first labels."""
         return cls(_narrowest([_meanings(key, form) for key in keys]), form)
 
     @classmethod
     def of(cls, classes: Sequence[Hashable]) -> LabelReader:
-        """The reader for the labels of a model, which may be written in any way.
+        """Return the reader for the labels of a model; numbers may be written in any way.
 
         Examples
         --------
@@ -180,7 +182,7 @@ class LabelReader:
         return reader
 
     def value(self, key: Hashable) -> Hashable | None:
-        """The label that a key stands for; None if it is of another kind."""
+        """Return the label that a key stands for; None if it is of another kind."""
         if key not in self._known:
             found = _meanings(key, self._form)
             label = found.get(self.kind)
@@ -191,15 +193,18 @@ class LabelReader:
 
     def refuse(self, key: Hashable, where: str) -> NoReturn:
         """Raise DataError on a label of another kind."""
-        said = {"integers": "whole numbers", "truths": "true or false,"}.get(self.kind, "numbers")
+        said = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
         raise DataError(
-            f"{where} has the label {quoted(str(key))}, but labels were all {said} so far; "
-            "--text-labels takes all of them as text."
+            f"{where} has the label {quoted(str(key))}, but all labels so far were {said}; "
+            "--text-labels reads all labels as text."
         )
 
 
 def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, list[Hashable]]:
-    """The code of each row whose key has a value, and the values; None has the code -1."""
+    """Replace the keys of codes by values; return new codes and the different values.
+
+    A row whose key has the value None gets the code -1.
+    """
     known = list(dict.fromkeys(value for value in values if value is not None))
     places = {value: code for code, value in enumerate(known)}
     return np.array([*(places.get(value, -1) for value in values), -1], np.int64)[codes], known
@@ -219,7 +224,7 @@ def check_are_classes(
             f"rows: it is hardly a class{advice}."
         )
     try:
-        numbers = found.astype(np.float64)  # a text file's numbers with a point are text here
+        numbers = found.astype(np.float64)  # numbers that are not whole are text
     except ValueError:
         return None
     if len(found) > _FEW_CLASSES:
@@ -229,6 +234,6 @@ def check_are_classes(
     if not continuous:
         return None
     return (
-        f"the label {quoted(name)} has {len(found):,} different numbers, and each is taken for a "
+        f"the label {quoted(name)} has {len(found):,} different numbers, and each of them is a "
         "class: if it is a measurement, compare it with a threshold first"
     )

@@ -1,4 +1,4 @@
-"""Errors about data: one sentence that names the file and the place."""
+"""Parts of error messages: values in quotes, counts, lists, names and places."""
 
 from __future__ import annotations
 
@@ -14,49 +14,55 @@ from contextlib import contextmanager
 from novikoff.errors import DataError
 
 _PLAIN_NAME = re.compile(r"[\w.+-]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # Python uses these for bytes that are not UTF-8
 
 
 def quoted(value: str) -> str:
-    """A value as it stands in a message: in quotes, and cut if it is long."""
+    """Return a value in quotes; a long value is cut."""
     return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
 
 
-def every(values: Sequence[str]) -> str:
-    """All of some values, in quotes."""
+def all_quoted(values: Sequence[str]) -> str:
+    """Return all values in quotes, separated by commas."""
     return ", ".join(map(quoted, values))
 
 
 def listed(values: Sequence[str]) -> str:
-    """Several values in quotes, and how many more there are."""
+    """Return the first five values in quotes, and the number of the others."""
     text = ", ".join(quoted(value) for value in values[:5])
     return text if len(values) <= 5 else f"{text} and {len(values) - 5} more"
 
 
-def meant(name: str, names: Sequence[str]) -> str:
-    """The name that was meant, or those there are: the end of a message about an unknown one."""
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Return the end of a message about an unknown name: a similar name, or a list of names."""
     folded = {known.casefold(): known for known in reversed(names[:1000])}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f"did you mean {quoted(folded[near[0]])}?" if near else f"there are {listed(names)}."
 
 
 def argument(name: str) -> str:
-    """A column's name as it is typed after an option, in quotes if it needs them."""
+    """Return a column's name as a user types it after an option, in quotes if it needs them."""
     return name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
 
 
 def repeated(values: Sequence[str]) -> str | None:
-    """The first of some values that there is more than once, if any."""
+    """Return the first value that appears more than once, or None."""
     return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
 def place(source: str, row: int, column: str) -> str:
-    """Where a value stands: file, row counted from 1, column by name."""
+    """Return the place of a value: file, row (counted from 1) and name of the column."""
     return f"{source}, row {row}, column {quoted(column)}"
+
+
+def printable_name(name: str) -> str:
+    """Return a file's name with bytes that are not UTF-8 replaced, so that it can be printed."""
+    return _SURROGATE.sub("\ufffd", name)
 
 
 @contextmanager
 def readable_errors(name: str) -> Iterator[None]:
-    """Turn the system's errors about a file into sentences that name it."""
+    """Turn the errors of the operating system and of gzip into a DataError that names the file."""
     try:
         yield
     except DataError:

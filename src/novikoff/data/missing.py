@@ -1,4 +1,4 @@
-"""Missing values of a table: refused with their place, dropped, or replaced by means."""
+"""Missing values of a table: an error with their place, rows left out, or means of columns."""
 
 from __future__ import annotations
 
@@ -19,14 +19,28 @@ from novikoff.sentences import counted
 Truths: TypeAlias = npt.NDArray[np.bool_]
 
 _ROWS_NAMED: Final = 10
+DROP_ADVICE: Final = "--missing drop leaves out rows with missing values"
 
 
 class MissingValues:
-    """What becomes of missing values, in one piece of a table after the other.
+    """Treats the missing values of one piece of a table after the other.
 
-    Each of the ``columns`` of the file becomes one column of X, or one for each of its levels. They
-    have the means of a model, and get those of the data if these are asked for. If all rows come in
-    one piece, that is the ``whole``. ``imputed`` collects the rows and columns where a mean stands.
+    Parameters
+    ----------
+    request : Request
+        The source, and the way its missing values are to be treated.
+    label : str or None
+        The name of the label's column.
+    columns : list of Column
+        The columns of the file; each is one column of X, or one for each of its levels. They have
+        the means of a model. If the means of this file are asked for, they are added here.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether all rows of the file are in one piece.
+    imputed : list of pairs of arrays
+        Rows and columns of X where a mean replaces a missing value.
     """
 
     def __init__(self, request: Request, label: str | None, columns: list[Column]) -> None:
@@ -38,22 +52,22 @@ class MissingValues:
         self._first_dropped: list[int] = []
 
     def handle(self, X: Floats, first_row: int, unlabelled: Truths) -> tuple[Floats, Truths]:
-        """The rows of X that are left, and which those are; X may be changed.
+        """Return the rows of X that are kept, and which rows they are; X may be changed.
 
-        Infinity is always refused; rows without a label are dropped if the policy says so, else
-        refused. The means of an earlier fit are used unless rows are to be dropped; a column that
-        was text has none.
+        Infinity is always an error. A row without a label is left out with the policy "drop",
+        otherwise it is an error. The means of a model are used unless the policy is "drop"; a
+        column of text has no mean.
         """
         drop, absent = self.policy == "drop", np.zeros((1, 1), np.bool_)
         with np.errstate(all="ignore"):
-            if not np.isfinite(X.sum()):  # no NaN and no infinity makes a finite sum
+            if not np.isfinite(X.sum()):  # a finite sum has no NaN and no infinity
                 infinite, absent = np.isinf(X), np.isnan(X)
                 if infinite.any():
                     what = "is infinite or beyond the range of float64"
                     raise DataError(f"{self._first(infinite, first_row)} {what}.")
         if unlabelled.any() and not drop:
             at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self._label)
-            raise DataError(f"{at}: the label is missing; --missing drop leaves out such rows.")
+            raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
         empty = absent.all(axis=0)
         if self.whole and not self.trained and empty.any():
             name = self._owner(int(np.argmax(empty)))
@@ -62,7 +76,7 @@ class MissingValues:
                 f"--drop {argument(name)}."
             )
         learning = self.policy == "mean" and not self.trained
-        if learning:  # all rows are here
+        if learning:  # all rows of the file are in X
             ends = np.cumsum(self._widths())
             for k, mean in enumerate(_means(X)[ends - 1].tolist()):
                 if self._columns[k].levels is None:
@@ -76,10 +90,10 @@ class MissingValues:
             n_rows = int(gappy.sum())
             several = n_rows > 1 and self.whole
             also = f" ({n_rows:,} rows in all have missing values)" if several else ""
-            mean = ", --missing mean puts in the mean of the column"
+            mean = ", --missing mean replaces missing values by the mean of the column"
+            mean = mean if self.whole and not self.trained else ""
             raise DataError(
-                f"{self._first(absent, first_row)} is missing{also}; --missing drop leaves out "
-                f"such rows{mean if self.whole and not self.trained else ''}."
+                f"{self._first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
             )
         dropped = np.flatnonzero(gappy)
         self._kept += len(X) - len(dropped)
@@ -89,7 +103,7 @@ class MissingValues:
         return (X[~gappy] if len(dropped) else X), ~gappy
 
     def notes(self) -> list[str]:
-        """How many values were replaced, and which rows dropped."""
+        """Return how many values were replaced, and which rows were left out."""
         notes, n = list[str](), self._n_dropped
         if self.imputed:
             columns = np.concatenate([columns for _, columns in self.imputed])
@@ -103,7 +117,7 @@ class MissingValues:
         return notes
 
     def _by(self, columns: Indices) -> str:
-        """What has replaced missing values in these columns of X."""
+        """Return by what the missing values of these columns of X were replaced."""
         if not self.trained:
             return "the mean of the column"
         means, each = {column.name: column.mean for column in self._columns}, list[str]()
@@ -113,15 +127,13 @@ class MissingValues:
         return f"stored means: {', '.join(each)}"
 
     def _filled(self, X: Floats, absent: Truths, first_row: int) -> Floats:
-        """The rows with means for what is absent."""
+        """Return X with means in place of missing values."""
         own = [np.nan if column.mean is None else column.mean for column in self._columns]
         means = np.repeat(own, self._widths())
         unknown = absent & np.isnan(means)
         if unknown.any():
-            raise DataError(
-                f"{self._first(unknown, first_row)} is missing, and there is no mean for it; "
-                "--missing drop leaves out such rows."
-            )
+            at = self._first(unknown, first_row)
+            raise DataError(f"{at} is missing, and the column has no mean; {DROP_ADVICE}.")
         rows, columns = np.nonzero(absent)
         self.imputed.append((self._kept + rows, columns))
         X = X if X.flags.writeable else X.copy()
@@ -132,18 +144,18 @@ class MissingValues:
         return [1 if column.levels is None else len(column.levels) for column in self._columns]
 
     def _owner(self, column: int) -> str:
-        """The name of the column of the file that a column of X comes from."""
+        """Return the name of the file's column that became a column of X."""
         at = np.searchsorted(np.cumsum(self._widths()), column, side="right")
         return self._columns[int(at)].name
 
     def _first(self, marks: Truths, first_row: int) -> str:
-        """The place of the first mark in a matrix."""
+        """Return the place of the first True in a matrix."""
         row, column = (int(k) for k in np.argwhere(marks)[0])
         return place(self.source, first_row + row + 1, self._owner(column))
 
 
 def _means(X: Floats) -> npt.NDArray[np.float64]:
-    """The mean of each column without its NaN, without overflow."""
+    """Return the mean of each column, without NaN; the sum does not overflow."""
     count = (~np.isnan(X)).sum(axis=0)
     means = np.nansum(X / np.maximum(count, 1.0), axis=0)
     return np.where(count == 0, np.nan, means)

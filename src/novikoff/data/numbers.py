@@ -25,7 +25,7 @@ BLANKS: Final = " \t"  # stripped from both ends of a number; other Unicode spac
 
 _MISSING: Final = frozenset(MISSING)
 _TRUTHS: Final = frozenset((*TRUE, *FALSE))
-_NUMBER = re.compile(
+_NUMBER_TEXT = re.compile(
     r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)",
     re.IGNORECASE | re.ASCII,
 )
@@ -42,19 +42,19 @@ def is_truth(text: str) -> bool:
     return text.strip(BLANKS) in _TRUTHS
 
 
-def number(text: str, decimal: str = ".") -> float | None:
+def parse_number(text: str, decimal: str = ".") -> float | None:
     """Return the number in a field; None if it is not a number, such as 1_000 and 0x10."""
     text = text.strip(BLANKS)
     if decimal != ".":
         if "." in text:
             return None
         text = text.replace(decimal, ".")
-    return float(text) if _NUMBER.fullmatch(text) else None
+    return float(text) if _NUMBER_TEXT.fullmatch(text) else None
 
 
-def is_number(text: str, decimal: str = ".") -> bool:
+def is_number_text(text: str, decimal: str = ".") -> bool:
     """Return whether a field is a number; infinity and NaN count as numbers."""
-    return number(text, decimal) is not None
+    return parse_number(text, decimal) is not None
 
 
 def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:

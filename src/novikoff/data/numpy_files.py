@@ -1,4 +1,4 @@
-"""NumPy's own files: npy, a matrix with its labels in a column; npz, with an array of them."""
+"""NumPy's files: npy, a matrix with a column of labels; npz, a matrix and an array of labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterator
 from typing import Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.core.rows import Floats, Indices
 from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
@@ -17,13 +16,12 @@ from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
 from novikoff.data.numbers import are_exact, refuse_inexact
+from novikoff.data.on_disk import AnyArray
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
 from novikoff.errors import DataError
-
-Array = npt.NDArray[np.generic]
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
 
@@ -32,17 +30,17 @@ class NumpyTable(TableReader):
     """The pieces of an npy or npz file; positions count rows.
 
     The columns of an npy file are called x1, x2, …, and the last is the label by default. An npz
-    file has arrays X and y, or one matrix and one vector whatever their names.
+    file has arrays X and y, or one matrix and one vector with any names.
     """
 
     label_form: LabelForm = "array"
 
     def __init__(self, request: Request) -> None:
         source, recipe, y_name = request.source, request.recipe, cast("str | None", None)
-        self._y: Array | None = None
+        self._y: AnyArray | None = None
         if source.format == "npz":
-            refuse_columns(source.name, request.options, "an npz file")
-            self._X, self._y, y_name = _pick(source, labelled=request.labelled)
+            refuse_columns(source.name, request.options, "npz files")
+            self._X, self._y, y_name = _pick_arrays(source, labelled=request.labelled)
             width = self._X.shape[1]
             if recipe is not None and width != recipe.width:
                 raise DataError(
@@ -50,7 +48,7 @@ class NumpyTable(TableReader):
                 )
             names, roles = numbered(width, None), ColumnRoles(None, None, list(range(width)))
         else:
-            self._X = _matrix(_parse(source.view(), source.name), source.name)
+            self._X = _check_matrix(_parse_npy(source.view(), source.name), source.name)
             names = numbered(self._X.shape[1], recipe)
             roles = _roles(request, names)
         super().__init__(request, names, roles, y_name)
@@ -58,7 +56,7 @@ class NumpyTable(TableReader):
             self._y = self._X[:, roles.label]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """The rows from a position on, by default all."""
+        """Return the rows behind a position, by default all."""
         begin = begin or Position()
         step = max(1, _NUMBERS_AT_ONCE // self._X.shape[1])
         step = len(self._X) if self.request.options.missing == "mean" else step
@@ -76,14 +74,14 @@ class NumpyTable(TableReader):
             yield piece
 
     def recipe(self, width: int | None = None) -> Recipe:
-        """How to read other files in the same way."""
+        """Return how to read other files in the same way."""
         if self.request.source.format == "npy" or self.request.recipe is not None:
             return super().recipe()
         missing = self.request.options.missing
         return Recipe("matrix", label=self.label, missing=missing, width=self._X.shape[1])
 
-    def _features(self, part: Array, first: int) -> Floats:
-        """The features of some rows, in new memory."""
+    def _features(self, part: AnyArray, first: int) -> Floats:
+        """Return the features of some rows, in new memory."""
         columns = self.roles.features
         some = slice(columns[0], columns[-1] + 1)
         part = part[:, some] if columns == list(range(some.start, some.stop)) else part[:, columns]
@@ -93,10 +91,10 @@ class NumpyTable(TableReader):
             name = self.names[columns[column]]
             refuse_inexact(self.source, first + row + 1, name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
-        with np.errstate(over="ignore"):  # of long doubles: infinity is refused afterwards
+        with np.errstate(over="ignore"):  # a long double may become infinite: rejected later
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))
 
-    def _coded(self, labels: Array, first: int) -> tuple[Indices, list[Hashable]]:
+    def _coded(self, labels: AnyArray, first: int) -> tuple[Indices, list[Hashable]]:
         if labels.dtype.kind == "U":
             try:
                 "".join(labels.tolist()).encode()
@@ -107,24 +105,24 @@ class NumpyTable(TableReader):
 
 
 def _roles(request: Request, names: list[str]) -> ColumnRoles:
-    """The roles of the columns of an npy file."""
+    """Return the roles of the columns of an npy file."""
     name, recipe = request.source.name, request.recipe
     if request.options.one_hot:
-        raise DataError(f"{name} is a matrix of numbers: --one-hot has nothing to do.")
+        raise DataError(f"{name} is a matrix of numbers, to which --one-hot does not apply.")
     if recipe is not None and any(column.levels is not None for column in recipe.columns):
         raise DataError(f"{name} is a matrix of numbers, but the model has text columns.")
     return find_roles(request, names)
 
 
-def _parse(view: memoryview, name: str) -> Array:
-    """The array of an npy file, in place; never a pickle."""
+def _parse_npy(view: memoryview, name: str) -> AnyArray:
+    """Return the array of an npy file, without a copy; a pickle is never loaded."""
     stream = io.BytesIO(view[: 1 << 16])
     formats = np.lib.format
     try:
         old = formats.read_magic(stream) == (1, 0)
         read = formats.read_array_header_1_0 if old else formats.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except Exception:  # the header is parsed as Python: any error may come of arbitrary bytes
+    except Exception:  # the header is parsed as Python, which may raise any error
         raise DataError(f"{name} is not a sound npy file: its header cannot be read.") from None
     if dtype.hasobject or dtype.kind not in "biufU":
         advice = "turn dates into numbers" if dtype.kind in "mM" else "objects are never loaded"
@@ -137,18 +135,18 @@ def _parse(view: memoryview, name: str) -> Array:
     return np.frombuffer(body, dtype, count).reshape(shape, order="F" if fortran else "C")
 
 
-def _pick(source: Source, *, labelled: bool) -> tuple[Array, Array | None, str | None]:
-    """The matrix of an npz file, the vector of its labels, if any, and the name of that."""
+def _pick_arrays(source: Source, *, labelled: bool) -> tuple[AnyArray, AnyArray | None, str | None]:
+    """Return the matrix of an npz file, the vector of labels and its name, if there is one."""
     name = source.name
     try:
         with zipfile.ZipFile(io.BytesIO(source.view())) as archive:
             contents = {info.filename: archive.read(info) for info in archive.infolist()}
     except MemoryError:
         raise
-    except Exception:  # whatever zipfile and its decoders make of arbitrary bytes
+    except Exception:  # zipfile and its decoders may raise any error
         raise DataError(f"{name} is not a sound npz file: it cannot be unpacked.") from None
     found = {file.removesuffix(".npy"): content for file, content in contents.items()}
-    arrays = {k: _parse(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
+    arrays = {k: _parse_npy(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     vectors = [name for name, array in arrays.items() if array.ndim == 1]
     x_name = "X" if "X" in arrays else matrices[0] if len(matrices) == 1 else None
@@ -158,7 +156,7 @@ def _pick(source: Source, *, labelled: bool) -> tuple[Array, Array | None, str |
             f"{name} needs arrays X and y, or one matrix and one vector; it has "
             f"{listed(list(arrays)) or 'none'}."
         )
-    X = _matrix(arrays[x_name], f"{name}, array {quoted(x_name)},")
+    X = _check_matrix(arrays[x_name], f"{name}, array {quoted(x_name)},")
     y = None if y_name is None else arrays[y_name]
     if y is not None and y.shape != X.shape[:1]:
         raise DataError(
@@ -168,7 +166,8 @@ def _pick(source: Source, *, labelled: bool) -> tuple[Array, Array | None, str |
     return X, y, y_name
 
 
-def _matrix(array: Array, name: str) -> Array:
+def _check_matrix(array: AnyArray, name: str) -> AnyArray:
+    """Return the array if it is a matrix of numbers; otherwise DataError."""
     if array.ndim != 2:
         raise DataError(f"{name} has an array of shape {array.shape}, not a matrix.")
     if array.dtype.kind not in "biuf":

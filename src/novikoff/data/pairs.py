@@ -1,10 +1,10 @@
-"""Rows of pairs: svmlight, with numbers for its features, and lines ``label name:value …``.
+"""Rows of pairs: svmlight, whose features are numbers, and rows ``label name:value …``.
 
-``label [qid:n] key:value key:value … [# comment]``; the indices of svmlight ascend, from 0 or from
-1. A name gets its column when it first comes up (row by row, so that it does not matter how a
-stream is cut), or by hashing, or it is one that a model knows. Lines are read one by one in Python,
-without compiling anything; long svmlight text by a kernel, and what the kernel does not take for
-plain goes back to Python, which explains what is wrong.
+A row is ``label [qid:n] key:value key:value … [# comment]``. The indices of svmlight ascend and
+count from 0 or from 1. A name gets the next column when it first appears (row by row, so that the
+cuts of a stream do not matter), or the column that its hash gives, or the column that a model has
+for it. Python reads lines one by one. Long svmlight text is parsed by a compiled loop; text that
+the loop does not accept is read by Python, which reports what is wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from novikoff.data.columns import refuse_columns
 from novikoff.data.dataset import Piece, Position, csr
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
-from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number, number
+from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number_text, parse_number
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
@@ -43,27 +43,28 @@ COMPILED_BYTES: Final = 1 << 22
 _MAX_PARSERS: Final = 4  # threads in which the compiled loop runs
 
 MAX_INDEX: Final = 2**31 - 1
-_MAX_REMEMBERED: Final = 1 << 20  # names whose hash is remembered, or that are told apart
+# At most this many names are remembered: names with their hash, and names that a model lacks.
+_MAX_REMEMBERED: Final = 1 << 20
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
-    # Possessive throughout: no text is tried in two ways.
+    # All quantifiers are possessive: the pattern never backtracks.
     rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+[ \t]*+[^\s:,;|#]++(?:[ \t]++[^\s:,;|#]++:[-+.0-9eE]++)++"
     rb"[ \t]*+(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
 )
 
 
-# Rows as a CSR array, the code of each label, and the labels.
+# Rows as a CSR array, the code of each row's label, and the labels.
 Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 
-# A label, None if there is none, and the pairs, None if the row is left out.
+# The label of a row, None if it has no label, and its pairs, None if the row is left out.
 Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
 
 
 @lru_cache(_MAX_REMEMBERED)
 def feature_hash(name: bytes, bits: int) -> int:
-    """The column of a name: FNV-1a of 64 bits, folded to fewer."""
+    """Return the column of a name: its 64-bit FNV-1a hash, folded to fewer bits."""
     h = _BASIS
     for byte in name:
         h = (h ^ byte) * _PRIME & _WORD
@@ -71,9 +72,16 @@ def feature_hash(name: bytes, bits: int) -> int:
 
 
 class FeatureColumns:
-    """The column of each name: hashed to 2^bits, or one after the other from those ``known``.
+    """The columns of names: the hash of the name, or one column after the other.
 
-    If they are ``fixed``, the column of an unknown name is the one after all of them.
+    Parameters
+    ----------
+    bits : int, optional
+        Hash names to 2^bits columns.
+    known : sequence of str
+        The names of the first columns.
+    fixed : bool
+        Whether there are no other columns: an unknown name gets the column behind the last.
     """
 
     def __init__(
@@ -94,7 +102,7 @@ class FeatureColumns:
         return len(self._columns) if self.bits is None else 1 << self.bits
 
     def column(self, name: str) -> int:
-        """The column of a name, which may be new."""
+        """Return the column of a name, which may be new."""
         column = self._columns.get(name)
         if column is not None:
             return column
@@ -107,7 +115,7 @@ class FeatureColumns:
         return self._columns.setdefault(name, len(self._columns))
 
     def notes(self) -> list[str]:
-        """How many names were left out."""
+        """Return how many unknown names were left out."""
         count = len(self._unknown)
         verb = "is" if count == 1 else "are"
         least = "at least " if count == _MAX_REMEMBERED else ""
@@ -116,21 +124,21 @@ class FeatureColumns:
 
 
 class PairRows(Reader):
-    """The pieces of lines of pairs: svmlight, whose features are numbers, or lines of names.
+    """The pieces of rows of pairs: svmlight, whose features are numbers, or rows of names.
 
-    Without a recipe the X of svmlight has the indices as they are written. Labels are numbers;
-    beside names, or if those of a stream or a model are text, they may be any text.
+    Without a recipe, X of an svmlight file has the indices of the file as columns. Labels are
+    numbers. In rows of names, or if the labels of the stream or model are text, they are any text.
     """
 
     label_form: LabelForm = "free"
-    what, allowed = "a file of feature:value pairs", tuple[str, ...]()
+    what, allowed = "files of feature:value pairs", tuple[str, ...]()
 
     def __init__(self, request: Request) -> None:
         super().__init__(request)
         self.start = Position(check_encoding(request.source))
         self.features = self._find_features()
         named = self.features is not None
-        what = self.what if named else "an svmlight file"
+        what = self.what if named else "svmlight files"
         refuse_columns(self.source, request.options, what, self.allowed)
         first = next((content for _, content, _ in lines_of(self._head())), b"1")
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
@@ -139,19 +147,19 @@ class PairRows(Reader):
         self._lowest, self._highest = 1, -1  # of all indices so far
 
     def is_named(self) -> bool:
-        """Whether a stream that begins has names for features: they are not all numbers."""
+        """Return whether the features of a new stream are names: they are not all numbers."""
         stream = self.request.stream
         if stream is None or not self.request.labelled:
             return False
         return stream.hash_bits is not None or stream.names or not _numbered(self._first_lines())
 
     def shift(self) -> int:
-        """What the indices of X are too large by."""
+        """Return by how much the column indices of X are too large."""
         as_written = self.features is None and self.request.recipe is None
         return self._lowest if as_written else 0
 
     def recipe(self, width: int | None = None) -> Recipe:
-        """How to read other rows in the same way."""
+        """Return how to read other rows in the same way."""
         missing = self.request.options.missing
         if self.features is not None:
             bits, names = self.features.bits, self.features.names
@@ -167,7 +175,7 @@ class PairRows(Reader):
         return Recipe("matrix", label=self.label, missing=missing, width=width, first=first)
 
     def final_notes(self) -> list[str]:
-        """What was decided on the way, when all pieces have been read."""
+        """Return what was decided while reading; call it after the last piece."""
         notes = ["query ids (qid) are ignored"] if self._queries else []
         if self.features is None and self.request.recipe is None:
             notes.append(f"indices count from {self.shift()}")
@@ -176,7 +184,7 @@ class PairRows(Reader):
         return notes + ([] if self.features is None else self.features.notes())
 
     def first_labels(self) -> list[str]:
-        """The labels of the first lines that can be learned."""
+        """Return the labels of those first lines that can be learned."""
         found = list[str]()
         for content in self._first_lines():
             parts = list(_PART.finditer(content))
@@ -184,12 +192,12 @@ class PairRows(Reader):
             has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
             with suppress(DataError, UnicodeDecodeError):
                 whole = self._pairs("", 0, parts[has_query:]) is not None
-                if whole and not ("," in key or is_missing(key) or _is_infinite(key)):
+                if whole and not ("," in key or is_missing(key) or _is_infinite_text(key)):
                     found.append(key)
         return found
 
     def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
-        """The rows of a text that begins at a position, with what a kernel found in it."""
+        """Return the rows of a text; ``found`` is the result of the compiled loop, if any."""
         if found is None:
             check_text(text, self.source, begin)
             (X, codes, labels), rows, read = self._scan(text, begin)
@@ -203,7 +211,8 @@ class PairRows(Reader):
             X = self._added_up(X, begin, self.features.width)
         end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
         self._dropped += read - len(rows)
-        has_query = b"q" in text and QUERY_ROW.search(text) is not None  # "qid:" takes longer
+        # Looking for a single letter first is quicker than looking for "qid:".
+        has_query = b"q" in text and QUERY_ROW.search(text) is not None
         self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
@@ -252,16 +261,16 @@ class PairRows(Reader):
                 if self._label("", label.encode()) is None:
                     return None
                 self.check_label(label, "")
-        except DataError:  # the scanner says where
+        except DataError:  # Python reads the text and reports the place
             return None
         return found
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """Number, content and end of each line that is a row."""
+        """Return number, content and end of each line that is a row."""
         return lines_of(text, line_offset)
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
-        """The label and the pairs of a line."""
+        """Return the label and the pairs of a line."""
         parts, label = list(_PART.finditer(content)), None
         if b":" not in parts[0][0]:
             label = self._label(where, parts[0][0], parts[0].start())
@@ -271,17 +280,17 @@ class PairRows(Reader):
             raise DataError(f"{at} has no label: the line begins with {first}.")
         has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
         pairs = self._pairs(where, row, parts[has_query:])
-        if label is not None and pairs is not None:  # else the row is left out, and its label
+        if label is not None and pairs is not None:  # otherwise the row is left out
             self.check_label(label, where)
         return label, pairs
 
     def check_label(self, label: str, where: str) -> None:
-        """Raise DataError if the labels of a stream are of another kind."""
+        """Raise DataError if a label is not of the kind of the stream's labels."""
         if self.labels and self.request.labelled and self.labels.value(label) is None:
             self.labels.refuse(label, where)
 
     def _find_features(self) -> FeatureColumns | None:
-        """The columns of names: those of a model, or of a stream so far; None for numbers."""
+        """Return the columns of names of a model or stream; None if features are numbers."""
         request = self.request
         known = request.recipe or request.so_far
         if known is not None:
@@ -294,7 +303,7 @@ class PairRows(Reader):
         if stream is not None and request.labelled:
             note = "features are numbers: the columns of the model, counted from 0"
             if named:
-                note = "features are names: each new one gets the next column"
+                note = "features are names: each new name gets the next column"
             if bits is not None:
                 note = f"features are names, hashed to {1 << bits:,} columns"
             self.notes.append(note)
@@ -304,26 +313,26 @@ class PairRows(Reader):
         return self.request.source.head[self.start.offset :]
 
     def _first_lines(self) -> list[bytes]:
-        """The first rows; bad lines do not tell what there is, if they are skipped."""
+        """Return the first rows; if bad rows are skipped, only those that have names."""
         first = self.request.source.head.splitlines(keepends=True)[:SNIFFED_LINES]
         if self.request.skip_bad and any(map(is_named, first)):
             first = [line for line in first if is_named(line)]
         return [content for _, content, _ in lines_of(b"".join(first))]
 
     def _added_up(self, X: sp.csr_array, begin: Position, width: int) -> sp.csr_array:
-        """Rows of names: those that have no column are left out, and what has one adds up."""
+        """Drop features without a column, and sum values that share a column."""
         X.has_canonical_format = False
         X.sum_duplicates()
         X = _of_width(X, width)
         if not np.isfinite(X.data).all():
             raise DataError(
-                f"{self.source}, after line {begin.line}: the values of a feature add up beyond "
-                "the range of float64."
+                f"{self.source}, after line {begin.line}: the sum of the values of a feature is "
+                "beyond the range of float64."
             )
         return X
 
     def _in_columns(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
-        """Pairs in the columns as they are written, or in those of a model; others must be zero."""
+        """Return X with the columns of the file, or of the model; other values must be zero."""
         recipe = self.request.recipe
         if recipe is None:
             self._lowest = min(self._lowest, int(X.indices.min(initial=1)))
@@ -342,7 +351,7 @@ class PairRows(Reader):
         return _of_width(X, recipe.width)
 
     def _scan(self, text: bytes, begin: Position) -> tuple[Pairs, Indices, int]:
-        """Read lines one by one: their pairs, the number of each row, and of all lines."""
+        """Read lines one by one; return their pairs, the row numbers, and the number of rows."""
         labels, rows, codes, row = dict[str, int](), list[int](), list[int](), begin.row
         keys, values, ends = list[str](), list[float](), [0]
         for line, content, _ in self.rows_of(text, begin.line):
@@ -355,7 +364,7 @@ class PairRows(Reader):
             keys += [key for key, _ in pairs]
             values += [value for _, value in pairs]
             ends.append(len(keys))
-        # Only now do names get their columns: a text that is refused leaves none behind.
+        # Names get columns only now, so that a text with an error leaves no new columns behind.
         column = int if self.features is None else self.features.column
         indices = np.array([column(key) for key in keys], np.int32)
         arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
@@ -364,24 +373,24 @@ class PairRows(Reader):
         return found, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
-        """A label, None if it is missing and may be; DataError if it is none."""
+        """Return a label; None if it is missing and may be missing; DataError if it is invalid."""
         text = label.decode()
         words = self.features is not None or (self.labels and self.labels.kind == "texts")
-        if not words and not is_number(text):
+        if not words and not is_number_text(text):
             where = f"{where}, column {at + 1}"
             if b"," in label:
                 raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
             raise DataError(f"{where} has the label {_shown(label)}, which is not a number.")
         missing = is_missing(text)
         may_be = not self.request.labelled or self.request.options.missing == "drop"
-        if (missing and not may_be) or _is_infinite(text):
+        if (missing and not may_be) or _is_infinite_text(text):
             raise DataError(f"{where} has the label {text}.")
         return None if missing else text
 
     def _pairs(
         self, where: str, row: int, parts: Sequence[re.Match[bytes]]
     ) -> list[tuple[str, float]] | None:
-        """The pairs of a row; None if it is left out."""
+        """Return the pairs of a row; None if the row is left out."""
         before, pairs, keep = -1, list[tuple[str, float]](), True
         for part in parts:
             at = f"{where}, column {part.start() + 1}"
@@ -397,7 +406,7 @@ class PairRows(Reader):
         return pairs if keep else None
 
     def _pair(self, at: str, part: bytes, before: int) -> tuple[str, float]:
-        """The key and the value of a pair; an index must be larger than the one before."""
+        """Return key and value of a pair; an index must be larger than the index before it."""
         numbered = self.features is None
         key, colon, value = part.partition(b":") if numbered else part.rpartition(b":")
         flaw = ""
@@ -412,7 +421,7 @@ class PairRows(Reader):
             same = int(key) == before
             flaw = "has an index a second time" if same else f"comes after {before}"
             flaw += "; indices must ascend"
-        elif not is_number(value.decode()):
+        elif not is_number_text(value.decode()):
             flaw = "has a value that is not a number"
         elif not is_exact_text(value.decode()):
             flaw = inexact(value.decode()).removesuffix(".")
@@ -422,7 +431,7 @@ class PairRows(Reader):
 
 
 def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Number, content and end of each line that holds more than a comment, without it."""
+    """Return number, content without comment, and end of each line that has content."""
     end = 0
     for at, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
         end += len(line)
@@ -432,12 +441,12 @@ def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, in
 
 
 def is_named(text: bytes) -> bool:
-    """Whether a first line is a label and features with names, as in "spam free:1 money:2.5"."""
+    """Return whether the first line is a label and named features: "spam free:1 money:2.5"."""
     return _NAMED_ROW.match(text) is not None
 
 
 def may_be_pairs(source: Source, *, named: bool) -> bool:
-    """Whether the first line of a source may be a row: pairs, or beside names a label alone."""
+    """Return whether the first line may be a row of pairs; with names, a label alone may be."""
     if source.format not in ("svmlight", "csv"):
         return False
     parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
@@ -445,18 +454,18 @@ def may_be_pairs(source: Source, *, named: bool) -> bool:
 
 
 def _numbered(lines: Sequence[bytes]) -> bool:
-    """Whether the features of all lines are numbers."""
+    """Return whether the features of all lines are numbers."""
     pairs = (part for content in lines for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
 
 
-def _is_infinite(text: str) -> bool:
-    return math.isinf(number(text) or 0.0)
+def _is_infinite_text(text: str) -> bool:
+    return math.isinf(parse_number(text) or 0.0)
 
 
 def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:
-    """The first columns of a matrix, or all of them and empty ones."""
+    """Return a matrix with this many columns: columns are cut off, or empty ones added."""
     wide = csr((X.data, X.indices, X.indptr), X.shape[0], max(X.shape[1], width))
     return wide if wide.shape[1] == width else wide[:, :width]
 

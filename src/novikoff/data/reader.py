@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,37 +18,37 @@ from novikoff.data.source import Source
 from novikoff.errors import DataError
 
 
-class Request(NamedTuple):
+@dataclass(frozen=True)
+class Request:
     """A source and the way it is to be read: the argument of every reader.
 
     Parameters
     ----------
     source : Source
-        The file or pipe; of a folder of Parquet files, the first file.
+        The file or pipe.
     options : ReadOptions
         What the user asked for.
     recipe : Recipe, optional
         The recipe of a model: its columns are wanted.
     labelled : bool
         Whether rows must have labels.
-    files : sequence of str
-        All files of a folder of Parquet files.
     stream : StreamOptions, optional
         Given if rows are wanted as soon as they arrive, up to the first bad row.
     state : mapping, optional
         The state of an earlier stream, which is continued.
-    so_far : Recipe, optional
-        The recipe of the rows that an earlier stream has read.
     """
 
     source: Source
     options: ReadOptions
     recipe: Recipe | None = None
     labelled: bool = True
-    files: Sequence[str] = ()
     stream: StreamOptions | None = None
     state: Mapping[str, Any] | None = None
-    so_far: Recipe | None = None
+
+    @cached_property
+    def so_far(self) -> Recipe | None:
+        """The recipe of the rows that an earlier stream has read."""
+        return None if self.state is None else Recipe.from_json(self.state["recipe"])
 
     @property
     def skip_bad(self) -> bool:

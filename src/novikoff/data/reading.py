@@ -1,14 +1,14 @@
-"""Read the rows of a file, whatever its format.
+"""Read all rows of a file, in any format, into arrays.
 
-There is one road. A source is opened, its format and the roles of its columns are found from its
-beginning, a `Reader` reads it in pieces, and `read` joins them, in memory or on disk.
+A source is opened; its format and the roles of its columns are found from its beginning; the reader
+of the format gives pieces of rows; and `read` joins the pieces, in memory or on disk.
 """
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import closing
 from importlib import import_module
 from typing import Any, Final, cast
 
@@ -17,12 +17,11 @@ import numpy.typing as npt
 
 from novikoff.data.dataset import Dataset, csr, take_rows
 from novikoff.data.formats import FORMATS
-from novikoff.data.labels import check_are_classes, labels_of
-from novikoff.data.messages import quoted
+from novikoff.data.labels import LabelArray, check_are_classes, labels_of
+from novikoff.data.messages import printable_name, quoted
 from novikoff.data.on_disk import (
-    Array,
     ArrayFolder,
-    GrowingArray,
+    GrowingArrays,
     fits,
     load_matrix,
     parquet_files,
@@ -32,12 +31,11 @@ from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
-from novikoff.data.source import PathOrFile, Source, shown
+from novikoff.data.source import PathOrFile, Source
 from novikoff.errors import DataError
 
 _DEFAULT: Final = ReadOptions()
-_ON_DISK: Final = ("X", "data", "indices")
-_COPIES: Final = 4  # of the arrays as they are read, when all that is made of them is counted
+_COPIES: Final = 4  # the memory of a whole command, in copies of the arrays as they are read
 
 
 def read(
@@ -50,27 +48,37 @@ def read(
     max_memory: int | str | None = None,
     cache: str | os.PathLike[str] | None = None,
 ) -> Dataset:
-    r"""Read rows into features and labels; what cannot be used is refused in a sentence.
+    r"""Read the rows of a file into features and labels.
 
     Parameters
     ----------
     path : path, "-" or binary file
         A file, the standard input, or a folder of Parquet files. Gzip is unpacked, whatever the
-        name.
+        name of the file is.
     options : ReadOptions
-        What is asked for; the rest is found out and noted.
+        What the user asks for. The rest is found from the file, and noted.
     recipe : Recipe, optional
-        That of an earlier dataset: columns are matched with it by name, or by number in
-        svmlight and npz files, and missing values are replaced by its means if it has them.
+        The recipe of an earlier dataset. Its columns are found by name, or by number in svmlight
+        and npz files, and its means replace missing values.
     labelled : bool
         Whether there must be labels.
     progress : callable, optional
-        Told in a few words what begins.
+        Called with a short text when a step begins.
     max_memory : int or str, optional
-        A size, such as "1GB": data that may need more becomes arrays on disk, mapped into memory.
+        A size such as "1GB". Data that may need more memory becomes memory-mapped arrays on disk.
     cache : path, optional
-        A folder where such arrays are kept for the next time. Without it they lie in a temporary
-        folder until the process ends.
+        A folder in which these arrays are kept for the next time. Without it they are in a
+        temporary folder until the process ends.
+
+    Returns
+    -------
+    Dataset
+        Features, labels, and how they were read.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or a value cannot be used; with the row and the column.
 
     Examples
     --------
@@ -83,36 +91,33 @@ def read(
     ['the label is the column "class"']
     """
     tell = progress or (lambda _: None)
-    name = shown(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
-    one_piece = recipe is None and options.needs_all_rows
-    folder = None
+    name = printable_name(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
+    all_rows = recipe is None and options.needs_all_rows
+
+    def make_folder() -> ArrayFolder:
+        return ArrayFolder(cache, path, options, recipe, labelled)
+
+    arrays = GrowingArrays()
     try:
         if cache is not None or not fits(path, max_memory):
-            if one_piece:
+            if all_rows:
                 option = "--one-hot" if options.one_hot else "--missing mean"
                 raise DataError(
                     f"{name}: {option} needs all rows in memory at once: do without --max-memory "
                     "and --cache, or prepare the columns with another tool."
                 )
-            folder = ArrayFolder(cache, path, options, recipe, labelled)
-            found = folder.load()
-            if found is not None:
+            arrays = GrowingArrays(make_folder())
+            found = arrays.folder and arrays.folder.load()
+            if found:
                 return found
+        elif max_memory is not None and not all_rows:
+            # The size of a packed file does not say how large its arrays are.
+            arrays = GrowingArrays(None, room_for_data(max_memory) / _COPIES, make_folder)
         tell(f"reading {name}")
-        reader = open_reader(path, options, recipe, labelled=labelled)
-
-        def spill() -> ArrayFolder:
-            nonlocal folder
-            folder = ArrayFolder(None, path, options, recipe, labelled)
-            folder.begin()
-            return folder
-
-        limited = max_memory is not None and not one_piece
-        room = room_for_data(max_memory) if limited and folder is None else math.inf
-        return join(reader, folder, tell, room, spill)
+        return join(open_reader(path, options, recipe, labelled=labelled), arrays, tell)
     except BaseException as error:
-        if folder is not None:
-            folder.remove()
+        if arrays.folder is not None:
+            arrays.folder.remove()
         if not isinstance(error, MemoryError):
             raise
         raise DataError(
@@ -128,27 +133,28 @@ def open_reader(
     labelled: bool,
     as_they_come: bool = False,
 ) -> Reader:
-    """Look at the beginning of a source, and make ready to read its rows."""
+    """Open a source, look at its beginning, and return the reader of its format."""
     files = parquet_files(path)
-    lines = 1 if recipe is not None and not recipe.header else 2  # with the first row
+    lines = 1 if recipe is not None and not recipe.header else 2  # a header and the first row
     source = Source(
         files[0] if files else path, options.format, hasty=as_they_come, least_lines=lines
     )
     if files:
-        source.name = shown(os.fspath(cast("str", path)))
+        source.name, source.files = printable_name(os.fspath(cast("str", path))), files
     stream = StreamOptions(options) if as_they_come else None
     try:
-        return make_reader(Request(source, options, recipe, labelled, files, stream))
+        return make_reader(Request(source, options, recipe, labelled, stream))
     except BaseException:
         source.close()
         raise
 
 
 def make_reader(request: Request) -> Reader:
-    """The reader for the format of a source, and for the rows that were learned from, if any."""
+    """Return the reader for the format of a source, and for the recipe of a model, if any."""
     source, known = request.source, request.recipe or request.so_far
     family = FORMATS[source.format].family
     csv = source.format == "csv"
+    # Text without a known name may be rows of pairs such as "spam offer:1" instead of CSV.
     if known is None:
         said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
         pairs = request.stream is not None and csv and not said and is_named(source.head)
@@ -163,8 +169,8 @@ def make_reader(request: Request) -> Reader:
         forms = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
         if known.family == "named":
             raise DataError(
-                f"{source.name} is neither JSON lines nor of the form label feature:value …, as "
-                "the rows were from which the model was learned."
+                f"{source.name} is neither JSON lines nor of the form label feature:value …, "
+                "which the model was trained on."
             )
         raise DataError(
             f"{source.name} is {forms.get(family, 'rows of named values')}, but the model was "
@@ -177,73 +183,46 @@ def make_reader(request: Request) -> Reader:
 
 def join(
     reader: Reader,
-    folder: ArrayFolder | None,
-    tell: Callable[[str], None],
-    room: float = math.inf,
-    spill: Callable[[], ArrayFolder] | None = None,
+    arrays: GrowingArrays | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
-    """The dataset of all pieces of a reader, in memory or in a folder.
-
-    What turns out to take up more than ``room`` bytes goes on in the folder that ``spill`` makes:
-    the size of a packed file does not tell.
-    """
-    arrays = dict[str, GrowingArray]()
-    told = 0
-    n_read = n_rows = 0
-    keys = dict[tuple[type, Hashable], int]()  # by type too: True is not the label 1
+    """Join all pieces of a reader to a dataset, in memory or in the folder of ``arrays``."""
+    arrays = arrays or GrowingArrays()
+    n_read = n_rows = told = 0
+    keys = dict[tuple[type, Hashable], int]()  # with their types, because True equals 1
     ids = cast("list[str] | None", None)
-    if folder is not None:
-        folder.begin()
-    try:
+    with closing(reader.request.source):
         for piece in reader.pieces():
             if piece is None:
                 continue
-            before, n_read = n_rows, piece.end.row
-            n_rows += len(piece)
+            n_read = piece.end.row
             own = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
-            X = piece.X
-            parts = dict[str, Array](codes=np.array([*own, -1], np.int32)[piece.codes])
-            if n_read > n_rows:  # rows were left out: their numbers no longer just count them
-                parts["rows"] = piece.rows
-                if "rows" not in arrays and before:
-                    arrays["rows"] = GrowingArray(None)
-                    arrays["rows"].append(np.arange(1, before + 1))
-            if isinstance(X, np.ndarray):
-                parts["X"] = X
-            else:
-                parts.update(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
-            for name, part in parts.items() if len(piece) else ():
-                path = folder.path / f"{name}.npy" if folder and name in _ON_DISK else None
-                arrays.setdefault(name, GrowingArray(path)).append(part)
-            held = sum(array.n_bytes for array in arrays.values())
-            if folder is None and spill is not None and held > room / _COPIES:
-                folder = spill()
-                for name in {*arrays} & {*_ON_DISK}:
-                    arrays[name].move(folder.path / f"{name}.npy")
+            if len(piece):
+                codes = np.array([*own, -1], np.int32)[piece.codes]
+                if n_read > n_rows + len(piece):  # rows were left out: their numbers are needed
+                    if n_rows and "rows" not in arrays:
+                        arrays.append(rows=np.arange(1, n_rows + 1))
+                    arrays.append(rows=piece.rows)
+                arrays.append(codes=codes, **_parts(piece.X))
+            n_rows += len(piece)
             if piece.ids is not None:
                 ids = ids or []
                 ids += piece.ids
             if n_read >= 2 * told:
                 told = n_read
                 tell(f"reading {reader.source}: {told:,} rows")
-    finally:
-        reader.request.source.close()
-    if not arrays:
+    if not n_rows:
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
-    found: dict[str, Any] = {name: array.finish() for name, array in arrays.items()}
-    codes: npt.NDArray[np.int32] = found.pop("codes")
-    arrays.clear()
-    recipe = reader.recipe()
-    label = reader.label
-    classes = None
-    matrix = found.get("X")
-    if matrix is None:
-        matrix = _sparse(found, folder, recipe.n_features, reader.shift())
+    found: dict[str, Any] = arrays.finish()
+    recipe, label, folder = reader.recipe(), reader.label, arrays.folder
+    X = found.get("X")
+    if X is None:
+        X = _join_sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
+    codes, classes = found["codes"], None
     if label is not None and codes.min() >= 0:
-        meant: Any = labels_of([key for _, key in keys], reader.label_form)
-        classes, order = np.unique(meant, return_inverse=True)  # two keys may mean one label
+        classes, order = _classes(reader, [key for _, key in keys])
         take_rows(order, codes, out=codes)
         if reader.request.recipe is None:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
@@ -253,12 +232,12 @@ def join(
         notes.append(f"labels are missing in column {quoted(label)}: it is not used")
     if folder is not None and folder.temporary:
         notes.append(
-            "the rows lie in arrays on disk that go when this command ends; with --cache DIR they "
-            "are kept, and the next command that reads the same data need not parse it again"
+            "the arrays are in temporary files on disk; with --cache DIR they are kept, and the "
+            "next command that reads the same data need not parse it again"
         )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
-        matrix,
+        X,
         None if classes is None else codes,
         classes,
         recipe,
@@ -276,8 +255,22 @@ def join(
     return data
 
 
-def _sparse(found: dict[str, Any], folder: ArrayFolder | None, width: int, shift: int) -> Any:
-    """A CSR array; ``shift`` is what its indices are too large by."""
+def _classes(reader: Reader, keys: Sequence[Hashable]) -> tuple[LabelArray, npt.NDArray[np.int64]]:
+    """Return the labels of keys, sorted and each once, and the position of each key's label."""
+    labels: Any = labels_of(keys, reader.label_form)
+    classes, order = np.unique(labels, return_inverse=True)
+    return cast(LabelArray, classes), order
+
+
+def _parts(X: Any) -> dict[str, Any]:
+    """Return the arrays of which rows of features consist."""
+    if isinstance(X, np.ndarray):
+        return {"X": X}
+    return {"data": X.data, "indices": X.indices, "lengths": np.diff(X.indptr)}
+
+
+def _join_sparse(found: dict[str, Any], folder: ArrayFolder | None, width: int, shift: int) -> Any:
+    """Return a CSR array, whose indices are too large by ``shift``."""
     lengths, indices = found["lengths"], found["indices"]
     indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
     np.cumsum(lengths, out=indptr[1:])

@@ -1,4 +1,4 @@
-"""The record of which columns of a file become which features, kept with a model."""
+"""The recipe of a model: which columns of a file become which features."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from novikoff.data.messages import quoted
 from novikoff.errors import DataError
 
 _MAX_COLUMNS: Final = 2**31 - 1
-_MANY_NAMES: Final = 1_000_000  # beyond it names are made when they are asked for
+_MANY_NAMES: Final = 1_000_000  # names beyond this number are made when they are asked for
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the input: a number, or text that becomes one column for each value.
+    """One column of a file: numbers, or text that becomes one feature for each value.
 
     Parameters
     ----------
     name : str
         Its name in the file.
     mean : float or None
-        What replaces a missing number; None if nothing does.
+        The number that replaces a missing value; None if there is none.
     levels : tuple of str or None
-        For text: its values, sorted. Every value has its column, none is left out.
+        The values of a column of text, sorted; None for a column of numbers.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Column:
 
 @dataclass(frozen=True)
 class NumberedNames(Sequence[str]):
-    """Names x1, x2 and so on, made when they are asked for: there may be very many.
+    """The names x1, x2 and so on, made when they are asked for: there may be billions.
 
     >>> names = NumberedNames(0, 2**31)
     >>> len(names), names[0], names[-1]
@@ -64,31 +64,32 @@ class NumberedNames(Sequence[str]):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which columns of a file become which features.
+    """Which columns of a file become which features, and how they are read.
 
     Parameters
     ----------
     family : {"table", "matrix", "named"}
-        Whether columns are known by name (CSV, Parquet, Arrow, npy) or number (svmlight, npz), or
-        rows are lines of ``label name:value …`` or of JSON.
+        Whether columns have names (CSV, Parquet, Arrow, npy) or numbers (svmlight, npz), or each
+        row names its features (``label name:value …`` or JSON lines).
     columns : tuple of Column
-        The input columns of a table, in the order of the features; empty for others.
+        The columns of a table that become features, in the order of the features; empty for other
+        families.
     label, id : str or None
-        The columns of the labels and of the rows' names.
+        The columns of the labels and of the names of rows.
     missing : {"refuse", "drop", "mean"}
-        How missing values were treated; columns have means with "mean" only.
+        How missing values were treated; columns have means only with "mean".
     width : int
-        How many columns the file has, for a matrix without the label.
+        The number of columns of the file; of a matrix, without the label.
     first : int
         The number of a matrix's first column: 1, or 0 for an svmlight file that counts from 0.
     header, delimiter, decimal
-        What was chosen for reading text; None where it was found out.
+        The user's options for text; None where the value was found from the first rows.
     bits : int or None
-        The features of a stream are hashed to 2^bits columns.
+        If given, the names of features are hashed to 2^bits columns.
     features : tuple of str or None
-        The names of features that were numbered as they came.
+        The names of features that got columns in the order in which they appeared.
     drop : tuple of str
-        The keys of JSON lines that are no features.
+        The keys of JSON lines that are not features.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class Recipe:
 
     @property
     def groups(self) -> dict[Hashable, range]:
-        """The features that each column of text has become."""
+        """The positions of the features that each column of text became."""
         ends = accumulate(len(column.names) for column in self.columns)
         return {
             column.name: range(end - len(column.levels), end)
@@ -141,12 +142,12 @@ class Recipe:
         }
 
     def to_json(self) -> dict[str, object]:
-        """The recipe as JSON values."""
+        """Return the recipe as JSON values."""
         return cast(dict[str, object], json.loads(json.dumps(asdict(self))))
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> Recipe:
-        """The recipe that `to_json` wrote; DataError if it is none."""
+        """Return the recipe that `to_json` wrote; DataError if it is not valid."""
         fields = _fields(cls, value, optional={"bits": None, "features": None, "drop": ()})
         if not isinstance(fields["columns"], tuple):
             raise DataError("The recipe has no list of columns.")
@@ -154,23 +155,23 @@ class Recipe:
         recipe = cls(**fields | {"columns": columns})
         for name, is_good in _checks(recipe):
             if not is_good:
-                raise DataError(f"The recipe has a {quoted(name)} that makes no sense.")
+                raise DataError(f"The recipe has an invalid {quoted(name)}.")
         return recipe
 
 
 def _fields(
     kind: type[Recipe | Column], value: object, optional: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
-    """The fields of a JSON object, its lists as tuples; DataError unless they are a record's."""
+    """Return the fields of a JSON object, lists as tuples; DataError if some are wrong."""
     fields = {**(optional or {}), **value} if isinstance(value, Mapping) else {}
     if set(fields) != set(kind.__dataclass_fields__):
         whose = "The recipe" if kind is Recipe else "A column of the recipe"
-        raise DataError(f"{whose} does not have the fields that it should have.")
+        raise DataError(f"{whose} has missing or unknown fields.")
     return {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
 
 
 def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
-    """Whether the fields of a recipe from a file make sense, each and then together."""
+    """Yield field names of a recipe and whether the field is valid, alone and with the others."""
     columns, known = recipe.columns, recipe.features or ()
     yield "columns", all(map(_is_column, columns))
     yield "family", recipe.family in ("table", "matrix", "named")
@@ -200,7 +201,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
 
 
 def _is_column(column: Column) -> bool:
-    """Whether a column is a number, perhaps with a mean, or text with levels that ascend."""
+    """Return whether a column has numbers, perhaps with a mean, or text with sorted levels."""
     mean, levels = column.mean, column.levels
     number = type(mean) is float or (type(mean) is int and abs(mean) < 2**1023)
     has_mean = mean is None or (levels is None and number and math.isfinite(mean))

@@ -1,7 +1,6 @@
 """A source of bytes: a file, a pipe or the standard input, unpacked if it is gzip.
 
-Bytes are handed on as they come; a pipe that is silent yields empty pieces, so that nobody who
-reads it waits where he could not be told to stop.
+A silent pipe yields b"" now and then, so that its reader can check for signals.
 """
 
 from __future__ import annotations
@@ -10,43 +9,68 @@ import fcntl
 import math
 import mmap
 import os
-import re
 import select
 import stat
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from novikoff.data.formats import find_format, refuse_foreign
-from novikoff.data.messages import readable_errors
+from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
 
 PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
 
-CHUNK_BYTES: Final = 1 << 20  # read from a pipe at once, at most
-SNIFFED_LINES: Final = 100
+CHUNK_BYTES: Final = 1 << 20  # the most bytes that are read from a pipe at once
+SNIFFED_LINES: Final = 100  # the lines from which format and layout of a text are found
 _MAX_SNIFFED_BYTES: Final = 1 << 25
-_SILENCE_SECONDS: Final = 0.1  # after which a pipe yields an empty piece
-_PAUSE_SECONDS: Final = 0.5  # after which a pipe is judged by what has come
-_MAX_SECONDS: Final = 2.0  # after which one is that brings a row now and then
+_SILENCE_SECONDS: Final = 0.1  # a pipe that is silent for this long yields b""
+_PAUSE_SECONDS: Final = 0.5  # a hasty source sniffs a pipe that has been silent for this long
+_MAX_SNIFF_SECONDS: Final = 2.0  # and one that is slow after this long, even while rows trickle in
 _GZIP: Final = b"\x1f\x8b"
-_SURROGATE = re.compile("[\ud800-\udfff]")  # Python's sign for bytes that are no UTF-8
 
 
 class Source:
-    """A source of bytes; "-" is the standard input.
+    """A source of bytes.
 
-    Its format is found out unless it is given. If ``hasty``, a pipe that pauses is judged by what
-    has come, if that is ``least_lines``.
+    Parameters
+    ----------
+    path : path, "-" or binary file
+        The file; "-" is the standard input.
+    format : str, optional
+        The format; by default it is found from the name and the first bytes.
+    hasty : bool
+        Whether a pipe that pauses is judged by the lines that have arrived, if they are at least
+        ``least_lines``.
+    may_be_empty : bool
+        Whether a source without bytes is allowed.
 
-    A ``regular`` file can be read again. ``head`` is the beginning, as far as it is needed to find
-    out what it is, and if that is all, the source has ``ended``. DataError says that it cannot be
-    opened, is empty, or is known for something else than rows of numbers.
+    Attributes
+    ----------
+    name : str
+        The name, as it can be printed.
+    head : bytes
+        The first lines, from which the format is found.
+    ended : bool
+        Whether ``head`` is all of the source.
+    regular : bool
+        Whether it is a regular file, which can be read again.
+    packed : bool
+        Whether it is a regular file in gzip format.
+    files : sequence of str
+        All files of a folder of Parquet files, of which this source is the first.
+
+    Raises
+    ------
+    DataError
+        If the source cannot be opened, is empty, or is not data, such as a PDF or a web page.
     """
+
+    files: Sequence[str] = ()
 
     def __init__(
         self,
@@ -59,12 +83,12 @@ class Source:
     ) -> None:
         self._file: BinaryIO | None = None
         self._flow: Iterator[bytes] | None = None
-        self._taken = b""  # of a pipe, to look at it
+        self._taken = b""  # the head of a pipe, which `flow` has still to give
         self._fd: int | None = None
-        self.origin = 0  # of the bytes that a pipe brings next
+        self.origin = 0  # the offset of the next byte that a pipe gives
         self._owned = isinstance(path, str | os.PathLike) and os.fspath(path) != "-"
         if isinstance(path, str | os.PathLike) and self._owned:
-            self.name = shown(os.fspath(path))
+            self.name = printable_name(os.fspath(path))
             self._fd = _opened(os.fspath(path), self.name)
         else:
             if sys.stdin is None and isinstance(path, str | os.PathLike):
@@ -72,14 +96,14 @@ class Source:
             stdin: Any = getattr(sys.stdin, "buffer", None)
             file = stdin if isinstance(path, str | os.PathLike) else path
             name = "-" if file is stdin else getattr(file, "name", None)
-            self.name = shown(name) if isinstance(name, str) else "the stream"
+            self.name = printable_name(name) if isinstance(name, str) else "the stream"
             self._file = file
             with suppress(OSError, AttributeError, ValueError):
                 self._fd = file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
         self.regular = self._owned and stat.S_ISREG(mode)
         if self._fd is not None and stat.S_ISFIFO(mode):
-            with suppress(OSError, AttributeError):  # a wider pipe, where there is such a thing
+            with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
         self.packed = self.regular and self.bytes_at(0, 2) == _GZIP
         try:
@@ -95,28 +119,28 @@ class Source:
 
     @property
     def stamp(self) -> tuple[int, int]:
-        """Size and time of the last change of a regular file."""
+        """Size and time of modification of a regular file."""
         if self._fd is None:
             return 0, 0
         status = os.fstat(self._fd)
         return status.st_size, status.st_mtime_ns
 
     def view(self) -> memoryview:
-        """All bytes: a regular file is mapped, anything else read."""
+        """Return all bytes: a regular file is mapped into memory, other sources are read."""
         if self.regular and not self.packed and self._fd is not None:
             return memoryview(mmap.mmap(self._fd, 0, access=mmap.ACCESS_READ))
         with readable_errors(self.name):
             return memoryview(b"".join(self.flow()))
 
     def bytes_at(self, begin: int, end: int) -> bytes:
-        """Some bytes of a regular file as they lie."""
+        """Return bytes of a regular file, without unpacking them."""
         return b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
 
     def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """All bytes from an offset on, ``size`` at a time; of a pipe, whatever is there.
+        """Yield all bytes behind an offset.
 
-        A regular file is gone through anew each time; a pipe goes on where it is, and yields
-        nothing now and then while it is silent.
+        A regular file is read again from there with every call, ``size`` bytes at a time. A pipe
+        continues where it is and yields the bytes that have arrived, or b"" while it is silent.
         """
         if self.regular:
             raw = self._plain(0 if self.packed else start, size)
@@ -128,7 +152,7 @@ class Source:
         return _skipped(chain([taken], self._flow), start)
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         if self._owned and self._fd is not None:
             os.close(self._fd)
         self._fd = None
@@ -140,8 +164,8 @@ class Source:
                 yield piece
 
     def _raw(self, size: int) -> Iterator[bytes]:
-        """What a pipe brings; nothing now and then while it is silent."""
-        wait = 0.0  # after a piece an empty one comes at once, if there is no more yet
+        """Yield the bytes of a pipe as they arrive, and b"" while it is silent."""
+        wait = 0.0  # behind a chunk, b"" follows at once if no more bytes have arrived
         with readable_errors(self.name):
             while True:
                 if self._fd is None:
@@ -158,7 +182,7 @@ class Source:
                 if not piece:
                     return
                 yield piece
-                if self._fd is None:  # there is no telling whether it is silent now
+                if self._fd is None:  # whether it is silent cannot be asked
                     yield b""
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
@@ -188,7 +212,7 @@ class Source:
                 raise EOFError
 
     def _beginning(self, least_lines: int | None) -> tuple[bytes, bool]:
-        """The first lines and whether that is all, or what has come of a pipe that pauses."""
+        """Return the first lines and whether they are all; with ``least_lines``, see `hasty`."""
         head, ended, begun, last = b"", True, math.inf, math.inf
         for piece in self.flow():
             head += piece
@@ -197,7 +221,7 @@ class Source:
             enough = enough or (least_lines is not None and lines > SNIFFED_LINES)
             if piece:
                 begun, last = min(begun, now), now
-            waited = now - last > _PAUSE_SECONDS or now - begun > _MAX_SECONDS
+            waited = now - last > _PAUSE_SECONDS or now - begun > _MAX_SNIFF_SECONDS
             if least_lines is not None and waited:
                 in_quotes = head.count(b'"') % 2 == 1
                 enough = enough or (lines >= least_lines and not in_quotes)
@@ -209,13 +233,8 @@ class Source:
         return head, ended
 
 
-def shown(name: str) -> str:
-    """A file's name as it can be printed: bytes that are no UTF-8 are replaced."""
-    return _SURROGATE.sub("\ufffd", name)
-
-
 def _skipped(flow: Iterator[bytes], start: int) -> Iterator[bytes]:
-    """The bytes from an offset on."""
+    """Yield the bytes behind an offset."""
     for piece in flow:
         yield piece[start:]
         start = max(0, start - len(piece))
@@ -226,7 +245,7 @@ def _opened(path: str, name: str) -> int:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError
-        # A named pipe is opened at once, and waited for where waiting can be ended.
+        # Opening a named pipe does not wait for its writer: reading waits, and can be stopped.
         fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
         os.set_blocking(fd, True)
         return fd

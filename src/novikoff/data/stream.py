@@ -1,13 +1,14 @@
-"""Rows in pieces, as they come: labelled ones to learn from, or those for a model to predict.
+"""Streams: pieces of rows as they arrive, with labels to learn from, or for a model to predict.
 
-`open_stream` looks at the beginning of a file or pipe and decides what it is. The state of a stream
-at a position is JSON, from which it goes on exactly there.
+`open_stream` looks at the beginning of a file or pipe and finds its format. The state of a stream
+at a position is JSON; with it the stream continues exactly there.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from novikoff.data.dataset import Piece, Position
@@ -21,19 +22,26 @@ from novikoff.data.source import PathOrFile, Source
 from novikoff.errors import ChangedError, DataError
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
-_UNSAID: Final = "The model does not say how its stream was read."
+_NO_STATE: Final = "The model does not say how its stream was read."
 
 
 class RowStream:
-    """Rows in pieces, as they come.
+    """A stream of rows, in pieces.
 
-    The first row begins at ``start``; the stream goes on at ``position``. A regular file is
-    ``repeatable``: its rows can be read again. ``label`` is the name of the labels, if any, and
-    bad rows are left out if it ``skips`` them.
+    If a stream is ``resumable``, all bytes that are read from a file are hashed, after unpacking
+    them. The state of the stream has their number and their SHA-256, and only a file that begins
+    with the same bytes can be resumed.
 
-    If it is ``resumable``, all bytes that were read of a file are hashed, unpacked if it is gzip.
-    The state has their number and their SHA-256, and a stream goes on only in a file that begins
-    with them.
+    Attributes
+    ----------
+    source, label : str, and str or None
+        The name of the file or pipe, and the name of the labels.
+    start, position : Position
+        Where the first row begins, and where the stream continues.
+    repeatable : bool
+        Whether the rows can be read again, as those of a regular file.
+    skips : bool
+        Whether bad rows are skipped.
     """
 
     def __init__(
@@ -46,16 +54,17 @@ class RowStream:
         self.skips = reader.request.skip_bad
         self._resumable, self._text = resumable, not FORMATS[self._source.format].magics
         self._stamp = self._source.stamp
-        # The hash of the bytes before the piece that was given last, and that piece.
+        # The hash of the bytes before the last piece that was given, and this piece.
         head = self._source.head[: self.start.offset]
         self._hash, self._hashed = hashlib.sha256(head), len(head)
         self._piece: Piece | None = None
-        # The number and the hash of all bytes that were read, of a binary file or an earlier pass.
+        # The number and the hash of all bytes of a binary file, or of those that an earlier pass
+        # over a text file has read.
         self._before: tuple[int, str] = (0, "")
 
     @property
     def notes(self) -> list[str]:
-        """What was decided; for a model, complete after the last piece."""
+        """What was decided; for a model that predicts, complete after the last piece."""
         predicting = not self._reader.request.labelled
         return self._reader.notes + (self._reader.final_notes() if predicting else [])
 
@@ -66,15 +75,15 @@ class RowStream:
 
     @property
     def names(self) -> list[str] | None:
-        """The names of the columns met so far; None where they are numbered or hashed."""
+        """The names of the columns so far; None if they are numbered or hashed."""
         recipe = self.recipe(1)
         numbered = recipe.family == "matrix" or recipe.bits is not None
         return None if numbered else list(recipe.names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
-        """The rows from a position on, up to one that is wrong; None while a pipe is silent.
+        """Yield the rows behind a position, up to a bad row; None while a pipe is silent.
 
-        Those to learn from come with pieces of no rows, where rows were left out or refused.
+        In a stream to learn from, a piece without rows stands for rows that were left out.
         """
         n_rows = dropped = 0
         begin = position or self.position
@@ -96,13 +105,13 @@ class RowStream:
             raise DataError(f"{self.source} has no {what}.")
 
     def recipe(self, width: int) -> Recipe:
-        """How rows are read for a model of so many columns."""
+        """Return how rows are read for a model with ``width`` columns."""
         return self._reader.recipe(width)
 
     def state(self, position: Position) -> dict[str, object]:
-        """All that is needed to go on from a position, as JSON values."""
+        """Return all that is needed to continue from a position, as JSON values."""
         if not self._resumable:
-            raise ValueError("The stream was opened as one that is not resumed.")
+            raise ValueError("The stream was opened with resumable=False: it has no state.")
         reader = self._reader
         return {
             "position": list(position),
@@ -114,33 +123,33 @@ class RowStream:
         }
 
     def check(self, state: Mapping[str, object]) -> None:
-        """Raise ChangedError unless the source begins with what was read.
+        """Raise ChangedError unless the source begins with the bytes that were read before.
 
-        All of it is read again and hashed. Of a pipe nothing can be compared: what it brings is
-        taken for new.
+        They are read again and hashed. The bytes of a pipe cannot be compared: all of them count as
+        new.
         """
         if not self.repeatable:
             self._reader.notes.append(
-                "the rows come from a pipe and are taken for new: whether they are some of those "
-                "learned before cannot be checked"
+                "the rows come from a pipe and count as new: whether some of them were learned "
+                "before cannot be checked"
             )
             return
         name, at, read = self.source, self.position, state.get("read")
         if read is None and (state.get("stamp") is not None or "read" not in state):
             raise ChangedError(
-                f"What was learned of {name} was saved by an earlier version, without a checksum "
-                "of all rows: whether they are unchanged cannot be checked. --force starts afresh."
+                f"An earlier version learned from {name} and saved no checksum of all rows: "
+                "whether they are unchanged cannot be checked. --force starts afresh."
             )
         if read is None:
             raise ChangedError(
-                f"What was learned came from a pipe: whether {name} begins with it is not known. "
-                "Pipe the rows that are new, or start afresh with --force."
+                f"The rows learned before came from a pipe: whether {name} begins with them is not "
+                "known. Pipe the new rows, or start afresh with --force."
             )
         match read:
             case [int(size), str(digest)] if size >= (at.offset if self._text else 0):
                 self._before = size, digest
             case _:
-                raise DataError(_UNSAID)
+                raise DataError(_NO_STATE)
         if not self._text:
             if self._whole_file() != self._before:
                 raise ChangedError(
@@ -149,22 +158,22 @@ class RowStream:
             return
         around = self._begin_at(at.offset)
         whole = self._hash.copy()
-        if size > at.offset:  # an earlier pass has read more
+        if size > at.offset:  # an earlier pass has read further
             self._pass_over(whole, at.offset, size)
         if whole.hexdigest() != digest:
             where = f"before line {at.line + 1:,}" if size == at.offset else "in it"
             raise ChangedError(
-                f"{name} differs from what was learned: the text {where} has changed. --force "
-                "starts afresh."
+                f"{name} differs from the file that was learned: the text {where} has changed. "
+                "--force starts afresh."
             )
         if len(around) == 2 and not set(around) & set(b"\r\n"):
             raise ChangedError(
-                f"{name}, line {at.line + 1:,} was the last one, without an end, when it was "
-                "learned, and has gone on since: it was not all there. --force starts afresh."
+                f"{name}, line {at.line + 1:,} was the last line and had no line end when it was "
+                "learned, and has become longer since: it was incomplete. --force starts afresh."
             )
 
     def close(self) -> None:
-        """Give the file back."""
+        """Close the file."""
         self._source.close()
 
     def __enter__(self) -> RowStream:
@@ -174,7 +183,7 @@ class RowStream:
         self.close()
 
     def _read(self, position: Position) -> tuple[int, str]:
-        """The number and the hash of the bytes that were read up to a position, or before."""
+        """Return number and hash of the bytes up to a position, or of more bytes read before."""
         if not self._text:
             if self._stamp != self._source.stamp:
                 raise ChangedError(f"{self.source} has changed while it was read.")
@@ -192,7 +201,7 @@ class RowStream:
         return position.offset, digest.hexdigest()
 
     def _whole_file(self) -> tuple[int, str]:
-        """The number and the hash of all bytes of a binary file."""
+        """Return number and hash of all bytes of a binary file."""
         size, digest = 0, hashlib.sha256()
         for chunk in self._source.flow():
             digest.update(chunk)
@@ -200,7 +209,7 @@ class RowStream:
         return size, digest.hexdigest()
 
     def _begin_at(self, offset: int) -> bytes:
-        """Hash all bytes before an offset; the byte before it and the one behind, if they are."""
+        """Hash all bytes before an offset; return the bytes before and behind it, if they exist."""
         self._pass_over_piece()
         if self._hashed >= self._before[0]:
             self._before = self._hashed, self._hash.hexdigest()
@@ -208,13 +217,16 @@ class RowStream:
         return self._pass_over(self._hash, 0, offset)
 
     def _pass_over_piece(self) -> None:
-        """Hash the piece that was given last, all rows of which have been taken."""
+        """Hash the last piece that was given, of which all rows have been taken."""
         if self._piece is not None:
             self._hash.update(self._piece.text)
             self._hashed, self._piece = self._piece.end.offset, None
 
     def _pass_over(self, digest: Any, begin: int, end: int) -> bytes:
-        """Hash the bytes from an offset to another; ChangedError if there are not so many."""
+        """Hash the bytes between two offsets; ChangedError if the file is too short.
+
+        Return the last of these bytes, and the byte behind it, if there is one.
+        """
         last = b""
         for chunk in self._source.flow(begin):
             part = chunk[: end - begin]
@@ -224,7 +236,7 @@ class RowStream:
             if len(part) < len(chunk):
                 return last + chunk[len(part) : len(part) + 1]
         if begin < end:
-            raise ChangedError(f"{self.source} is shorter than what was learned of it.")
+            raise ChangedError(f"{self.source} is shorter than when it was learned.")
         return last
 
 
@@ -235,16 +247,21 @@ def read_pieces(
     recipe: Recipe,
     classes: Sequence[Hashable] | None = None,
 ) -> RowStream:
-    r"""Read rows for a model, some at a time, as they come; there need not be labels.
+    r"""Read rows for a model piece by piece, as they arrive; they may have no labels.
 
     Parameters
     ----------
     path, options
         As for `read`.
     recipe : Recipe
-        How the rows were read that the model was learned from.
+        The recipe of the model: how its training rows were read.
     classes : sequence, optional
-        The labels of the model: those of the rows are read as labels of their kind.
+        The classes of the model: the labels of the rows are read as labels of the same kind.
+
+    Returns
+    -------
+    RowStream
+        The rows, in pieces.
 
     Examples
     --------
@@ -268,24 +285,31 @@ def open_stream(
     state: Mapping[str, Any] | None = None,
     resumable: bool = True,
 ) -> RowStream:
-    r"""Look at the beginning of a stream, and make ready to read it.
+    r"""Open a stream of labelled rows, and find its format from its beginning.
 
     Parameters
     ----------
     path : path, "-" or binary file
-        Where it is; "-" is the standard input.
+        The file or pipe; "-" is the standard input.
     options : StreamOptions
-        What is asked for; the rest is found out by the first 100 lines, or by what has come of
-        a pipe that pauses.
+        What the user asks for. The rest is found from the first 100 lines, or from the lines that
+        have arrived when a pipe pauses.
     state : mapping, optional
-        What `RowStream.state` said: the stream goes on from there. A pipe brings what is new.
+        The result of `RowStream.state`, from which the stream continues. A pipe must give new rows.
     resumable : bool
         Whether the state will be asked for. Without it nothing is hashed.
+
+    Returns
+    -------
+    RowStream
+        The rows, in pieces.
 
     Raises
     ------
     DataError
-        If it is not what it should be; ChangedError if it is not what was learned.
+        If the beginning cannot be read.
+    ChangedError
+        If a file differs from the file that was learned.
 
     Examples
     --------
@@ -302,9 +326,8 @@ def open_stream(
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
             option, more = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
-            raise DataError(
-                f"{source.name}: {option} needs all rows at once, and is not for a stream{more}."
-            )
+            what = f"{option} needs all rows at once, which a stream does not have"
+            raise DataError(f"{source.name}: {what}{more}.")
         if FORMATS[source.format].magics:
             _check_binary(source, options)
         request = Request(source, reading, stream=options)
@@ -321,7 +344,7 @@ def open_stream(
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(_UNSAID) from None
+            raise DataError(_NO_STATE) from None
         stream.check(state)
         return stream
     except BaseException:
@@ -330,24 +353,23 @@ def open_stream(
 
 
 def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader:
-    """A reader that goes on as was decided before."""
+    """Return a reader that continues with the decisions of an earlier stream."""
     source, kind = request.source, state["labels"]
     if FORMATS[source.format].magics:
         reader = make_reader(request)
     else:
         if min(at) < 0:
-            raise DataError(_UNSAID)
+            raise DataError(_NO_STATE)
         source.origin = 0 if source.regular else at.offset
-        so_far = Recipe.from_json(state["recipe"])
-        reader = make_reader(request._replace(state=state, so_far=so_far))
+        reader = make_reader(replace(request, state=state))
     if kind is not None and kind not in KINDS:
-        raise DataError(_UNSAID)
+        raise DataError(_NO_STATE)
     reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
     return reader
 
 
 def _check_binary(source: Source, options: StreamOptions) -> None:
-    """Raise DataError if a file that is no text cannot be read by its batches of rows."""
+    """Raise DataError if a binary file cannot be read as a stream, or not with these options."""
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
     if options.skip_bad:

@@ -17,7 +17,7 @@ import numpy as np
 from novikoff import __version__
 from novikoff.core.rows import Indices
 from novikoff.core.validation import Label
-from novikoff.data.source import shown
+from novikoff.data.messages import printable_name
 from novikoff.jobs.study_records import Case, Study
 from novikoff.sentences import counted
 
@@ -203,7 +203,7 @@ class Report:
                 "listed": [asdict(self.rows(rows)) for rows in duplicates[:_MAX_LISTED]],
             },
             "estimate": self.estimate and asdict(self.estimate),
-            "files": {name: path and shown(path) for name, path in self.files.items()},
+            "files": {name: path and printable_name(path) for name, path in self.files.items()},
             "seconds": self.seconds,
         }
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

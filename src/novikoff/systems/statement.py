@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
-from novikoff.data.messages import meant
+from novikoff.data.messages import did_you_mean
 from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_labels, reject_where
 
 
@@ -21,7 +21,9 @@ def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSyst
     known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
     unknown = sorted(wanted - {*known})
     if unknown:
-        raise ValueError(f"There is no row {unknown[0]!r} to keep; {meant(unknown[0], known)}")
+        raise ValueError(
+            f"There is no row {unknown[0]!r} to keep; {did_you_mean(unknown[0], known)}"
+        )
     kept = frozenset(k for k, name in enumerate(known) if name in wanted and stated.row(k))
     return replace(stated, kept=kept)
 
@@ -139,7 +141,7 @@ def _kept_rows(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     for row in given.ravel().tolist():
         own = [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
         if not own or type(own[0]) is not int or not 0 <= own[0] < n:
-            hint = f"; {meant(row, names)}" if isinstance(row, str) else "."
+            hint = f"; {did_you_mean(row, names)}" if isinstance(row, str) else "."
             raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
         found.update(own)
     return frozenset(found)

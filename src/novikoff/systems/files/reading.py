@@ -17,8 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from novikoff.data.messages import listed, quoted, readable_errors
-from novikoff.data.source import shown
+from novikoff.data.messages import listed, printable_name, quoted, readable_errors
 from novikoff.errors import DataError
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
@@ -59,7 +58,7 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     >>> model.variables, model.constraints[0].terms[1]
     (('tea', 'bread'), Fraction(11, 10))
     """
-    name = shown(path)
+    name = printable_name(path)
     format = format or _format_of(path, name)
     content = _content(path, name)
     if not content or content.isspace():
