@@ -215,4 +215,4 @@ def test_a_column_that_may_name_the_rows_gets_a_note(tmp_path: Path) -> None:
 
 def test_one_text_among_numbers_is_a_slip(tmp_path: Path) -> None:
     path = put(tmp_path, "a,b,y\n1,2,p\n2,hello,q\n3,9,q\n")
-    refused(inside("fit", path), 'row 2, column "b" holds "hello"', "correct that value")
+    refused(inside("fit", path), 'row 2, column "b" holds "hello"', "correct this value")
