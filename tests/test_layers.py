@@ -110,7 +110,7 @@ BAD = [
     ("jobs/study.py", "def f() -> None:\n    from novikoff.learners.pocket import Pocket"),
     ("cli/fit.py", "def f() -> None:\n    from novikoff.learners.saving import load"),
     ("cli/stream.py", "from novikoff.learners.stream import stream"),
-    ("jobs/stream.py", "from novikoff.learners.stream import stream"),
+    ("jobs/stream_run.py", "from novikoff.learners.stream import stream"),
     ("cli/fit.py", "def f() -> None:\n    import sklearn.utils"),
     ("attic/old.py", "import novikoff.core.rows"),
     ("core/rows.py", "from sklearn.base import BaseEstimator"),

@@ -191,7 +191,7 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     broken = inside("stream", data, "--save", model)
     assert broken.code == 2
     assert 'row 2501, column "c" holds "three"' in broken.err
-    assert "holds the rows before" in broken.err
+    assert "has learned the rows before" in broken.err
     goes_on(tmp_path / "d.csv", [(content, "9999")])
 
 
@@ -377,7 +377,7 @@ class TestBadRows:
         data.write_bytes(table(*GOOD[:3], BAD[0], *GOOD[3:], BAD[1]))
         stopped = inside("stream", data, "--save", model)
         assert stopped.code == 2
-        assert "add --bad-rows skip to leave the row out" in stopped.err
+        assert "add --bad-rows skip to skip the row" in stopped.err
         assert refused(data, "--save", model, "--resume").count('holds "three"') == 1
         done = stream(data, "--save", model, "--resume", "--bad-rows", "skip")
         assert "2 rows that cannot be read were skipped" in done.out

@@ -23,7 +23,7 @@ import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.errors import DataError
-from novikoff.jobs.stream import RECENT_ROWS, StreamRun
+from novikoff.jobs.stream_run import RECENT_ROWS, StreamRun
 from novikoff.learners.arrays import Example
 from novikoff.learners.base import linear
 from novikoff.learners.stream import stream

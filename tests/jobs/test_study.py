@@ -217,9 +217,9 @@ def test_several_classes_have_a_case_each_and_pairs_where_that_is_better() -> No
 
 def test_means_are_those_of_the_rows_learned_from() -> None:
     """A held-out row changes nothing in what is learned, though it is in the mean of all."""
-    from novikoff.jobs.estimate import _imputed_anew
+    from novikoff.jobs.estimate import _with_means
 
     X = np.array([[1.0], [2.0], [100.0], [34.0]])  # the last stands for a gap: mean of three
     taught = np.array([True, True, False, True])
-    filled = _imputed_anew(X, (np.array([3]), np.array([0])), taught)
+    filled = _with_means(X, (np.array([3]), np.array([0])), taught)
     assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]

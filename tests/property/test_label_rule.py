@@ -24,7 +24,8 @@ import novikoff as nv
 from novikoff.core.linear_model import LinearModel
 from novikoff.data import ReadOptions, StreamOptions, open_stream, read, read_pieces
 from novikoff.errors import DataError
-from novikoff.jobs.stream import StreamRun, StreamSession
+from novikoff.jobs.stream_run import StreamRun
+from novikoff.jobs.stream_session import StreamSession
 from tests.cli.conftest import inside
 from tests.property.test_data_pieces import Dripping
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.jobs.stream import Progress, StreamRun
+from novikoff.jobs.stream_run import Progress, StreamRun
 from tests.cases import planted, planted_integers
 from tests.oracle import Indices, Vector
 from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of

@@ -240,7 +240,7 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
 
             how = {"holdout": asked.holdout, "folds": asked.cv}
             estimate = estimate_errors(
-                data.X, data.labels, options, **how, progress=show, imputed=data.imputed
+                data.X, labels, options, **how, progress=show, imputed=data.imputed
             )
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None

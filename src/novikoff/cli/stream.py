@@ -30,7 +30,8 @@ from novikoff.sentences import counted, digits_up
 
 if TYPE_CHECKING:
     from novikoff.data import StreamOptions
-    from novikoff.jobs.stream import Progress, StreamSession
+    from novikoff.jobs.stream_run import Progress
+    from novikoff.jobs.stream_session import StreamSession
 
 # These options decide how rows are read and learned: they must not change when a stream goes on.
 _LASTING = (
@@ -111,7 +112,8 @@ def command(data: str, **values: object) -> None:
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.jobs.stream import StreamRun, StreamSession
+    from novikoff.jobs.stream_run import StreamRun
+    from novikoff.jobs.stream_session import StreamSession
 
     asked = SimpleNamespace(**values)
     asked.bad_rows = "skip" if asked.skip_bad else asked.bad_rows
@@ -212,7 +214,7 @@ def _stream_options(asked: SimpleNamespace) -> StreamOptions:
 
 def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -> None:
     """Learn; print at 1, 2, 4, 8, … rows and as wished, and stop when a signal says so."""
-    from novikoff.jobs.stream import is_power_of_two
+    from novikoff.jobs.stream_run import is_power_of_two
 
     run = session.run
     begun = printed = run.rows

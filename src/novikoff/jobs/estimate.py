@@ -1,4 +1,4 @@
-"""How often the rule errs on rows it has not seen: a holdout, or cross-validation."""
+"""The error of a rule on rows that it has not seen: by a holdout, or by cross-validation."""
 
 from __future__ import annotations
 
@@ -10,19 +10,31 @@ import numpy.typing as npt
 
 from novikoff.core.model import Labels
 from novikoff.core.rows import Indices, Matrix
+from novikoff.core.validation import CodedLabels, check_labels, code_labels, plain_label
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, StudyProgress
 
-# Rows and columns.
-Places: TypeAlias = tuple[Indices, Indices]
+# The rows and the columns of some entries of X.
+Entries: TypeAlias = tuple[Indices, Indices]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Errors on unseen rows, with a 95 % interval for the rate (Clopper and Pearson 1934).
+    """The errors on unseen rows, with a 95 % interval for the rate (Clopper and Pearson 1934).
 
-    The interval is exact for one holdout; with several folds it is a guide, as the folds
+    The interval is exact for one holdout. For several folds it is only a guide, because the folds
     share their training rows.
+
+    Attributes
+    ----------
+    method : str
+        "holdout 0.25" or "5-fold cross-validation".
+    rows, errors : int
+        The number of unseen rows, and how many of them were misclassified.
+    rate, low, high : float
+        The rate of errors and its interval.
+    folds : list of int
+        The errors in each fold.
     """
 
     method: str
@@ -36,60 +48,79 @@ class Estimate:
 
 def estimate_errors(
     X: Matrix,
-    y: Labels,
+    y: Labels | CodedLabels,
     options: Options,
     *,
     holdout: float | None = None,
     folds: int | None = None,
     progress: StudyProgress | None = None,
-    imputed: Places | None = None,
+    imputed: Entries | None = None,
 ) -> Estimate:
-    """Learn from some rows of every class, and count the errors on the others.
+    """Learn from some rows of every class, and count the errors on the other rows.
 
-    Kept back is a share of the rows (``holdout``); or each of several ``folds`` in turn. Where
-    means stand for missing values (``imputed``: rows and columns), they are taken anew from the
-    rows learned from.
+    Parameters
+    ----------
+    X, y
+        The rows and their labels, which may be `CodedLabels`.
+    options : Options
+        How the rule is learned, as in `novikoff.jobs.study.study`.
+    holdout : float, optional
+        The share of the rows of each class that is held out.
+    folds : int, optional
+        The number of folds. Each fold is held out once.
+    progress : callable, optional
+        Called with the name of each step.
+    imputed : pair of arrays, optional
+        The rows and columns of X where a mean replaces a missing value. The means are computed
+        again from the training rows.
 
+    Examples
+    --------
     >>> X, y = np.arange(40.0)[:, None], np.arange(40) >= 20
     >>> estimate_errors(X, y, Options(), holdout=0.25).rows
     10
     """
-    if options.positive is not None:  # all that counts is whether a row is of this class
-        y = y == np.asarray(options.positive)
+    coded = y if isinstance(y, CodedLabels) else code_labels(check_labels(y))
+    labels, codes = [plain_label(label) for label in coded.classes.tolist()], coded.codes
+    if options.positive is not None:  # a prediction is right if it is right about this class
+        codes = codes == labels.index(plain_label(options.positive))
+        labels = [False, True]
     rng, errors = np.random.default_rng(options.seed), []
-    classes = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
-    smallest = min(classes, key=len)
+    by_class = [rng.permutation(np.flatnonzero(codes == k)) for k in range(len(labels))]
+    smallest = min(by_class, key=len)
     if folds is not None:
         if len(smallest) < folds:
-            label = y[smallest[0]].item()
+            label = labels[int(codes[smallest[0]])]
             raise ValueError(
                 f"The class {label!r} has {len(smallest)} rows: too few for {folds} folds."
             )
         method = f"{folds}-fold cross-validation"
-        tests = [np.concatenate(classes)[k::folds] for k in range(folds)]
+        tests = [np.concatenate(by_class)[k::folds] for k in range(folds)]
     else:
         if len(smallest) < 2:
             raise ValueError(
                 "A class has one row only: none can be held out. Use --drop or more data."
             )
         method, share = f"holdout {holdout:g}", holdout or 0.0
-        sizes = [int(np.clip(round(share * len(rows)), 1, len(rows) - 1)) for rows in classes]
-        tests = [np.concatenate([rows[:n] for rows, n in zip(classes, sizes, strict=True)])]
+        sizes = [int(np.clip(round(share * len(rows)), 1, len(rows) - 1)) for rows in by_class]
+        tests = [np.concatenate([rows[:n] for rows, n in zip(by_class, sizes, strict=True)])]
     budget = None if options.budget is None else options.budget / len(tests)
     plain = replace(options, positive=None, proofs=False, budget=budget)
+    classes = np.arange(len(labels))
     for k, test in enumerate(tests):
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
-        taught = ~np.isin(np.arange(len(y)), test)
-        seen = X if imputed is None else _imputed_anew(X, imputed, taught)
-        model = study(seen[taught], y[taught], plain).model
-        errors.append(int((model.predict(seen[~taught]) != y[~taught]).sum()))
+        taught = ~np.isin(np.arange(len(codes)), test)
+        seen = X if imputed is None else _with_means(X, imputed, taught)
+        known = CodedLabels(classes, codes[taught].astype(np.intp))
+        model = study(seen[taught], known, plain).model
+        errors.append(int((model.predict(seen[~taught]) != codes[~taught]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
     return Estimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
-def _imputed_anew(X: Matrix, imputed: Places, taught: npt.NDArray[np.bool_]) -> Matrix:
-    """X with the means of the rows learned from, in place of those of all rows."""
+def _with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:
+    """X with the means of the training rows in place of the means of all rows."""
     rows, columns = imputed
     filled = np.array(X, dtype=np.float64)
     for j in np.unique(columns):
@@ -101,7 +132,7 @@ def _imputed_anew(X: Matrix, imputed: Places, taught: npt.NDArray[np.bool_]) -> 
 
 
 def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
-    """The exact 95 % interval for a rate.
+    """Return the exact 95 % interval for a rate of which ``errors`` of n were observed.
 
     >>> low, high = clopper_pearson(0, 10)
     >>> low, round(high, 4)

@@ -13,14 +13,16 @@ import numpy.typing as npt
 
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.model import Labels
-from novikoff.core.problem import scores
+from novikoff.core.pocket import load_kernel
+from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.core.validation import check_matrix
+from novikoff.core.validation import check_labels, check_matrix, code_labels
+from novikoff.geometry.fewest_mistakes import FoundRules, find_rules
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.packing import best_shares
 from novikoff.learners.arrays import MatrixLike
-from novikoff.learners.base import linear
+from novikoff.learners.parameters import seed_of
 from novikoff.learners.pocket import Pocket
 from novikoff.proofs.error_bound import ErrorBound, running_bounds
 
@@ -128,7 +130,7 @@ def regret(
         of equals. All b are 0 if the learner has ``fit_intercept=False``. The fewest mistakes of
         all linear rules are known only within bounds, and so is the regret.
     random_state : int or None
-        Random seed of the search for the best linear rule, which `Pocket` does.
+        Random seed of the search for the best linear rule, which is the search of `Pocket`.
 
     Returns
     -------
@@ -172,7 +174,7 @@ def regret(
         raise ValueError("X has no rows: there is nothing to predict.")
     if rules is None:
         bias = bool(getattr(learner, "fit_intercept", True))
-        wrong, least = _best_linear_rule(X, labels, bias, random_state)
+        wrong, least = _best_linear_rule(rows, labels, bias, seed_of(random_state))
     else:
         wrong = np.cumsum(_mistakes_of(rules, X, rows, labels), axis=1)
         least = wrong.min(axis=0)
@@ -194,24 +196,38 @@ def _each(rows: Matrix) -> Iterator[Vector]:
 
 
 def _best_linear_rule(
-    X: MatrixLike, labels: Labels, fit_intercept: bool, random_state: int | None
+    X: Matrix, labels: Labels, fit_intercept: bool, seed: int
 ) -> tuple[Indices, Indices]:
-    """The mistakes of the best linear rule found, and a proved lower bound, after each row.
+    """Return the mistakes of the best linear rule found, and a proved lower bound, after each row.
 
     The shapes are (1, n) and (n,), as in `Regret`.
     """
-    pocket = Pocket(fit_intercept=fit_intercept, multi_class="ovo", random_state=random_state)
-    model = linear(pocket.fit(X, labels).model_)
-    codes = np.searchsorted(model.classes, labels)
-    proofs = pocket.certificate_ if isinstance(pocket.certificate_, list) else [pocket.certificate_]
-    least = _proved_mistakes(proofs, model.sides[codes])
-    rows, found = check_matrix(X), [model.W]
+    rows, (classes, codes) = Rows.of(X, fit_intercept), code_labels(check_labels(labels))
+    if len(classes) < 2:
+        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+    load_kernel(rows)
+    pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
+    model = pairs.model
+    least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])
+    found = [model.W]
     if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
-        pocket.set_params(multi_class="ovr", lower_bound=False)
-        found = [_summed(model, rows), linear(pocket.fit(X, labels)._model).W]
+        rest = _fewest_mistakes(rows, classes, codes, seed, "ovr", lower_bound=False)
+        found = [_summed(model, X), rest.model.W]
     finite = [W for W in found if np.isfinite(W).all()]
-    wrong = np.array([_chosen(rows, W) != codes for W in finite])
+    wrong = np.array([_chosen(X, W) != codes for W in finite])
     return np.cumsum(wrong[[wrong.sum(axis=1).argmin()]], axis=1), least
+
+
+def _fewest_mistakes(
+    rows: Rows, classes: Labels, codes: Indices, seed: int, kind: str, *, lower_bound: bool
+) -> FoundRules:
+    """Search as `novikoff.Pocket` does with its default parameters."""
+    model = LinearModel(classes, rows.p - 1, rows.fit_intercept, multi_class=kind)
+    limits = Limits(updates=Pocket.max_updates)
+    found = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    return found
 
 
 def _summed(model: LinearModel, rows: Matrix) -> Vector:

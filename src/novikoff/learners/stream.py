@@ -1,6 +1,6 @@
 """``nv.stream``: a scikit-learn estimator on a stream of rows.
 
-Commands use `novikoff.jobs.stream`, and never import this.
+Commands use `novikoff.jobs.stream_session`, and never import this.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import scipy.sparse as sp
 
 from novikoff.core.validation import check_labels, check_matrix
 from novikoff.data import ReadOptions, StreamOptions
-from novikoff.jobs.stream import Progress, StreamRun, StreamSession, is_power_of_two
+from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
+from novikoff.jobs.stream_session import StreamSession
 from novikoff.learners.arrays import Example, class_factor
 from novikoff.learners.base import check_parameters, linear
 from novikoff.learners.online import adopt_stream, grows, learn_example, streams

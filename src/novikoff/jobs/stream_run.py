@@ -1,0 +1,413 @@
+"""Learn a stream: predict each row, then learn it, and count the mistakes (A5).
+
+`StreamRun` is what `novikoff stream` and `novikoff.stream` share. Rows are learned one after the
+other and steps are numbered through, so that the same stream gives the same bits, however it is cut
+into pieces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.linear_model import LinearModel
+from novikoff.core.rows import Indices, Matrix
+from novikoff.errors import BadRowError, InvalidJsonError
+from novikoff.proofs.strict_json import take_fields
+from novikoff.sentences import counted
+
+# The number of rows that ``recent_error`` is about.
+RECENT_ROWS: Final = 1000
+# The largest number of rows that are learned before signals are noticed.
+MAX_ROWS_AT_ONCE: Final = 1 << 16
+# A stream is rejected if it has more labels than this, and fewer than two rows for each label: such
+# labels are measurements.
+MAX_RARE_CLASSES: Final = 1000
+# Labels count as sorted only if every class has at least this many rows.
+MIN_ROWS_TO_BE_SORTED: Final = 10
+# A run on fewer rows is not compared with a constant rule.
+MIN_ROWS_TO_JUDGE: Final = 100
+_UNIT_ROUNDOFF_TWICE, _LEAST_POSITIVE = Fraction(1, 2**52), Fraction(1, 2**1074)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a stream has learned so far.
+
+    Attributes
+    ----------
+    rows, mistakes : int
+        The rows learned, and how many of them were mistakes: rows whose class w did not predict
+        before it learned them. A tie is a mistake. The first row of a third or later class is a
+        mistake too.
+    error, recent_error : float
+        The share of mistakes among all rows, and among the last 1,000 rows.
+    updates : int
+        The number of updates, summed over the rules.
+    norm : float
+        ‖w‖ of all weights, including the bias.
+    margin_bound : float or None
+        An upper bound on the margin of all rows learned so far: no (w, b) of length 1 has
+        y(⟨w, x⟩ + b) above it on all of them, since γ ≤ ‖w‖/(t·μ) after t updates (B3). It is
+        rounded up, and is the least of the bounds after 1, 2, 4, 8, … rows and now. The distance of
+        rows from a hyperplane, which divides by ‖w‖ without b, may be larger. None if the theorem
+        does not apply (more than two classes, a threshold, class weights, a start from weights
+        other than zero), or if the bound exceeds the range of float64.
+    """
+
+    rows: int
+    mistakes: int
+    error: float
+    recent_error: float
+    updates: int
+    norm: float
+    margin_bound: float | None
+
+
+@dataclass
+class StreamRun:
+    """A linear model that learns a stream, and its mistakes so far.
+
+    The first six fields are parameters of `novikoff.Perceptron`; ``average`` says whether the
+    average of the weights is kept.
+
+    Attributes
+    ----------
+    classes : sequence of labels, optional
+        All labels that the stream will have. By default new classes are added when they appear.
+    model : LinearModel, optional
+        The model to start from; None before the first row.
+    loading : callable
+        Makes a context in which loops are compiled or loaded.
+    rows, mistakes : int
+        The rows learned so far, and the mistakes on them.
+    skipped : int
+        The rows of this pass that were skipped because they are bad.
+    passes : int
+        The number of this pass over the rows, counted from 1.
+    mistaken : list or None
+        The mistakes since the list was last cleared: the position of the row in the run, counted
+        from 0, the predicted label (None for a tie, or if no class is known), and its own label.
+        None if nobody needs the list.
+
+    >>> run = StreamRun()
+    >>> rows, codes = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0])
+    >>> for _ in run.learn(rows, codes, ["up", "down"]):
+    ...     pass
+    >>> run.progress().rows, run.progress().mistakes
+    (4, 2)
+    """
+
+    margin: float = 0.0
+    step: float = 1.0
+    fit_intercept: bool = True
+    average: bool = False
+    multi_class: str = "ovr"
+    class_weight: Mapping[Hashable, float] | None = None
+    classes: Sequence[Hashable] | None = None
+    model: LinearModel | None = None
+    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
+
+    rows: int = field(default=0, init=False)
+    mistakes: int = field(default=0, init=False)
+    skipped: int = field(default=0, init=False)
+    passes: int = field(default=1, init=False)
+    mistaken: list[tuple[int, Hashable, Hashable]] | None = field(default=None, init=False)
+    _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
+    # The number of rows of each label in the first pass, in the order in which labels appeared, and
+    # whether every row had the label of the row before it or a new label.
+    _class_rows: dict[Hashable, int] = field(default_factory=dict, init=False, repr=False)
+    _sorted: bool = field(default=True, init=False, repr=False)
+    _least_bound: float = field(default=math.inf, init=False, repr=False)
+    _loaded: type | None = field(default=None, init=False, repr=False)  # a scheme
+
+    def __post_init__(self) -> None:
+        self._from_zero = self.model is None
+        self._recent = np.zeros(0, dtype=np.bool_)
+
+    def learn(
+        self,
+        X: Matrix,
+        codes: Indices,
+        labels: Sequence[Hashable],
+        every: Sequence[int] = (),
+    ) -> Iterator[None]:
+        """Predict, then learn, the rows of X one by one; pause at `next_stop`, or sooner.
+
+        X is a C-ordered array with all features, or a CSR matrix that may have new columns. The
+        label of row k is ``labels[codes[k]]``. ValueError if X has a different number of features,
+        if a label is not one of the given classes, or if a number exceeds the range of float64. The
+        rows before the error have been learned.
+        """
+        first = 0
+        while first < len(codes):
+            label = labels[codes[first]]
+            model = self._model_for(X, label)
+            if novel := label not in model.classes.tolist():
+                self._check_new(model, label)
+                model = model.with_class(label)
+            places = {label: code for code, label in enumerate(model.classes.tolist())}
+            known = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
+            stop = first + next_stop(self.rows, every) - self.rows
+            mapped = known[codes[first:stop]]
+            count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
+            # With two classes the sign predicts, whether the label was seen before or not (B4).
+            unforeseen = novel and len(model.classes) > 2
+            self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
+            first += count
+            yield
+
+    def count(self, model: LinearModel, wrong: npt.NDArray[np.bool_]) -> None:
+        """Count rows that a model has learned; ``wrong`` says which of them were mistakes."""
+        self.model = model
+        self.rows += len(wrong)
+        self.mistakes += int(np.count_nonzero(wrong))
+        self._recent = np.concatenate([self._recent, wrong[-RECENT_ROWS:]])[-RECENT_ROWS:]
+        if is_power_of_two(self.rows):
+            bound = self._margin_bound(model, _norm(model.W))
+            self._least_bound = min(self._least_bound, math.inf if bound is None else bound)
+
+    def progress(self) -> Progress:
+        """Return the counts so far."""
+        model = self.model
+        norm = 0.0 if model is None else _norm(model.W)
+        bound = None if model is None else self._margin_bound(model, norm)
+        return Progress(
+            rows=self.rows,
+            mistakes=self.mistakes,
+            error=self.mistakes / max(self.rows, 1),
+            recent_error=float(self._recent.sum()) / max(len(self._recent), 1),
+            updates=0 if model is None else model.n_updates,
+            norm=norm,
+            margin_bound=None if bound is None else min(bound, self._least_bound),
+        )
+
+    def cautions(self) -> list[str]:
+        """Return warnings: labels are sorted, or a constant rule makes fewer mistakes."""
+        found, counts = list[str](), list(self._class_rows.items())
+        counted_rows = sum(self._class_rows.values())
+        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # not counted
+            return found
+        if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
+            (label, count), *others = counts
+            told = [f"{counted(count, 'row')} of {label}"]
+            told += [f"{n:,} of {x}" for x, n in others[:3]]
+            more = ", then other classes" if len(others) > 3 else ""
+            found.append(
+                f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what "
+                "it saw first, and its mistakes say little; shuffle the rows"
+            )
+        frequent, count = max(counts, key=lambda item: item[1])
+        rare = counted_rows - count
+        wrong = rare / counted_rows
+        # Labels were counted in the first pass. The rows of an unfinished later pass may all be of
+        # rare classes.
+        begun = self.rows - counted_rows * (self.passes - 1)
+        most = rare * (self.passes - 1) + min(rare, begun)
+        # Every learner makes a mistake on the first row of a class.
+        if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
+            found.append(
+                f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
+                "features have very different scales the perceptron is slow: novikoff fit "
+                "standardises them"
+            )
+        return found
+
+    def to_json(self) -> dict[str, object]:
+        """Return the counts that are not part of the model, as JSON values."""
+        return {
+            "rows": self.rows,
+            "mistakes": self.mistakes,
+            "recent": "".join("1" if wrong else "0" for wrong in self._recent.tolist()),
+            "from_zero": self._from_zero,
+            "least_bound": None if math.isinf(self._least_bound) else self._least_bound,
+            "class_rows": [list(item) for item in self._class_rows.items()],
+            "sorted": self._sorted,
+            "pass": self.passes,
+            "skipped": self.skipped,
+        }
+
+    def restore(self, model: LinearModel, body: Mapping[str, object]) -> None:
+        """Restore a model and what `to_json` returned; InvalidJsonError if it is something else."""
+        if "class_rows" not in body:  # a file of an earlier version
+            body = {"skipped": 0, "least_bound": None, **body, "class_rows": [], "sorted": False}
+        fields = take_fields(
+            body,
+            "the record of the stream",
+            rows="count",
+            mistakes="count",
+            **{"pass": "count"},
+            skipped="count",
+            from_zero="flag",
+            sorted="flag",
+            class_rows="list",
+            recent="text",
+            least_bound="any",
+        )
+        self.rows, self.mistakes, self.passes, self.skipped = fields[:4]
+        self._from_zero, self._sorted, class_rows, recent, least = fields[4:]
+        self._least_bound = math.inf if least is None else least
+        right = self.mistakes <= self.rows and self.passes >= 1
+        right = right and len(recent) == min(self.rows, RECENT_ROWS)
+        right = right and type(self._least_bound) is float and self._least_bound >= 0.0
+        if not right or not all(map(_is_count, class_rows)):
+            raise InvalidJsonError("the record of the stream has impossible counts")
+        self.model, self._class_rows = model, dict(class_rows)
+        self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
+
+    def _model_for(self, X: Matrix, label: Hashable) -> LinearModel:
+        """Return the model, made if there is none yet, with at least the columns of X."""
+        width = X.shape[1]
+        if self.model is None:
+            self.model = LinearModel(
+                np.array([label] if self.classes is None else list(self.classes)),
+                width,
+                fit_intercept=self.fit_intercept,
+                averages=self.average,
+                multi_class=self.multi_class,
+            )
+        n_features = self.model.n_features
+        if isinstance(X, np.ndarray) and width != n_features:
+            raise ValueError(f"The rows have {width} features, but {n_features} are expected.")
+        return self.model if width <= n_features else self.model.with_features(width)
+
+    def _check_new(self, model: LinearModel, label: Hashable) -> None:
+        """Raise ValueError if a new class cannot be added."""
+        n, row = len(model.classes) + 1, self.rows + 1
+        if self.classes is not None:
+            raise ValueError(
+                f"Row {row} of the stream is of class {label!r}, which is not one of the classes "
+                f"{model.classes.tolist()}."
+            )
+        if n > max(MAX_RARE_CLASSES, row / 2):
+            raise ValueError(
+                f"{n:,} different labels in {row:,} rows are hardly classes; choose the label with "
+                "--label."
+            )
+
+    def _learn(
+        self,
+        model: LinearModel,
+        X: Matrix,
+        codes: Indices,
+        *,
+        unforeseen: bool = False,
+    ) -> None:
+        """Learn rows of known classes, up to the first row that cannot be learned."""
+        if type(model.scheme) is not self._loaded:
+            self._load(model, X)
+        from novikoff.core.updates import perceptron
+
+        weights = None
+        if self.class_weight:
+            factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
+            weights = np.array(factors, dtype=np.float64)[codes]
+        try:
+            predicted = model.learn(
+                X, codes, perceptron(self.margin, self.step), sample_weight=weights
+            )
+        except ValueError as error:
+            if len(codes) == 1:
+                number = self.rows + 1
+                raise BadRowError(f"Row {number} of the stream {_reason(X, error)}") from None
+            half = len(codes) // 2
+            self._learn(model, X[:half], codes[:half])
+            self._learn(model, X[half:], codes[half:])
+            return
+        if unforeseen:
+            predicted = np.where(predicted == codes, -1, predicted)
+        labels = model.classes.tolist()
+        if self.mistaken is not None:
+            for k in np.flatnonzero(predicted != codes).tolist():
+                said = None if predicted[k] < 0 else labels[predicted[k]]
+                self.mistaken.append((self.rows + k, said, labels[codes[k]]))
+        if self.passes == 1:
+            self._count_labels(labels, codes)
+        self.count(model, predicted != codes)
+
+    def _count_labels(self, labels: Sequence[Hashable], codes: Indices) -> None:
+        """Count the rows of each label; labels are sorted if every change leads to a new label."""
+        last, known = next(reversed(self._class_rows), None), len(self._class_rows)
+        changes = int(np.count_nonzero(np.diff(codes))) + (labels[codes[0]] != last)
+        for code, count in enumerate(np.bincount(codes).tolist()):
+            if count:
+                self._class_rows[labels[code]] = self._class_rows.get(labels[code], 0) + count
+        self._sorted = self._sorted and changes == len(self._class_rows) - known
+
+    def _load(self, model: LinearModel, X: Matrix) -> None:
+        with self.loading():
+            from novikoff.core.problem import pose
+            from novikoff.core.training import load_kernels
+
+            load_kernels(pose(X[:0], np.ones(0, dtype=np.int8), True), model.scheme)
+        self._loaded = type(model.scheme)
+
+    def _margin_bound(self, model: LinearModel, norm: float) -> float | None:
+        """Return ‖w‖/(t·μ), plus the possible effect of rounding on w, rounded up.
+
+        Each update rounds w by at most u(‖w‖ + μR), and ‖w‖ ≤ √t·μR: in total, 4u·t^1.5·μR.
+        """
+        t = int(model.totals[1, 0])
+        speaks = self._from_zero and self.margin == 0.0 and not self.class_weight
+        finite = math.isfinite(norm + model.radius)
+        if not (speaks and finite and t > 0 and len(model.classes) <= 2):
+            return None
+        step, size = Fraction(self.step), len(model.W)
+        lost = 2 * _UNIT_ROUNDOFF_TWICE * t * (math.isqrt(t) + 1) * step * Fraction(model.radius)
+        lost += t * size * _LEAST_POSITIVE
+        length = Fraction(norm) * (1 + (size + 16) * _UNIT_ROUNDOFF_TWICE) + lost
+        try:
+            return math.nextafter(float(length / (t * step)), math.inf)
+        except OverflowError:
+            return None
+
+
+def next_stop(rows: int, every: Sequence[int] = ()) -> int:
+    """Return the next number of rows at which a run pauses.
+
+    It is a power of two, a multiple of one of ``every``, or at most 65,536 rows away, so that
+    signals are noticed.
+
+    >>> [next_stop(rows, [5]) for rows in (0, 1, 2, 4, 5, 1 << 20)]
+    [1, 2, 4, 5, 8, 1048580]
+    """
+    multiples = ((rows // n + 1) * n for n in every)
+    return min(1 << rows.bit_length(), rows + MAX_ROWS_AT_ONCE, *multiples)
+
+
+def is_power_of_two(rows: int) -> bool:
+    """Whether a number of rows is 1, 2, 4, 8 and so on."""
+    return rows > 0 and rows & (rows - 1) == 0
+
+
+def _is_count(value: object) -> bool:
+    """Whether a value is a pair of a label and a positive number of rows."""
+    match value:
+        case [str() | int() | float(), int(count)]:
+            return count > 0
+    return False
+
+
+def _reason(X: Matrix, error: ValueError) -> str:
+    """Return why a row cannot be learned."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    if np.isnan(values).any():
+        return "has a missing value, NaN: leave it out, or fill it in."
+    if np.isinf(values).any():
+        return "has an infinite value."
+    if "float64" in str(error):
+        return "has a score or an update beyond the range of float64: scale the data down."
+    return f"cannot be learned: {error}"
+
+
+def _norm(W: npt.NDArray[np.float64]) -> float:
+    """Return ‖w‖, computed without overflow."""
+    largest = float(np.abs(W).max(initial=0.0)) or 1.0
+    return largest * math.sqrt(float(np.square(W / largest).sum()))
