@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.core.stops import Limits, Stop
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Constraint, LinearSystem
@@ -26,6 +25,7 @@ from novikoff.systems.distances import signed_radius
 from novikoff.systems.solution import NamedRow
 from novikoff.systems.statement import stated_arrays
 from novikoff.systems.system import system_of
+from tests.limits import Questions
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -138,18 +138,6 @@ def test_radius_violation_and_their_certificate(pool: str) -> None:
         nv.SystemCertificate.from_json(answer.certificate.to_json()).verify(**given)
     assert min(kinds["feasible"], kinds["infeasible"]) >= PROBLEMS // 8
     assert kinds["undecided"] <= PROBLEMS // 20
-
-
-class Questions(Limits):
-    """Limits that are reached after a number of questions, whatever the clock says."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self.most = most
-
-    def reached(self, n_epochs: int = 0) -> Stop | None:
-        self.most -= 1
-        return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
 
 
 @pytest.mark.parametrize("pool", POOLS)

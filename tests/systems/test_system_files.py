@@ -1,4 +1,4 @@
-"""Files of inequalities: what they mean, what HiGHS reads in them, and what is refused."""
+"""Files of inequalities: what they mean, what HiGHS reads in them, and what is rejected."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import io
 import re
 import tracemalloc
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -119,24 +120,30 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     assert "integer variable" in notes[1]
     unbounded = MPS.partition("BOUNDS")[0] + "BOUNDS\n fr X\nENDATA\n"
     assert '("Y") have no upper bound here' in read(unbounded, "mps", tmp_path).notes[1]
-    for packed in (gzip.compress(MPS.encode()), bz2.compress(MPS.encode())):
-        assert read(packed, "mps", tmp_path).model == model
 
 
+PACKERS = pytest.mark.parametrize("pack", [gzip.compress, bz2.compress], ids=["gzip", "bzip2"])
+
+
+@PACKERS
 def test_packed_files_are_not_unpacked_without_limit(
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = MPS.encode()
+    monkeypatch.setattr("novikoff.systems.files.reading.MAX_UNPACKED", len(text))
+    assert read(pack(text), "mps", tmp_path).model == read(text, "mps", tmp_path).model
+    with pytest.raises(DataError, match="holds more than 256 MiB: unpack it first"):
+        read(pack(text + b"\n"), "mps", tmp_path)
+
+
+def test_packed_arrays_are_not_unpacked_without_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text, limit = MPS.encode(), "novikoff.systems.files.reading.MAX_UNPACKED"
-    monkeypatch.setattr(limit, len(text))
-    for pack in (gzip.compress, bz2.compress):
-        assert read(pack(text), "mps", tmp_path).model == read(text, "mps", tmp_path).model
-        with pytest.raises(DataError, match="holds more than 256 MiB: unpack it first"):
-            read(pack(text + b"\n"), "mps", tmp_path)
     packed, plain = io.BytesIO(), io.BytesIO()
     arrays: dict[str, Any] = {"A": np.zeros((100, 100)), "c": np.zeros(100)}
     np.savez_compressed(packed, **arrays)
     np.savez(plain, **arrays)
-    monkeypatch.setattr(limit, 10_000)
+    monkeypatch.setattr("novikoff.systems.files.reading.MAX_UNPACKED", 10_000)
     assert read(plain.getvalue(), "npz", tmp_path).format == "npz"
     with pytest.raises(DataError, match=r"save it unpacked, by np\.savez"):
         read(packed.getvalue(), "npz", tmp_path)
@@ -166,14 +173,14 @@ def test_an_error_in_the_first_of_many_short_lines_takes_little_memory(
     assert peak < 4 * len(text) + (1 << 20)
 
 
+@PACKERS
 def test_packed_files_have_a_limit_of_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("novikoff.systems.files.reading.MAX_LINES", MPS.count("\n"))
-    for pack in (gzip.compress, bz2.compress):
-        assert read(pack(MPS.encode()), "mps", tmp_path).format == "mps"
-        with pytest.raises(DataError, match="lines: unpack it first"):
-            read(pack(MPS.encode() + b"\n"), "mps", tmp_path)
+    assert read(pack(MPS.encode()), "mps", tmp_path).format == "mps"
+    with pytest.raises(DataError, match="lines: unpack it first"):
+        read(pack(MPS.encode() + b"\n"), "mps", tmp_path)
     assert read(MPS + "\n", "mps", tmp_path).format == "mps"
 
 
@@ -439,7 +446,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
 
 
 @pytest.mark.parametrize(("format", "content", "part"), BAD, ids=[case[2] for case in BAD])
-def test_a_broken_file_is_refused(
+def test_a_broken_file_is_rejected(
     format: str, content: str | bytes, part: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=r"\w") as caught:
@@ -451,25 +458,31 @@ def test_a_broken_file_is_refused(
     assert len(sentence.removeprefix(str(tmp_path))) < 300
 
 
-def test_no_such_file(tmp_path: Path) -> None:
-    (tmp_path / "folder.mps").mkdir()
-    for name, part in (
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
         ("missing.mps", "does not exist"),
         ("folder.mps", "is a directory"),
         ("model.xyz", "--from"),
-    ):
-        with pytest.raises(DataError, match=part):
-            read_model(str(tmp_path / name))
+    ],
+)
+def test_no_such_file(name: str, part: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.mps").mkdir()
+    with pytest.raises(DataError, match=part):
+        read_model(str(tmp_path / name))
 
 
-def test_pieces_of_files_are_read_or_refused() -> None:
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [(mps_system, MPS), (lp_system, LP), (csv_system, "n,x,is,to\na,1,<=,3\nb,2,=,4\n")],
+    ids=["mps", "lp", "csv"],
+)
+def test_pieces_of_files_are_read_or_rejected(parse: Any, text: str) -> None:
     """Every beginning of a good file, and every file that lacks one letter."""
-    table = "n,x,is,to\na,1,<=,3\nb,2,=,4\n"
-    for parse, text in ((mps_system, MPS), (lp_system, LP), (csv_system, table)):
-        for k in range(1, len(text)):
-            for piece in (text[:k], text[:k] + text[k + 1 :]):
-                with contextlib.suppress(DataError):
-                    parse(piece, "system")
+    for k in range(1, len(text)):
+        for piece in (text[:k], text[:k] + text[k + 1 :]):
+            with contextlib.suppress(DataError):
+                parse(piece, "system")
 
 
 def opened(path: Path) -> Any:
@@ -493,14 +506,14 @@ def test_highs_reads_the_same(name: str, tmp_path: Path) -> None:
     compare(file.model, opened(plain).getLp())
 
 
-def test_what_highs_writes_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["b.lp", "b.mps"])
+def test_what_highs_writes_is_read(name: str, tmp_path: Path) -> None:
     plain = [line for line in MPS.splitlines() if "MARKER" not in line]
     (tmp_path / "a.mps").write_text("\n".join(plain) + "\n")
     peer = opened(tmp_path / "a.mps")
     compare(read_model(str(tmp_path / "a.mps")).model, peer.getLp())
-    for name in ("b.lp", "b.mps"):
-        peer.writeModel(str(tmp_path / name))
-        compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
+    peer.writeModel(str(tmp_path / name))
+    compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
 
 
 def compare(model: LinearSystem, peer: Any) -> None:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import novikoff as nv
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Corral, WorkingSet
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.exact import rounded_up
@@ -34,6 +34,7 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows, stated_arrays
 from novikoff.systems.system import system_of
+from tests.limits import Questions
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -266,7 +267,7 @@ def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
 
 
 @pytest.mark.parametrize("kind", ["infeasible", "feasible", "flat", "kept", "strict"])
-def test_an_altered_proof_is_refused(kind: str) -> None:
+def test_an_altered_proof_is_rejected(kind: str) -> None:
     systems: dict[str, tuple[Any, Any, dict[str, Any]]] = {
         "infeasible": (A, C, {"A_eq": [[1, 1]], "c_eq": [5]}),
         "feasible": (A, [20, -2, -3], {}),
@@ -302,20 +303,25 @@ def test_a_conflict_with_a_superfluous_row_is_not_irreducible() -> None:
     replace(proof, conflict=twice, irreducible=False).verify(rows, right)
 
 
-def test_a_point_beside_a_conflict_is_checked() -> None:
+@pytest.mark.parametrize("irreducible", [True, False])
+@pytest.mark.parametrize(
+    ("point", "complaint"),
+    [
+        ((F(5), F(5), F(1)), "weakly"),
+        ((F(0), F(0), F(0)), "t of a point \\(w, t\\) is not positive"),
+        ((F(0), F(1)), "one coordinate for each variable"),
+    ],
+)
+def test_a_point_beside_a_conflict_is_checked(
+    point: tuple[Fraction, ...], complaint: str, irreducible: bool
+) -> None:
     rows, right = [[1, 1], [-1, -1], [1, 0]], [1, -1, -9]
     proof = proof_of(nv.solve(rows, right, strict=True))
     assert proof.point is not None
     proof.verify(rows, right, strict=True)
-    for point, complaint in (
-        ((F(5), F(5), F(1)), "weakly"),
-        ((F(0), F(0), F(0)), "t of a point \\(w, t\\) is not positive"),
-        ((F(0), F(1)), "one coordinate for each variable"),
-    ):
-        for irreducible in (True, False):
-            other = replace(proof, point=point, irreducible=irreducible)
-            with pytest.raises(nv.CertificateError, match=complaint):
-                other.verify(rows, right, strict=True)
+    other = replace(proof, point=point, irreducible=irreducible)
+    with pytest.raises(nv.CertificateError, match=complaint):
+        other.verify(rows, right, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -341,14 +347,19 @@ def test_conflicts_and_kept_rows() -> None:
     found = nv.conflicts([[1], [-1], [1], [-1]], [0, -1, 0, -1], keep=[1])
     assert sorted(row.index for conflict in found for row in conflict if not row.kept) == [0, 2]
     assert conflicts_of(system_of(model(row("r", {0: 1}, "<=", 1))), Limits()).complete
-    bad: Any
-    for bad in (0, 1.5, "a", True):
-        with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):
-            nv.conflicts([[1]], [1], limit=bad)
-    for bad in (-1, "x", math.nan):
-        for question in (partial(nv.linear_program, [1]), nv.conflicts):
-            with pytest.raises(ValueError, match="budget must be a positive number"):
-                question([[1]], [1], budget=bad)
+
+
+@pytest.mark.parametrize("bad", [0, 1.5, "a", True])
+def test_a_limit_on_conflicts_is_a_whole_number(bad: Any) -> None:
+    with pytest.raises(ValueError, match="limit must be a whole number from 1 on"):
+        nv.conflicts([[1]], [1], limit=bad)
+
+
+@pytest.mark.parametrize("bad", [-1, "x", math.nan])
+@pytest.mark.parametrize("question", [partial(nv.linear_program, [1]), nv.conflicts, nv.solve])
+def test_a_budget_is_a_positive_number(question: Any, bad: Any) -> None:
+    with pytest.raises(ValueError, match="budget must be a positive number"):
+        question([[1]], [1], budget=bad)
 
 
 def test_tall_data_dense_and_sparse() -> None:
@@ -366,18 +377,20 @@ def test_tall_data_dense_and_sparse() -> None:
     proof_of(answer).verify(worse, np.append(right, -right[:3].sum() - 1.0))
 
 
-def test_methods_by_name_and_as_functions() -> None:
+@pytest.mark.parametrize(
+    "method",
+    ["von_neumann", "smooth_primal_dual", partial(relaxation_method, order="max_distance")],
+)
+def test_methods_by_name_and_as_functions(method: Any) -> None:
     rows, right = dense(50, 3, seed=8)
-    for method in (
-        "von_neumann",
-        "smooth_primal_dual",
-        partial(relaxation_method, order="max_distance"),
-    ):
-        answer = nv.solve(rows, right, method=method, trace=True)
-        assert answer.kind == "feasible"
-        assert answer.n_steps > 0
-        assert answer.trace
-        proof_of(answer).verify(rows, right)
+    answer = nv.solve(rows, right, method=method, trace=True)
+    assert answer.kind == "feasible"
+    assert answer.n_steps > 0
+    assert answer.trace
+    proof_of(answer).verify(rows, right)
+
+
+def test_multipliers_that_a_method_proposes_are_verified() -> None:
     refuted = nv.solve(A, C, method="spingarn")
     assert refuted.kind == "infeasible"
     proof_of(refuted).verify(A, C)
@@ -440,12 +453,12 @@ def test_linear_programs() -> None:
         ({"budget": -1}, "budget must be a positive number"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(given: dict[str, Any], complaint: str) -> None:
+def test_wrong_arguments_are_rejected_with_an_error(given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         nv.solve(**{"A": [[1, 1]], "c": [1], **given})
 
 
-def test_models_that_are_refused() -> None:
+def test_models_that_are_rejected() -> None:
     with pytest.raises(ValueError, match="no variables"):
         system_of(LinearSystem((), (), (), ()))
     with pytest.raises(ValueError, match="no row 'q' to keep"):
@@ -454,51 +467,41 @@ def test_models_that_are_refused() -> None:
         system_of(model(row("r", {0: 1}, "<=", 10**400 + 1)))
 
 
-class Questions(Limits):
-    """Limits that are reached after a number of questions, whatever the clock says."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self.most = most
-
-    def reached(self, n_epochs: int = 0) -> Stop | None:
-        self.most -= 1
-        return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
-
-
-def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found() -> None:
+@pytest.mark.parametrize(("point", "stride"), [("interior", 3), ("chebyshev", 7)])
+def test_a_point_that_is_not_found_in_time_is_not_passed_off_as_found(
+    point: str, stride: int
+) -> None:
     rows, right = dense(60, 4, seed=3)
     system, seen = system_of(stated_arrays(rows, right)), set()
-    for point, stride in (("interior", 3), ("chebyshev", 7)):
-        for most in range(0, 200, stride):
-            found = solve_system(system, Questions(most), point=point)
-            if found.kind == "feasible":
-                seen.add((point, found.point_found))
-                assert ("not found" in str(found)) != found.point_found
-                assert found.w is not None
-                assert (rows @ found.w <= right).all()
-                assert found.point_found or not found.needs_exact_w
-    assert len(seen) == 4
+    for most in range(0, 200, stride):
+        found = solve_system(system, Questions(most), point=point)
+        if found.kind == "feasible":
+            seen.add(found.point_found)
+            assert ("not found" in str(found)) != found.point_found, most
+            assert found.w is not None
+            assert (rows @ found.w <= right).all(), most
+            assert found.point_found or not found.needs_exact_w, most
+    assert seen == {True, False}
 
 
-def test_a_value_that_is_not_proved_is_still_in_its_interval() -> None:
-    for sign, maximise in ((1, False), (-1, True)):
-        rows = [row(f"r{k}", {0: sign, 1: sign * k}, ">=", 2 * k) for k in range(1, 5)]
-        system = model(*rows, objective={0: F(1), 1: F(1)}, maximise=maximise)
-        exact = optimise(system, Limits()).exact_value
-        assert exact is not None
-        found = [optimise(system, Questions(most)) for most in range(0, 60, 3)]
-        assert all(float(exact) in each.value for each in found)
-        assert {each.kind for each in found} == {"undecided", "optimal"}
+@pytest.mark.parametrize(("sign", "maximise"), [(1, False), (-1, True)])
+def test_a_value_that_is_not_proved_is_still_in_its_interval(sign: int, maximise: bool) -> None:
+    rows = [row(f"r{k}", {0: sign, 1: sign * k}, ">=", 2 * k) for k in range(1, 5)]
+    system = model(*rows, objective={0: F(1), 1: F(1)}, maximise=maximise)
+    exact = optimise(system, Limits()).exact_value
+    assert exact is not None
+    found = [optimise(system, Questions(most)) for most in range(0, 60, 3)]
+    assert all(float(exact) in each.value for each in found)
+    assert {each.kind for each in found} == {"undecided", "optimal"}
 
 
 def test_labels_are_not_taken_by_position() -> None:
     A = pd.DataFrame({"x": [1.0, -1.0], "y": [0.0, 0.0]})
     turned, series = pd.DataFrame({"y": [1.0], "x": [0.0]}), pd.Series([1.0, 2.0], index=[1, 0])
-    cases: list[dict[str, Any]] = [{"A_eq": turned, "c_eq": [7.0]}, {"lower": series}]
-    for given in cases:
-        with pytest.raises(ValueError, match=r"labels of .* are not those of the columns of A"):
-            nv.solve(A, [1.0, -1.0], **given)
+    with pytest.raises(ValueError, match="labels of A_eq are not those of the columns of A"):
+        nv.solve(A, [1.0, -1.0], A_eq=turned, c_eq=[7.0])
+    with pytest.raises(ValueError, match="labels of lower are not those of the columns of A"):
+        nv.solve(A, [1.0, -1.0], lower=series)
     with pytest.raises(ValueError, match="labels of c are not those of the rows of A"):
         nv.solve(A, series)
     with pytest.raises(ValueError, match="labels of objective"):
@@ -510,12 +513,12 @@ def test_labels_are_not_taken_by_position() -> None:
 
 
 @pytest.mark.parametrize("wide", [2**53 + 1, Fraction(1, 3), np.longdouble(1) + 2.0**-60])
-def test_numbers_beside_floats_are_not_rounded(wide: Any) -> None:
+@pytest.mark.parametrize("name", ["c", "w0", "lower"])
+def test_numbers_beside_floats_are_not_rounded(name: str, wide: Any) -> None:
     """NumPy makes floats of a list in which there is one."""
-    for name in ("c", "w0", "lower"):
-        given: dict[str, Any] = {"A": np.eye(2), "c": [1, 1], name: [wide, 0.5]}
-        with pytest.raises(ValueError, match="which float64 cannot hold exactly"):
-            nv.solve(**given)
+    given: dict[str, Any] = {"A": np.eye(2), "c": [1, 1], name: [wide, 0.5]}
+    with pytest.raises(ValueError, match="which float64 cannot hold exactly"):
+        nv.solve(**given)
     with pytest.raises(ValueError, match="objective contains"):
         nv.linear_program([wide, 0.5], np.eye(2), [1, 1])
 
@@ -769,9 +772,12 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     assert least_squares(system, Limits()).any()
     assert not time_to_factor(10**6, 10**4, Limits(seconds=10.0))
     assert time_to_factor(10**6, 10**4, Limits())
-    for method, budget in (("projection_rescaling", 1e-6), ("smooth", 0.3)):
-        slow = nv.solve([[3.0], [-3.0]], [1.0, -1.0], method=method, budget=budget)
-        assert slow.ended == "the time was up"
+
+
+@pytest.mark.parametrize(("method", "budget"), [("projection_rescaling", 1e-6), ("smooth", 0.3)])
+def test_a_method_keeps_its_budget(method: str, budget: float) -> None:
+    slow = nv.solve([[3.0], [-3.0]], [1.0, -1.0], method=method, budget=budget)
+    assert slow.ended == "the time was up"
 
 
 def test_a_largest_r_is_held_from_both_sides_in_few_steps() -> None:
@@ -781,9 +787,9 @@ def test_a_largest_r_is_held_from_both_sides_in_few_steps() -> None:
     assert min(held) < max(held) <= best == min(each.r or best for each in found)
 
 
-def test_a_vertex_that_another_row_cuts_off_is_no_solution() -> None:
+@pytest.mark.parametrize(("last", "expected"), [(1.0, (F(1),)), (1.0 - 2.0**-50, None)])
+def test_a_vertex_that_another_row_cuts_off_is_no_solution(last: float, expected: Any) -> None:
     one, near = [F(0), F(0), F(0)], (F(0),)
     bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)
-    for last, expected in ((1.0, (F(1),)), (1.0 - 2.0**-50, None)):
-        system = system_of(stated_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]))
-        assert newton._moved(system, one, bound, Limits()) == expected
+    system = system_of(stated_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]))
+    assert newton._moved(system, one, bound, Limits()) == expected
