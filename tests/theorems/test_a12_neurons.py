@@ -21,12 +21,12 @@ def table(d: int) -> list[list[int]]:
     return [list(row) for row in itertools.product([0, 1], repeat=d)]
 
 
-def test_gates() -> None:
-    for d in (1, 2, 3, 5):
-        assert and_gate(d)(table(d)).tolist() == [int(all(row)) for row in table(d)]
-        assert or_gate(d)(table(d)).tolist() == [int(any(row)) for row in table(d)]
-        with pytest.raises(ValueError, match=f"has {d} inputs, not {d + 1}"):
-            and_gate(d)(table(d + 1))
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_gates(d: int) -> None:
+    assert and_gate(d)(table(d)).tolist() == [int(all(row)) for row in table(d)]
+    assert or_gate(d)(table(d)).tolist() == [int(any(row)) for row in table(d)]
+    with pytest.raises(ValueError, match=f"has {d} inputs, not {d + 1}"):
+        and_gate(d)(table(d + 1))
 
 
 @given(
@@ -49,19 +49,19 @@ def test_a_neuron_is_its_definition_and_a_hyperplane(
     assert verdict.kind == "separable"
 
 
-def test_of_two_inputs_a_neuron_cannot_do_xor_and_its_opposite_alone() -> None:
-    """The certificate: all four rows, with equal weights, add up to nothing."""
-    impossible = []
-    for answers in itertools.product([0, 1], repeat=4):
-        verdict = nv.separate(table(2), answers)
-        if verdict.kind != "separable":
-            impossible.append(answers)
-            assert verdict.certificate is not None
-            verdict.certificate.verify(table(2), list(answers))
-            weights = verdict.certificate.multipliers
-            assert sorted(weights) == [0, 1, 2, 3]
-            assert len(set(weights.values())) == 1
-    assert impossible == [(0, 1, 1, 0), (1, 0, 0, 1)]
+@pytest.mark.parametrize("answers", [*itertools.product([0, 1], repeat=4)])
+def test_a_neuron_with_two_inputs_computes_all_but_xor_and_its_opposite(
+    answers: tuple[int, ...],
+) -> None:
+    """The certificate: all four rows, with equal multipliers, add up to zero."""
+    verdict = nv.separate(table(2), answers)
+    assert (verdict.kind == "separable") == (answers not in [(0, 1, 1, 0), (1, 0, 0, 1)])
+    if verdict.kind != "separable":
+        assert verdict.certificate is not None
+        verdict.certificate.verify(table(2), list(answers))
+        multipliers = verdict.certificate.multipliers
+        assert sorted(multipliers) == [0, 1, 2, 3]
+        assert len(set(multipliers.values())) == 1
 
 
 def test_two_layers_can() -> None:
@@ -88,18 +88,19 @@ def test_derivatives(name: str) -> None:
         assert derivative(np.array([19.0]))[0] == pytest.approx(4 * math.exp(-38.0), rel=1e-12)
 
 
-def test_a_network_is_its_matrices() -> None:
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_a_network_is_its_matrices(name: str) -> None:
     rng = np.random.default_rng(0)
     (W1, b1), (W2, b2) = layers = [
         (rng.normal(size=(4, 3)), rng.normal(size=4)),
         (rng.normal(size=(2, 4)), rng.normal(size=2)),
     ]
     X = rng.normal(size=(10, 3))
-    for name, (function, _) in ACTIVATIONS.items():
-        network = Network.from_layers(layers, activation=name)
-        expected = function(function(X @ W1.T + b1) @ W2.T + b2)
-        np.testing.assert_allclose(network.forward(X), expected, atol=1e-12)
-        np.testing.assert_allclose(network.forward(X[0]), expected[0], atol=1e-12)
+    function, _ = ACTIVATIONS[name]
+    network = Network.from_layers(layers, activation=name)
+    expected = function(function(X @ W1.T + b1) @ W2.T + b2)
+    np.testing.assert_allclose(network.forward(X), expected, atol=1e-12)
+    np.testing.assert_allclose(network.forward(X[0]), expected[0], atol=1e-12)
 
 
 def test_a_weight_of_0_is_an_edge() -> None:
@@ -115,10 +116,10 @@ def test_a_weight_of_0_is_an_edge() -> None:
         Network.from_edges([("a", "b", 0), ("a", "b", 1)])
 
 
-def test_an_inhibited_neuron_is_silent_at_any_threshold() -> None:
-    for theta in (-1e17, -1e300, 0.1, 1e300):
-        assert McCullochPitts(theta, (0,))([[1, 0], [1, 1]]).tolist() == [0, 0]
-        assert McCullochPitts(theta, (0,))([0, 1]) == (theta <= 1)
+@pytest.mark.parametrize("theta", [-1e17, -1e300, 0.1, 1e300])
+def test_an_inhibited_neuron_is_silent_at_any_threshold(theta: float) -> None:
+    assert McCullochPitts(theta, (0,))([[1, 0], [1, 1]]).tolist() == [0, 0]
+    assert McCullochPitts(theta, (0,))([0, 1]) == (theta <= 1)
 
 
 def test_edges_that_skip_layers() -> None:
@@ -215,42 +216,38 @@ def test_weights_lie_on_their_edges() -> None:
         assert np.linalg.norm(points - at, axis=1).min() < 2  # pixels
 
 
-def test_bad_input() -> None:
-    calls: dict[str, Callable[[], object]] = {
-        "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
-        "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
-        "θ must be a finite number": lambda: McCullochPitts(math.nan),
-        "inhibitory must contain numbers of inputs": lambda: McCullochPitts(1, (-1,)),
-        "whole number of inputs above 0, not 0": lambda: or_gate(0),
-        "There are 2 inputs": lambda: Network.xor().forward([1, 2, 3]),
-        "cycle, .*'a'.* not feed-forward; use settle": lambda: Network.from_edges(
-            [("a", "b", 1), ("b", "a", 1)]
-        ).forward([]),
-        "'h' → 'x' of weight 1.0 leads to an input": lambda: Network.from_edges(
-            [("h", "x", 1)], inputs=["x"]
-        ),
-        "activation 'relu'": lambda: Network.from_edges([("a", "b", 1)], activation="relu"),
-        "Layer 2 has weights of shape": lambda: Network.from_layers(
-            [([[1]], [0]), ([[1, 1]], [0])]
-        ),
-        "one layer at least": lambda: Network.from_layers([]),
-        "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
-        r"finite numbers, but the one at \[1\] is not": lambda: Network.xor().forward(
-            [1, math.nan]
-        ),
-        "sum at unit 'b' is beyond the range": lambda: Network.from_edges(
-            [("a", "b", 1e200)], activation="identity"
-        ).settle([1e200, 0], update="synchronous"),
-        "An input comes twice": lambda: Network.from_edges([("x", "y", 1)], inputs=["x", "x"]),
-        "activation for 'z', but no such unit": lambda: Network.from_edges(
-            [("x", "y", 1)], activation={"z": "tanh"}
-        ),
-        "one unit at least": lambda: Network.from_edges([]),
-        "'x' is an input": lambda: Network.from_edges(
-            [("x", "y", 1)], inputs=["x"], biases={"x": 1}
-        ),
-        "max_sweeps must be 1 at least": lambda: Network.xor().settle([0] * 5, max_sweeps=-3),
-    }
-    for message, call in calls.items():
-        with pytest.raises(ValueError, match=f"(?i){message}"):
-            call()
+BAD_CALLS: dict[str, Callable[[], object]] = {
+    "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
+    "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
+    "θ must be a finite number": lambda: McCullochPitts(math.nan),
+    "inhibitory must contain numbers of inputs": lambda: McCullochPitts(1, (-1,)),
+    "whole number of inputs above 0, not 0": lambda: or_gate(0),
+    "There are 2 inputs": lambda: Network.xor().forward([1, 2, 3]),
+    "cycle, .*'a'.* not feed-forward; use settle": lambda: Network.from_edges(
+        [("a", "b", 1), ("b", "a", 1)]
+    ).forward([]),
+    "'h' → 'x' of weight 1.0 leads to an input": lambda: Network.from_edges(
+        [("h", "x", 1)], inputs=["x"]
+    ),
+    "activation 'relu'": lambda: Network.from_edges([("a", "b", 1)], activation="relu"),
+    "Layer 2 has weights of shape": lambda: Network.from_layers([([[1]], [0]), ([[1, 1]], [0])]),
+    "one layer at least": lambda: Network.from_layers([]),
+    "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
+    r"finite numbers, but the one at \[1\] is not": lambda: Network.xor().forward([1, math.nan]),
+    "sum at unit 'b' is beyond the range": lambda: Network.from_edges(
+        [("a", "b", 1e200)], activation="identity"
+    ).settle([1e200, 0], update="synchronous"),
+    "An input comes twice": lambda: Network.from_edges([("x", "y", 1)], inputs=["x", "x"]),
+    "activation for 'z', but no such unit": lambda: Network.from_edges(
+        [("x", "y", 1)], activation={"z": "tanh"}
+    ),
+    "one unit at least": lambda: Network.from_edges([]),
+    "'x' is an input": lambda: Network.from_edges([("x", "y", 1)], inputs=["x"], biases={"x": 1}),
+    "max_sweeps must be 1 at least": lambda: Network.xor().settle([0] * 5, max_sweeps=-3),
+}
+
+
+@pytest.mark.parametrize("message", BAD_CALLS)
+def test_bad_input(message: str) -> None:
+    with pytest.raises(ValueError, match=f"(?i){message}"):
+        BAD_CALLS[message]()

@@ -56,18 +56,18 @@ def test_the_norm_itself_is_not_its_own_dual() -> None:
     assert w @ w <= lp_norm(w, 4.0) * lp_norm(w, dual_exponent(4.0)) * (1 + 1e-12)
 
 
-def test_the_margin_bounds_the_p_norm_perceptron() -> None:
+@pytest.mark.parametrize("p", [2.0, 3.0, 6.0])
+def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
     X = np.random.default_rng(5).choice([-1.0, 1.0], size=(300, 30))
     y = X[:, 0] + X[:, 1] + X[:, 2] > 0
     A = X * np.where(y, 1, -1)[:, None]
-    for p in (2.0, 3.0, 6.0):
-        found = p_norm_margin(X, y, [1, 1, 1] + [0] * 27, p=p)
-        assert found.margin == pytest.approx(1.0 / 3.0 ** (1.0 / found.q))
-        assert found.radius == pytest.approx(30.0 ** (1.0 / p))
-        bound = nv.bounds.p_norm_bound(p, found.radius, 1.0, found.margin)
-        assert 0 < mistakes_of(gradient, A, p) <= bound
-        clf = nv.PNormPerceptron(p, order="cyclic", fit_intercept=False).fit(X, y)
-        assert clf.n_mistakes_ <= bound
+    found = p_norm_margin(X, y, [1, 1, 1] + [0] * 27, p=p)
+    assert found.margin == pytest.approx(1.0 / 3.0 ** (1.0 / found.q))
+    assert found.radius == pytest.approx(30.0 ** (1.0 / p))
+    bound = nv.bounds.p_norm_bound(p, found.radius, 1.0, found.margin)
+    assert 0 < mistakes_of(gradient, A, p) <= bound
+    clf = nv.PNormPerceptron(p, order="cyclic", fit_intercept=False).fit(X, y)
+    assert clf.n_mistakes_ <= bound
 
 
 def test_margins_with_a_bias_and_without_luck() -> None:
@@ -78,25 +78,32 @@ def test_margins_with_a_bias_and_without_luck() -> None:
     assert p_norm_margin(X, y, [-1.0, 0.0]).margin < 0.0
 
 
-def test_bad_input() -> None:
-    two = [[1.0], [2.0]]
-    bad: list[tuple[Any, str]] = [
+TWO = [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
         (lambda: p_norm_margin([[1.0]], [0], [1.0]), "1 kinds of labels"),
-        (lambda: p_norm_margin(two, [0, 1], [0.0]), "must be finite and not zero"),
+        (lambda: p_norm_margin(TWO, [0, 1], [0.0]), "must be finite and not zero"),
         (lambda: p_norm_margin([[1.0], [math.nan]], [0, 1], [1.0]), "NaN in row 1, column 0"),
-        (lambda: p_norm_margin(two, [0, 1], [1.0, 2.0]), "has 2 entries, but X has 1 columns"),
-        (lambda: p_norm_margin(two, [0, 1], [math.nan]), "coef must be finite, but its entry 0"),
+        (lambda: p_norm_margin(TWO, [0, 1], [1.0, 2.0]), "has 2 entries, but X has 1 columns"),
+        (lambda: p_norm_margin(TWO, [0, 1], [math.nan]), "coef must be finite, but its entry 0"),
         (lambda: lp_norm([1.0], 0.5), r"p must be at least 1, not 0\.5: below, ℓ_p is no norm"),
         (lambda: dual_vector([0.0, 0.0], 2.0), "every z has"),
         (
-            lambda: compare_normalisations(two, [0, 1], factors=[-1.0]),
+            lambda: compare_normalisations(TWO, [0, 1], factors=[-1.0]),
             "finite and positive, not -1",
         ),
-        (lambda: compare_normalisations(two, [0, 1], shift=[1.0, 2.0]), "must be 1 finite numbers"),
-    ]
-    for call, says in bad:
-        with pytest.raises(ValueError, match=says):
-            call()
+        (lambda: compare_normalisations(TWO, [0, 1], shift=[1.0, 2.0]), "must be 1 finite numbers"),
+    ],
+)
+def test_bad_input(call: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_the_dual_vector_of_large_numbers() -> None:
     np.testing.assert_allclose(dual_vector([1.7e308, 1.7e308], 3), 2 ** (-2 / 3))
 
 

@@ -26,28 +26,32 @@ def basis(n: int, *, short: int = 0) -> Planted:
     return Planted(X, np.ones(n + short, dtype=np.int8), w_star, False)
 
 
-def test_mistakes_are_bounded() -> None:
-    for rule in RULES:
-        for fit_intercept in [True, False]:
-            for seed, (n, d, gap) in enumerate([(30, 2, 0.3), (100, 5, 0.1), (40, 30, 0.5)]):
-                case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
-                ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
-                assert ran.converged
-                assert ran.mistakes == ran.updates > 0
-                assert_bounded(ran.mistakes, case.radius, case.margin)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    ("seed", "n", "d", "gap"), [(0, 30, 2, 0.3), (1, 100, 5, 0.1), (2, 40, 30, 0.5)]
+)
+def test_mistakes_are_bounded(
+    rule: str, fit_intercept: bool, seed: int, n: int, d: int, gap: float
+) -> None:
+    case = planted(seed, n, d, gap=gap, fit_intercept=fit_intercept)
+    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000), seed=seed)
+    assert ran.converged
+    assert ran.mistakes == ran.updates > 0
+    assert_bounded(ran.mistakes, case.radius, case.margin)
 
 
-def test_the_bound_is_met() -> None:
-    """On e_1, …, e_n every rule errs exactly R²/γ² = n times: no bound can be smaller."""
-    for rule in RULES:
-        for n in [1, 4, 16, 64]:
-            case = basis(n)
-            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
-            assert ran.converged
-            assert ran.mistakes == n
-            assert_bounded(n, case.radius, case.margin)
-            with pytest.raises(AssertionError):
-                assert_bounded(n + 1, case.radius, case.margin)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("n", [1, 4, 16, 64])
+def test_the_bound_is_met(rule: str, n: int) -> None:
+    """On e_1, …, e_n every order makes exactly R²/γ² = n mistakes: no bound can be smaller."""
+    case = basis(n)
+    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
+    assert ran.converged
+    assert ran.mistakes == n
+    assert_bounded(n, case.radius, case.margin)
+    with pytest.raises(AssertionError):
+        assert_bounded(n + 1, case.radius, case.margin)
 
 
 @pytest.mark.parametrize("move", [against_the_sign, forgets_the_sign])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -21,17 +19,24 @@ def assert_bounded(
     assert updates <= bound * (1.0 + 1e-12)
 
 
-def test_updates_are_bounded() -> None:
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("delta", [0.0, 0.5, 10.0])
+@pytest.mark.parametrize("where", ["zero", "near", "far", "wrong"])
+def test_updates_are_bounded(rule: str, delta: float, where: str) -> None:
     case = planted(3, 50, 4, gap=0.3)
     case = case._replace(w_star=5.0 * case.w_star)
-    somewhere = np.random.default_rng(1).normal(size=5)
-    somewhere /= np.linalg.norm(somewhere)
-    starts = [0.0 * somewhere, somewhere, 30.0 * somewhere, -4.0 * case.w_star]  # a wrong one
-    for rule, delta, start in itertools.product(RULES, [0.0, 0.5, 10.0], starts):
-        ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
-        assert ran.converged
-        assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
-        assert_bounded(ran.updates, case, start=start, delta=delta)
+    direction = np.random.default_rng(1).normal(size=5)
+    direction /= np.linalg.norm(direction)
+    start = {
+        "zero": 0.0 * direction,
+        "near": direction,
+        "far": 30.0 * direction,
+        "wrong": -4.0 * case.w_star,
+    }[where]
+    ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
+    assert ran.converged
+    assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
+    assert_bounded(ran.updates, case, start=start, delta=delta)
 
 
 def line(start: float, delta: float) -> tuple[Planted, int]:

@@ -44,14 +44,14 @@ def test_no_margin_exceeds_the_bound(
         assert verdict.margin.lo <= record.margin_bound
 
 
-def test_the_bound_is_met_by_one_row_exactly_and_still_holds() -> None:
-    for scale in (1.0, 1.0 / 3.0, 0.1):
-        X = np.array([[3.0, 4.0]]) * scale
-        (record,) = records(X, np.array([1]), 0.7, fit_intercept=False)
-        a = [Fraction(value) for value in X[0].tolist()]
-        squared = sum(value * value for value in a)  # γ² of a single row
-        assert record.margin_bound is not None
-        assert squared <= Fraction(record.margin_bound) ** 2 <= squared * (1 + Fraction(1, 10**12))
+@pytest.mark.parametrize("scale", [1.0, 1.0 / 3.0, 0.1])
+def test_the_bound_is_met_by_one_row_exactly_and_still_holds(scale: float) -> None:
+    X = np.array([[3.0, 4.0]]) * scale
+    (record,) = records(X, np.array([1]), 0.7, fit_intercept=False)
+    a = [Fraction(value) for value in X[0].tolist()]
+    squared = sum(value * value for value in a)  # γ² of a single row
+    assert record.margin_bound is not None
+    assert squared <= Fraction(record.margin_bound) ** 2 <= squared * (1 + Fraction(1, 10**12))
 
 
 def test_cancelling_updates_do_not_break_it() -> None:
@@ -65,21 +65,25 @@ def test_cancelling_updates_do_not_break_it() -> None:
         assert verdict.margin.lo <= record.margin_bound
 
 
-def test_the_bound_holds_at_every_scale_and_for_every_step() -> None:
-    """Its squares, or t·μ, are beyond float64 there; γ is the first entry of every row."""
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-150, 1e150])
+def test_the_bound_holds_at_every_scale(scale: float) -> None:
+    """The squares of the rows are beyond float64; γ is the first entry of every row."""
     X = np.array([[0.1, 1.0], [-0.1, -1.0], [0.1, -1.0], [-0.1, 1.0]] * 300)
     y = np.array([1, 0] * 600)
-    for scale in (1e-300, 1e-170, 1e-150, 1e150):
-        gamma = abs(float(X[0, 0] * scale))
-        *_, last = records(X * scale, y, 1.0, fit_intercept=False)
-        assert last.margin_bound is not None
-        assert gamma <= last.margin_bound <= gamma * (1 + 1e-9)
+    gamma = abs(float(X[0, 0] * scale))
+    *_, last = records(X * scale, y, 1.0, fit_intercept=False)
+    assert last.margin_bound is not None
+    assert gamma <= last.margin_bound <= gamma * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("step", [1e308, 1e-308])
+def test_the_bound_holds_for_every_step(step: float) -> None:
+    """t·μ is beyond float64."""
     X, y = np.array([[3e-10, 1e-9], [-3e-10, 1e-9]] * 9), np.array([1, 0] * 9)
-    for step in (1e308, 1e-308):
-        *_, last = records(X, y, step, fit_intercept=False)
-        assert last.updates > 1
-        assert last.margin_bound is not None
-        assert last.margin_bound >= 3e-10
+    *_, last = records(X, y, step, fit_intercept=False)
+    assert last.updates > 1
+    assert last.margin_bound is not None
+    assert last.margin_bound >= 3e-10
 
 
 @pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])
@@ -94,13 +98,16 @@ def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
     assert caught
 
 
-def test_where_the_theorem_does_not_speak_there_is_no_bound() -> None:
-    X, y = np.array([[1.0], [-1.0], [2.0]]), np.array([0, 1, 2])
-    for run, labels in (
-        (StreamRun(margin=1.0), y % 2),
-        (StreamRun(), y),
-        (StreamRun(class_weight={0: 2.0}), y % 2),
-    ):
-        list(run.learn(X, labels, [0, 1, 2]))
-        assert run.progress().margin_bound is None
+@pytest.mark.parametrize(
+    ("options", "classes"), [({"margin": 1.0}, 2), ({}, 3), ({"class_weight": {0: 2.0}}, 2)]
+)
+def test_where_the_theorem_does_not_apply_there_is_no_bound(
+    options: dict[str, Any], classes: int
+) -> None:
+    X, run = np.array([[1.0], [-1.0], [2.0]]), StreamRun(**options)
+    list(run.learn(X, np.array([0, 1, 2]) % classes, [0, 1, 2]))
+    assert run.progress().margin_bound is None
+
+
+def test_before_the_first_row_there_is_no_bound() -> None:
     assert StreamRun().progress().margin_bound is None

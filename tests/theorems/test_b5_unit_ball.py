@@ -31,14 +31,14 @@ def in_the_unit_ball(seed: int, n: int, d: int, gap: float) -> Planted:
     return Planted(X, signs, np.append(w_star, 0.0), False)
 
 
-def test_mistakes_in_the_unit_ball_are_bounded() -> None:
-    for rule in RULES:
-        for seed, (d, gap) in enumerate([(2, 0.05), (2, 0.4), (6, 0.2)]):
-            case = in_the_unit_ball(seed, 80, d, gap)
-            assert case.radius <= 1.0
-            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000))
-            assert ran.converged
-            assert_bounded(ran.mistakes, case)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("seed", "d", "gap"), [(0, 2, 0.05), (1, 2, 0.4), (2, 6, 0.2)])
+def test_mistakes_in_the_unit_ball_are_bounded(rule: str, seed: int, d: int, gap: float) -> None:
+    case = in_the_unit_ball(seed, 80, d, gap)
+    assert case.radius <= 1.0
+    ran, _ = learn(case, rule, Perceptron(), Limits(epochs=20_000))
+    assert ran.converged
+    assert_bounded(ran.mistakes, case)
 
 
 def scaled_basis(size: float) -> Planted:
@@ -81,17 +81,17 @@ def samples(gap: float = GAP) -> list[Planted]:
     return [in_the_unit_ball(11, n, 5, gap) for n in SIZES]
 
 
-def test_updates_do_not_grow_with_the_sample() -> None:
-    for rule in RULES:
-        updates = []
-        for case in samples():
-            ran, _ = learn(case, rule, Perceptron(), Limits(epochs=500))
-            assert ran.converged
-            assert case.radius <= 1.0
-            assert case.margin >= GAP * (1.0 - 1e-12)
-            updates.append(ran.updates)
-        assert min(updates) > 0
-        assert_independent_of_size(updates)
+@pytest.mark.parametrize("rule", RULES)
+def test_updates_do_not_grow_with_the_sample(rule: str) -> None:
+    updates = []
+    for case in samples():
+        ran, _ = learn(case, rule, Perceptron(), Limits(epochs=500))
+        assert ran.converged
+        assert case.radius <= 1.0
+        assert case.margin >= GAP * (1.0 - 1e-12)
+        updates.append(ran.updates)
+    assert min(updates) > 0
+    assert_independent_of_size(updates)
 
 
 def test_where_the_margin_shrinks_with_n_they_do_grow() -> None:

@@ -68,15 +68,15 @@ def assert_separated_by(forced: ForcedMistakes, gamma: Fraction) -> None:
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_every_learner_errs_every_time(name: str) -> None:
-    for gamma, d, n in ((0.3, 40, 11), (0.25, 7, 7)):
-        forced = force_mistakes(LEARNERS[name](), gamma, d)
-        assert forced.mistakes == n == len(forced.y)
-        assert_separated_by(forced, Fraction(str(gamma)))
-        assert errors_on(LEARNERS[name](), forced.X, forced.y) == n
-        assert forced.verdict.certificate is not None
-        forced.verdict.certificate.verify(forced.X, forced.y)
-        assert forced.verdict.margin.hi >= gamma
+@pytest.mark.parametrize(("gamma", "d", "n"), [(0.3, 40, 11), (0.25, 7, 7)])
+def test_every_learner_is_wrong_every_time(name: str, gamma: float, d: int, n: int) -> None:
+    forced = force_mistakes(LEARNERS[name](), gamma, d)
+    assert forced.mistakes == n == len(forced.y)
+    assert_separated_by(forced, Fraction(str(gamma)))
+    assert errors_on(LEARNERS[name](), forced.X, forced.y) == n
+    assert forced.verdict.certificate is not None
+    forced.verdict.certificate.verify(forced.X, forced.y)
+    assert forced.verdict.margin.hi >= gamma
 
 
 def test_labels_that_do_not_follow_the_answers_force_less() -> None:
@@ -108,16 +108,19 @@ def test_any_margin_dimension_and_answer(gamma: Fraction, d: int, answer: object
     assert_separated_by(forced, gamma)
     assert forced.verdict.certificate is not None
     forced.verdict.certificate.verify(forced.X, forced.y)
-    # The perceptron errs at most ⌊1/γ²⌋ times on any such data, so n is the best there is.
+    # The perceptron makes at most ⌊1/γ²⌋ mistakes on data of margin γ: n is the best possible.
     bound = forced.verdict.mistake_bound
     assert bound is not None
     assert bound == n <= 1 / gamma**2
 
 
+@pytest.mark.parametrize("margin", [0.0, 1.5, math.nan, "0.1", True])
+def test_a_margin_is_above_0_and_at_most_1(margin: Any) -> None:
+    with pytest.raises(ValueError, match="margin must be a number above 0"):
+        force_mistakes(Constant(0), margin, 3)
+
+
 def test_bad_input() -> None:
-    for margin in (0.0, 1.5, math.nan, "0.1", True):
-        with pytest.raises(ValueError, match="margin must be a number above 0"):
-            force_mistakes(Constant(0), margin, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="margin is 0 as a float"):
         force_mistakes(Constant(0), Fraction(1, 10**400), 3)
     with pytest.raises(ValueError, match="dimension d must be a whole number"):

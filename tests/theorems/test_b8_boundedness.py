@@ -87,17 +87,22 @@ def test_no_run_leaves_the_bound(rows: list[list[int]], seed: int, scale: float)
     assert longest_weights(A, 500, seed) <= weight_bound(A).bound
 
 
-def test_the_printed_form_is_no_bound() -> None:
-    """It does not grow with the data, while the weights do: unit rows are needed."""
-    for A, longest, printed in (
+@pytest.mark.parametrize(
+    ("A", "longest", "printed"),
+    [
         ([[10.0, 0.0], [-10.0, 1.0]], 101.5, 36.2),
         ([[1.0, 0.0], [-1.0, 0.05], [0.0, 0.005]], 20.0, 2.08),
-    ):
-        rows = np.array(A)
-        reached = longest_weights(rows, 2000)
-        assert reached >= longest * 0.999
-        assert printed_bound(rows) == pytest.approx(printed, abs=0.05)
-        assert printed_bound(rows) < reached <= weight_bound(rows).bound
+    ],
+)
+def test_the_form_with_row_lengths_is_no_bound(
+    A: list[list[float]], longest: float, printed: float
+) -> None:
+    """It does not grow with the data, while the weights do: unit rows are needed."""
+    rows = np.array(A)
+    reached = longest_weights(rows, 2000)
+    assert reached >= longest * 0.999
+    assert printed_bound(rows) == pytest.approx(printed, abs=0.05)
+    assert printed_bound(rows) < reached <= weight_bound(rows).bound
 
 
 def test_for_unit_rows_the_two_are_one() -> None:
@@ -134,19 +139,21 @@ def test_lengths_of_separable_and_large_runs() -> None:
     assert watch_weights([[0.5], [1.0]], [0, 1], order="permuted", random_state=3).converged
 
 
-def test_bad_input() -> None:
-    many = np.random.default_rng(0).normal(size=(60, 5))
-    bad: list[tuple[Any, dict[str, Any], str]] = [
+@pytest.mark.parametrize(
+    ("A", "options", "says"),
+    [
         ([[1.0, 2.0], [0.0, 0.0]], {}, "row 1 is zero"),
         ([[1.0, math.nan]], {}, "row 0, column 1 holds nan"),
-        (many, {}, "more than 20,000: take fewer rows"),
+        (np.random.default_rng(0).normal(size=(60, 5)), {}, "more than 20,000: take fewer rows"),
         (np.arange(1.0, 20_002.0)[:, None], {}, "more than 20,000 different rows"),
         ([[1.0]], {"step": 0.0}, "step must be finite and positive"),
         ([[1.0]], {"w0": math.inf}, "w0 finite"),
-    ]
-    for A, options, says in bad:
-        with pytest.raises(ValueError, match=says):
-            weight_bound(A, **options)
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_bad_input(A: Any, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        weight_bound(A, **options)
 
 
 def test_a_bound_beyond_float64_is_infinite() -> None:

@@ -57,17 +57,17 @@ def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d:
 
 
 @pytest.mark.parametrize("order", ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"])
-def test_one_period_of_rows_adds_up_to_zero(order: Any) -> None:
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array])
+def test_one_period_of_rows_adds_up_to_zero(order: Any, storage: Any) -> None:
     A = np.column_stack([XOR_X, np.ones(4)]) * np.where(XOR_Y == 1, 1, -1)[:, None]
-    for storage in (np.asarray, np.float32, sp.csr_array):
-        clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
-        period, trace = clf.period_, clf.trace_
-        assert isinstance(period, int)
-        assert isinstance(trace, Trace)
-        epochs = trace.step // 4
-        for length in range(1, period + 1):  # and no shorter one
-            part = (epochs >= 500) & (epochs < 500 + length)
-            assert A[trace.index[part]].sum(axis=0).any() == (length < period)
+    clf = fitted(storage(XOR_X.astype(float)), XOR_Y, order=order, trace=True)
+    period, trace = clf.period_, clf.trace_
+    assert isinstance(period, int)
+    assert isinstance(trace, Trace)
+    epochs = trace.step // 4
+    for length in range(1, period + 1):  # and no shorter one
+        part = (epochs >= 500) & (epochs < 500 + length)
+        assert A[trace.index[part]].sum(axis=0).any() == (length < period)
 
 
 def test_the_warning_says_so_and_that_nothing_will_help() -> None:

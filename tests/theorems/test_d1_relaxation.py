@@ -54,10 +54,10 @@ def check_fejer(method: Callable[..., Attempt], order: str, eta: float, storage:
 
 
 @pytest.mark.parametrize("order", RULES)
-def test_fejer_identity(order: str) -> None:
-    for eta in (0.5, 1.0, 1.5, 2.0):
-        check_fejer(relaxation, order, eta, np.asarray)
-        check_fejer(relaxation, order, eta, sp.csr_array)
+@pytest.mark.parametrize("eta", [0.5, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_fejer_identity(order: str, eta: float, storage: Any) -> None:
+    check_fejer(relaxation, order, eta, storage)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_halving_finds_every_interior(seed: int, order: str, radius: float) -> N
     assert found.multipliers is None
 
 
-def test_reflection_is_finite_with_interior_alone() -> None:
+@pytest.mark.parametrize("order", RULES)
+def test_reflection_is_finite_with_interior_alone(order: str) -> None:
     A, c, _ = with_ball(1, 0.1)
     line, zero = np.array([[1.0], [-1.0]]), np.zeros(2)
-    for order in RULES:
-        reflect = partial(relaxation, order=order, eta=2.0, shift=0.0)
-        assert (A @ point(reflect(A, c, limits=LONG)) <= c).all()
-        for_ever = reflect(line, zero, w0=np.ones(1), limits=Limits(updates=1001))
-        assert abs(point(for_ever).item()) == 1.0
+    reflect = partial(relaxation, order=order, eta=2.0, shift=0.0)
+    assert (A @ point(reflect(A, c, limits=LONG)) <= c).all()
+    without_end = reflect(line, zero, w0=np.ones(1), limits=Limits(updates=1001))
+    assert abs(point(without_end).item()) == 1.0
 
 
 def check_agmon(order: str, eta: float) -> None:
@@ -131,9 +131,12 @@ def check_agmon(order: str, eta: float) -> None:
     assert (squares[1:] <= rate * squares[:-1] + 1e-12).all()
 
 
-def test_agmon_rate_at_maximal_distance() -> None:
-    for eta in (0.5, 1.0, 1.5):
-        check_agmon("max_distance", eta)
+@pytest.mark.parametrize("eta", [0.5, 1.0, 1.5])
+def test_agmon_rate_at_maximal_distance(eta: float) -> None:
+    check_agmon("max_distance", eta)
+
+
+def test_agmon_rate_catches_another_order() -> None:
     with pytest.raises(AssertionError):
         check_agmon("cyclic", 0.5)
 

@@ -54,17 +54,17 @@ def assert_bounded(errors: Vector, radius: float, ball: float) -> None:
     assert (errors <= max(radius, radius**2 / (2 * ball)) / T * SLACK).all()
 
 
-def test_the_bounds_with_a_ball_of_known_size() -> None:
-    rng = np.random.default_rng(0)
-    for points, ball in SHAPES.values():
-        for _ in range(4):
-            herded = nv.herd(points + rng.normal(size=points.shape[1]), n_samples=500)
-            assert herded.ball == pytest.approx(ball)
-            assert herded.radius == pytest.approx(
-                np.linalg.norm(points - points.mean(axis=0), axis=1).max()
-            )
-            assert_bounded(herded.errors, herded.radius, ball)
-            assert herded.fast_bound is not None
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_bounds_with_a_ball_of_known_size(shape: str, seed: int) -> None:
+    points, ball = SHAPES[shape]
+    moved = points + np.random.default_rng(seed).normal(size=points.shape[1])
+    herded = nv.herd(moved, n_samples=500)
+    assert herded.ball == pytest.approx(ball)
+    longest = np.linalg.norm(points - points.mean(axis=0), axis=1).max()
+    assert herded.radius == pytest.approx(longest)
+    assert_bounded(herded.errors, herded.radius, ball)
+    assert herded.fast_bound is not None
 
 
 def chosen_otherwise(points: Vector, how: str, T: int) -> Vector:
@@ -79,12 +79,12 @@ def chosen_otherwise(points: Vector, how: str, T: int) -> Vector:
     return np.array(errors)
 
 
-def test_other_choices_break_the_bounds() -> None:
+@pytest.mark.parametrize("how", ["at random", "least", "largest size"])
+def test_other_choices_break_the_bounds(how: str) -> None:
     points, ball = SHAPES["simplex 5"]
     radius = float(np.linalg.norm(points - 0.2, axis=1).max())
-    for how in ("at random", "least", "largest size"):
-        with pytest.raises(AssertionError):
-            assert_bounded(chosen_otherwise(points, how, 500), radius, ball)
+    with pytest.raises(AssertionError):
+        assert_bounded(chosen_otherwise(points, how, 500), radius, ball)
 
 
 def test_a_ball_too_large_breaks_the_fast_bound() -> None:
@@ -181,41 +181,47 @@ def test_kernel_herding_is_that_of_goodpoints() -> None:
     assert nv.herd(X, n_samples=64, kernel=rbf).indices.tolist() == peer.tolist()
 
 
-def test_the_size_of_the_points_does_not_matter() -> None:
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1020])
+@pytest.mark.parametrize("target", [None, np.array([0.25, 0.125])], ids=["mean", "given"])
+def test_the_size_of_the_points_does_not_matter(scale: float, target: Vector | None) -> None:
     points = cross(2, 0.5) + 0.125
-    for scale, target in itertools.product(
-        [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1020], [None, np.array([0.25, 0.125])]
-    ):
-        one = nv.herd(points, target)
-        other = nv.herd(points * scale, None if target is None else target * scale)
-        assert other.indices.tolist() == one.indices.tolist()
-        assert (other.errors == one.errors * scale).all()
-        assert one.bound is not None
-        assert other.bound is not None
-        assert (other.bound == one.bound * scale).all()
-        assert other.ball == pytest.approx((one.ball or 0.0) * scale)
+    one = nv.herd(points, target)
+    other = nv.herd(points * scale, None if target is None else target * scale)
+    assert other.indices.tolist() == one.indices.tolist()
+    assert (other.errors == one.errors * scale).all()
+    assert one.bound is not None
+    assert other.bound is not None
+    assert (other.bound == one.bound * scale).all()
+    assert other.ball == pytest.approx((one.ball or 0.0) * scale)
 
 
-def test_bad_input() -> None:
-    points, two, upper = cross(2), [[1.0], [2.0]], np.triu(np.ones((4, 4)))
-    bad: list[tuple[Any, str]] = [
+TWO, UPPER = [[1.0], [2.0]], np.triu(np.ones((4, 4)))
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
         (lambda: nv.herd([[1.0, math.nan]]), "NaN in row 0, column 1"),
         (lambda: nv.herd([[1.0]], None, 0), "n_samples must be a whole number above 0, not 0"),
         (lambda: nv.herd([[1.0, 2.0]], [1.0]), "target must be 2 finite numbers"),
         (lambda: nv.herd([[1.0]], [1.0], 5, rbf), "With a kernel the target is the mean"),
-        (lambda: nv.herd(two, kernel=lambda X, Y: np.ones(3)), r"shape \(3,\), not \(2, 2\)"),
+        (lambda: nv.herd(TWO, kernel=lambda X, Y: np.ones(3)), r"shape \(3,\), not \(2, 2\)"),
         (lambda: nv.herd([[1.0]], kernel=lambda X, Y: X * np.inf), "inf for the rows 0 and 0"),
-        (lambda: nv.herd(points, kernel="rbf"), "a function of two matrices, .* not 'rbf'"),  # type: ignore[arg-type]
+        (lambda: nv.herd(cross(2), kernel="rbf"), "a function of two matrices, .* not 'rbf'"),  # type: ignore[arg-type]
         (
-            lambda: nv.herd(points, kernel=lambda X, Y: upper[: len(X), : len(Y)]),
+            lambda: nv.herd(cross(2), kernel=lambda X, Y: UPPER[: len(X), : len(Y)]),
             r"is 1\.0 for the rows 0 and 1, but 0\.0 the other way",
         ),
-    ]
-    for call, says in bad:
-        with pytest.raises(ValueError, match=says):
-            call()
+    ],
+)
+def test_bad_input(call: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        call()
+
+
+def test_a_kernel_that_is_not_positive_semidefinite_has_no_bound() -> None:
     with pytest.warns(UserWarning, match=r"not positive semidefinite.* no bound holds"):
-        assert nv.herd(points, kernel=lambda X, Y: -rbf(X, Y)).bound is None
+        assert nv.herd(cross(2), kernel=lambda X, Y: -rbf(X, Y)).bound is None
 
 
 @pytest.mark.parametrize(
@@ -241,7 +247,7 @@ def test_an_error_is_0_only_where_the_mean_is_the_target(points: list[list[float
         assert herded.bound[t - 1] >= herded.errors[t - 1] > 0.0 or herded.errors[t - 1] == 0.0
 
 
-def test_numbers_that_have_no_common_unit_are_refused() -> None:
+def test_numbers_that_have_no_common_unit_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"range from 1e-20 to 1e\+308.* scale the columns"):
         nv.herd([[1e308, 1e-20], [1e308, 3e-20], [1e308, 7e-20]])
     with pytest.raises(ValueError, match=r"1e-310 at most.* multiply the kernel"):
