@@ -27,7 +27,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from tests.oracle import Reference, Rule, signed
 
 Signs = npt.NDArray[np.int8]
@@ -153,7 +153,7 @@ def learn(
     order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
     problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
     plan = Plan(move.update, order, limits, seed, average, trace=True, reference=case.w_star)
-    ran = run(problem, plan, **options)
+    ran = train_rule(problem, plan, **options)
     return ran, ran.traces[0]
 
 

@@ -11,7 +11,7 @@ from novikoff.core.orders import MaxDistance
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from tests.cases import Planted, assert_same_run, average, csr, learn, planted, planted_integers
 from tests.oracle import PA, Perceptron, Relaxation, Rule, oracle
 
@@ -96,7 +96,7 @@ def test_a_zero_row_comes_last_by_distance() -> None:
     X = np.vstack([np.zeros(3), case.X])
     signs = np.append(np.int8(1), case.signs)
     problem = pose(X, signs, False)
-    ran = run(problem, Plan(Perceptron().update, MaxDistance(), Limits(updates=200)))
+    ran = train_rule(problem, Plan(Perceptron().update, MaxDistance(), Limits(updates=200)))
     assert ran.stops == [Stop.UPDATES]
     assert (signs[1:] * (X[1:] @ ran.W[:, 0][:3]) > 0).all()
 

@@ -46,7 +46,7 @@ def test_rows_in_pieces_and_one_by_one_are_the_same() -> None:
         for i in np.flatnonzero(weights).tolist():
             numbers = numbers_of(update, True)
             before, _ = models[2].learn_one(columns, X[i], codes[i], numbers, weights[i])
-            assert wrong[i] == (models[2].scheme.choose_alone(before[None, :])[0] != codes[i])
+            assert wrong[i] == (models[2].scheme.choose_or_tie(before[None, :])[0] != codes[i])
         assert 0 < wrong.sum() < np.count_nonzero(weights)
         assert state(models[0]) == state(models[1]) == state(models[2])
         found = [models[2].score_one(columns, x).tolist() for x in X]

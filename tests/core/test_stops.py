@@ -10,7 +10,7 @@ from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, 
 from novikoff.core.problem import Problem, pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from tests.cases import SEQUENCES, planted, planted_integers
 from tests.oracle import Perceptron, Vector, margins
 
@@ -28,7 +28,7 @@ def go(
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
     plan = Plan(Perceptron().update, order, limits, after_epoch=after_epoch)
-    return run(problem, plan, start=start)
+    return train_rule(problem, plan, start=start)
 
 
 def test_a_clean_end_is_clean() -> None:

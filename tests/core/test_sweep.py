@@ -13,7 +13,7 @@ from novikoff.core.orders import Cyclic, MaxDistance, MaxResidual
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from tests.cases import (
     SEQUENCES,
     STORAGES,
@@ -207,7 +207,7 @@ def test_padding_with_ones_is_an_intercept() -> None:
 def test_calls_cut_short_make_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
     case = planted(18, 60, 5)
     whole = traced(case, "permuted", Perceptron(), average=True)
-    monkeypatch.setattr("novikoff.core.sweep.ENTRIES_PER_CALL", 21)
+    monkeypatch.setattr("novikoff.core.training.ENTRIES_PER_CALL", 21)
     cut = traced(case, "permuted", Perceptron(), average=True)
     assert cut.traces[0].index.tolist() == whole.traces[0].index.tolist()
     assert cut.traces[0].step.tolist() == whole.traces[0].step.tolist()
@@ -235,11 +235,11 @@ def test_numbers_beyond_float64_are_not_clean() -> None:
         for order in [Cyclic(), MaxDistance(), MaxResidual()]:
             problem = pose(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
             with pytest.raises(ValueError, match="range of float64"):
-                run(problem, Plan(Perceptron().update, order, Limits(updates=50)))
+                train_rule(problem, Plan(Perceptron().update, order, Limits(updates=50)))
             large = np.array([[1e308]])
             problem = pose(large if storage == "dense" else csr(large), PLUS[:1], True)
             with pytest.raises(ValueError, match="range of float64"):
-                run(problem, Plan(Perceptron(step=10.0).update, order, Limits(updates=50)))
+                train_rule(problem, Plan(Perceptron(step=10.0).update, order, Limits(updates=50)))
 
 
 def test_no_run_ends_with_weights_that_are_not_finite() -> None:

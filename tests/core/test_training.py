@@ -14,8 +14,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import run
-from novikoff.core.training import train
+from novikoff.core.training import train, train_rule
 from tests.cases import SEQUENCES, csr
 from tests.oracle import PA, PA1, Perceptron, Relaxation, Rule
 
@@ -47,7 +46,7 @@ def alone(
     signs = np.where(codes == c, 1, -1).astype(np.int8)
     problem = pose(csr(X) if sparse else X, signs, fit_intercept)
     plan = Plan(update.update, SEQUENCES[order](len(X)), limits, seed=3, average=True)
-    return run(problem, plan, start=None if start is None else start[:, c], **options)
+    return train_rule(problem, plan, start=None if start is None else start[:, c], **options)
 
 
 def both(*data: Any, **options: Any) -> Run:

@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nv
-from novikoff.core.validation import check_labels, check_matrix, code_labels
+from novikoff.core.class_labels import check_labels, code_labels
+from novikoff.core.validation import check_matrix
 
 
 def malformed(**arrays: Any) -> sp.csr_array:
@@ -220,7 +221,7 @@ def test_a_certificate_is_checked_on_every_sparse_format_that_is_decided(
 )
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_labels_are_coded_some_rows_at_a_time(labels: Any, at_once: int) -> None:
-    with patch("novikoff.core.validation._ROWS_AT_ONCE", at_once):
+    with patch("novikoff.core.class_labels._ROWS_AT_ONCE", at_once):
         values, codes = code_labels(labels)
     assert (values.tolist(), values.dtype) == (sorted(set(labels.tolist())), labels.dtype)
     assert values[codes].tolist() == labels.tolist()

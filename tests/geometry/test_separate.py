@@ -30,7 +30,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import Verdict, find_verdict
@@ -186,7 +186,7 @@ def test_the_bound_holds_for_the_perceptron() -> None:
     assert verdict.margin.hi >= case.margin
     assert verdict.mistake_bound is not None
     problem = pose(case.X, case.signs, True)
-    done = run(problem, Plan(perceptron(), Cyclic(), Limits(epochs=10_000)))
+    done = train_rule(problem, Plan(perceptron(), Cyclic(), Limits(epochs=10_000)))
     assert done.mistakes <= verdict.mistake_bound
 
 

@@ -20,7 +20,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from tests.cases import Signs, csr
 from tests.oracle import Perceptron, oracle, signed
 
@@ -53,7 +53,7 @@ def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
     plan = Plan(rule.update, order, Limits(epochs=EPOCHS), seed=1, trace=True)
-    return run(pose(X, signs, fit_intercept), plan)
+    return train_rule(pose(X, signs, fit_intercept), plan)
 
 
 def path(ran: Run) -> tuple[list[int], list[float]]:

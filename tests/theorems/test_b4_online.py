@@ -11,7 +11,7 @@ from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from novikoff.theory import mistake_bound
 from tests.cases import Planted, planted
 from tests.oracle import Indices, Perceptron, Vector, margins
@@ -31,7 +31,7 @@ def listen(
         rows = stream[first : first + chunk]
         problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
         plan = Plan(Perceptron().update, Cyclic(), Limits(epochs=1))
-        ran = run(problem, plan, start=np.zeros_like(w) if forget else w)
+        ran = train_rule(problem, plan, start=np.zeros_like(w) if forget else w)
         assert ran.visited == len(rows)
         w = ran.W[:, 0]
         mistakes += ran.mistakes

@@ -261,7 +261,7 @@ def positive_label(labels: Sequence[Hashable], text: str | None, source: str) ->
     """The one of the labels that the text stands for."""
     if text is None:
         return None
-    from novikoff.core.validation import plain_label
+    from novikoff.core.class_labels import plain_label
 
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):

@@ -104,7 +104,7 @@ def _facts(saved: ModelRecord) -> dict[str, object]:
 
 def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
     """Each rule's claim, its weights and its intercept."""
-    from novikoff.core.schemes import sides_of
+    from novikoff.core.class_labels import side_labels
 
     model = saved.model
     try:
@@ -117,6 +117,6 @@ def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
         elif len(classes) == 2:
             title = f"{classes[-1]} where the sum is positive"
         else:
-            positive, negative = sides_of(model.scheme, model.classes, rule)
+            positive, negative = side_labels(model.scheme, model.classes, rule)
             title = f"{positive} against {'the rest' if negative is None else negative}"
         yield title, weights[:-1, rule].tolist(), float(weights[-1, rule])

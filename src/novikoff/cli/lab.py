@@ -67,7 +67,7 @@ def _write(target: str, own: dict[str, Any] | None, force: bool) -> None:
 def _points(data: str, asked: SimpleNamespace) -> dict[str, Any]:
     """Two columns of a file as a question of the page."""
     from novikoff.cli.fit import positive_label
-    from novikoff.core.validation import distinct_labels
+    from novikoff.core.class_labels import distinct_labels
     from novikoff.data import ReadOptions, read
     from novikoff.errors import DataError
     from novikoff.page.question import MAX_NAME, MAX_POINTS, Question, plus_of, points_of

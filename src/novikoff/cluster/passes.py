@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from novikoff.cluster.shards import Memo, Setting, Shard
 from novikoff.cluster.tasks import Cluster, ShardVisit
+from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label
 from novikoff.errors import DataError
 from novikoff.geometry.passes import Passes
 from novikoff.geometry.visits import ExactSigns, Mask, MostViolated, Part, PerRow, RowSet, V, Visit

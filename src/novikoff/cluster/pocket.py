@@ -18,7 +18,7 @@ import numpy as np
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import ShardVisit
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.pocket import load_kernel
+from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -30,7 +30,7 @@ from novikoff.proofs.error_bound import ErrorBound, add_up
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import ClusterRows
-    from novikoff.core.validation import Label
+    from novikoff.core.class_labels import Label
     from novikoff.geometry.separability import Verdict
     from novikoff.proofs.certificate import Certificate
 
@@ -261,7 +261,7 @@ class Candidates(ShardVisit):
 
     def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:
         """Search as in memory among rows, under the signs of each setting."""
-        load_kernel(problems[0])
+        load_pocket_loop(problems[0])
         seed, found = [self.seed, int(numbers[0])], []
         basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
         for setting, problem in zip(self.settings, problems, strict=True):

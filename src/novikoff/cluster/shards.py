@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import Label, check_labels, plain_label
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
-from novikoff.core.validation import Label, check_labels, check_matrix, plain_label, widened
+from novikoff.core.validation import check_matrix, widened
 from novikoff.data.labels import LabelKind, LabelReader
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe

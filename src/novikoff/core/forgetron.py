@@ -21,16 +21,16 @@ from numba import njit
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
-from novikoff.core.model import Model, Sweep
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.state_model import RuleVisit, StateModel
 
 SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
 CHUNK = 128  # rows whose kernels are computed together
 HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
 
 
-class ForgetronModel(Model):
+class ForgetronModel(StateModel):
     """For each rule B + 1 places for points, in a ring; those in use have β ≠ 0."""
 
     points: Vector
@@ -55,7 +55,9 @@ class ForgetronModel(Model):
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own)
 
-    def begin(self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts) -> Sweep:
+    def rule_loop(
+        self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> RuleVisit:
         """The loop over these rows, which have no weights."""
         X, signs, kernel = rows.X, self.sides[codes].astype(np.float64), self.kernel
 

@@ -17,14 +17,15 @@ import numpy as np
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
-from novikoff.core.model import TOO_LARGE, Model, Sweep
+from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.state_model import RuleVisit, StateModel
 
 LOOK = 64  # rows looked at together for the next mistake
 
 
-class KernelModel(Model):
+class KernelModel(StateModel):
     """The support points, on which a rule was updated, and how often: y_i·k_i."""
 
     coef: Vector  # Σ c·y of each rule and point
@@ -64,7 +65,9 @@ class KernelModel(Model):
         """The counts of the run that goes on."""
         return self._counts.T
 
-    def begin(self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts) -> Sweep:
+    def rule_loop(
+        self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> RuleVisit:
         """The loop over these rows."""
         kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)

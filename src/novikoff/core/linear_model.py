@@ -1,4 +1,4 @@
-"""A linear classifier as a plain record: it predicts, and it goes on learning from a stream."""
+"""The model of the perceptron: linear rules that predict, and that learn from rows and streams."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     from novikoff.core.runs import Plan, Run
     from novikoff.core.updates import Update
 
-MAX_SCORES = 1 << 14  # rows of a piece whose scores are kept at once
+# The largest number of rows of a stream whose scores are kept at the same time.
+MAX_SCORES = 1 << 14
 
 
 @dataclass(eq=False)
 class LinearModel(Model):
-    """The rules of a scheme, one column of weights for each.
+    """The linear rules of a scheme, a column of weights for each.
+
+    The loop is imported when the model learns: predicting does not wait for Numba.
 
     Examples
     --------
@@ -38,9 +41,9 @@ class LinearModel(Model):
     array(['up', 'down'], dtype='<U4')
     """
 
-    radius: float = 0.0  # the largest ‖a_i‖ that has moved a rule, or a larger one, rounded up
+    radius: float = 0.0  # at least the largest ‖a_i‖ that has changed a rule
     W: Vector = field(init=False)  # (n_features + 1, n_rules): the weights, the biases last
-    # The same, Σ t·τ·a_i, if the average over all steps predicts; else (0, n_rules).
+    # Σ t·τ·a_i over the updates, of the shape of W, if the average predicts; else (0, n_rules).
     weighted: Vector = field(init=False)
 
     shapes: ClassVar = {"W": "pK", "weighted": "pK"}
@@ -52,11 +55,22 @@ class LinearModel(Model):
         if not self.averages:
             self.weighted = np.zeros((0, self.n_rules))
 
-    def prediction_weights(self) -> Vector:
-        """The weights that predict: their average over all steps, where it is kept, or W (A9).
+    def check(self) -> None:
+        """Raise ValueError if weights and counts, which may come from a file, disagree."""
+        if (self.totals[2] > self.totals[1]).any():
+            raise ValueError("it counts more mistakes than updates")
+        with np.errstate(all="ignore"):
+            biases = self.prediction_weights()[-1]
+        if not self.fit_intercept and (biases.any() or self.W[-1].any()):
+            raise ValueError("its intercept is not zero, though fit_intercept is false")
 
-        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, t counted
-        from 0: nothing needs to be done at the steps without an update.
+    # Predicting
+
+    def prediction_weights(self) -> Vector:
+        """The weights that predict: their average over all steps, if it is kept, or W (A9).
+
+        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, where t
+        counts from 0: a step without an update costs nothing.
         """
         if not self.averages:
             return self.W
@@ -65,25 +79,16 @@ class LinearModel(Model):
             raise ValueError("The averaged weights are beyond float64: scale the data down.")
         return averaged
 
-    def check(self) -> None:
-        """Raise ValueError unless weights and counts, as from a file, belong together."""
-        if (self.totals[2] > self.totals[1]).any():
-            raise ValueError("it counts more mistakes than updates")
-        with np.errstate(all="ignore"):
-            biases = self.prediction_weights()[-1]
-        if not self.fit_intercept and (biases.any() or self.W[-1].any()):
-            raise ValueError("its intercept is not zero, though fit_intercept is false")
-
     def last_scores(self, X: Matrix) -> Vector:
-        """⟨w, x⟩ + b."""
+        """⟨w, x⟩ + b by the last weights."""
         return scores(X, self.W)
 
     def final_scores(self, X: Matrix) -> Vector:
-        """By the weights that predict."""
+        """⟨w, x⟩ + b by the weights that predict."""
         return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
-        """The scores of one example; no columns are those of a vector, from 0 on."""
+        """The scores of one example; see `Model.score_one`."""
         own = columns if len(columns) > 0 else slice(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
             found: Vector = values.dot(self.W[own]) + self.W[-1]
@@ -92,18 +97,21 @@ class LinearModel(Model):
                 found -= lag / np.maximum(self.totals[0], 1)
             return found
 
-    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
-        """Compile or load the kernels of a run, so that clocks can start afterwards."""
-        from novikoff.core.training import load_kernels  # here, for those who only predict
+    # Learning
 
-        load_kernels(rows, self.scheme, order, trace=trace)
+    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
+        """Compile the loop of a run, or load it from the cache, before a clock starts."""
+        from novikoff.core.training import load_loop
+
+        load_loop(rows, self.scheme, order, trace=trace)
 
     def train(
         self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
-        """Learn from rows until a cycle is clean or a limit is reached: from W on, counts from 0.
+        """Learn from rows until a cycle is clean or a limit is reached.
 
-        The plan says whether an average is kept, as the model does.
+        The run begins with the weights of the model, and its counts begin with 0. ``plan.average``
+        must be ``averages`` of the model.
         """
         from novikoff.core.training import train
 
@@ -120,21 +128,22 @@ class LinearModel(Model):
         *,
         sample_weight: Vector | None = None,
     ) -> Indices:
-        """Look at each row once, in turn: a piece of a stream, as for every `Model`.
+        """Look at each row once, in turn, as a piece of a stream; see `Model.learn`.
 
         Returns
         -------
         array of int
-            The code of the class that w predicted before it learned a row, even where the average
-            will predict; −1 for a tie. Rows of weight 0 are right.
+            For each row, the code of the class that the last weights predicted before they learned
+            the row, even if their average predicts in the end; −1 for a tie. For a row whose factor
+            is 0, the row's own class.
         """
         from novikoff.core.counts import check_range
         from novikoff.core.updates import perceptron
 
         rows = self._check_rows(X)
-        touched: Indices | slice = slice(None)
+        touched: Indices | slice = slice(None)  # the weights that may change
         if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
-            touched = np.append(np.unique(X.indices), self.n_features)  # no others can change
+            touched = np.append(np.unique(X.indices), self.n_features)
         before = {name: array[touched].copy() for name, array in self.state.items()}
         totals = self.totals.copy()
         rule = perceptron() if update is None else update
@@ -152,71 +161,70 @@ class LinearModel(Model):
     def _sweep(
         self, rows: Rows, codes: Indices, update: Update, sample_weight: Vector | None
     ) -> tuple[Indices, Counts]:
-        """Show each row to all rules: what w predicted before, and the counts."""
+        """Show each row to all rules; returns the classes predicted before, and the counts."""
         from novikoff.core.counts import Counts, trace_buffer
         from novikoff.core.runs import ENTRIES_PER_CALL
-        from novikoff.core.sweep import sweep
-        from novikoff.core.training import sweep_classes
+        from novikoff.core.sweep import sweep, sweep_classes
 
         epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
         factors = np.empty(0) if sample_weight is None else sample_weight
         unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
-        stride = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
-        before, predicted = np.empty((stride, self.n_rules)), codes.copy()
+        rows_per_call = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
+        before, predicted = np.empty((rows_per_call, self.n_rules)), codes.copy()
         none = np.empty((0, self.n_rules), dtype=np.int32)
         counts = Counts(self.totals, none, self.weighted, before, np.zeros(1))
-        signed = rows.with_signs(self.sides[codes, 0]).arrays
-        unsigned = rows.all_positive().arrays
-        for first in range(0, len(epoch), stride):
-            part = epoch[first : first + stride]
-            if self.n_rules == 1:
-                own, w = counts.of_single_rule(), self.W[:, 0]
+        single = self.n_rules == 1
+        problem = rows.with_signs(self.sides[codes, 0]) if single else rows.all_positive()
+        for first in range(0, len(epoch), rows_per_call):
+            part = epoch[first : first + rows_per_call]
+            if single:
                 sweep(
-                    signed, part, 0, len(part), update, factors, w, own, trace_buffer(), unlimited
-                )
+                    problem.arrays, part, 0, len(part), update, factors, self.W[:, 0],
+                    counts.of_single_rule(), trace_buffer(), unlimited,
+                )  # fmt: skip
             else:
                 sweep_classes(
-                    unsigned, codes, self.sides, part, 0, len(part), update, factors, self.W,
+                    problem.arrays, codes, self.sides, part, 0, len(part), update, factors, self.W,
                     counts, active, unlimited,
                 )  # fmt: skip
-            predicted[part] = self.scheme.choose_alone(before[: len(part)])
+            predicted[part] = self.scheme.choose_or_tie(before[: len(part)])
         return predicted, counts
 
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
-        """Learn one example of a class: its scores by W before, and how many rules it moved."""
+        """Learn one example; the scores before are those of the last weights."""
         before, sides = np.empty(self.W.shape[1]), self.sides[code]
-        moved = _single_step()(
+        updated = _learn_example()(
             columns, values, sides, self.W, self.weighted, self.totals, numbers, factor, before
         )
-        if moved < 0:
+        if updated < 0:
             raise ValueError(TOO_LARGE)
-        if moved > 0:
+        if updated > 0:
             with np.errstate(over="ignore"):
                 length = math.sqrt(float(values.dot(values)) + self.fit_intercept)
             self.radius = max(self.radius, length * (1.0 + (len(values) + 5) * 2**-52))
-        return before, moved
+        return before, updated
 
 
 @cache
-def _single_step() -> Callable[..., int]:
-    from novikoff.core.training import step_of_every_rule  # here, for those who only predict
+def _learn_example() -> Callable[..., int]:
+    from novikoff.core.sweep import learn_example
 
-    return cast("Callable[..., int]", step_of_every_rule)
+    return cast("Callable[..., int]", learn_example)
 
 
 class Evaluation(NamedTuple):
-    """What the rules of a model make of rows whose classes are known."""
+    """How the rules of a model classify rows whose classes are known."""
 
-    predicted: Indices  # the class that each row is given
-    distances: Vector  # y·f(x)/‖w‖ of each row, for the rule that it is worst at
-    margins: Vector  # the least of them for each rule
-    confusion: Indices  # rows of each class (down) that are given to each class (across)
+    predicted: Indices  # the class that the model predicts for each row
+    distances: Vector  # the least y·f(x)/‖w‖ of each row over the rules
+    margins: Vector  # the least y·f(x)/‖w‖ of each rule over the rows
+    confusion: Indices  # rows of each class (down) by predicted class (across)
 
 
 def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
-    """Let the rules of a model choose the classes of rows, and measure how far each row is.
+    """Predict the classes of rows, and measure the distance of each row from the hyperplanes.
 
     Examples
     --------
@@ -233,7 +241,7 @@ def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
     distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
     for k, sides in enumerate(model.sides.T):
         signs = sides[codes]
-        with np.errstate(all="ignore"):  # a rule without weights has no hyperplane
+        with np.errstate(all="ignore"):  # zero weights have no hyperplane
             length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
             own = np.where(signs == 0, np.inf, signs * found[:, k] / length)
         margins[k] = own.min(initial=np.inf)

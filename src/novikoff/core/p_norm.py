@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from novikoff.core.model import Model
 from novikoff.core.rows import Indices, SignedRows, Vector
+from novikoff.core.state_model import StateModel
 from novikoff.core.verbs import axpy, dot, entries
 
 
-class PNormModel(Model):
+class PNormModel(StateModel):
     """The vector θ of each rule, the bias last."""
 
     theta: Vector

@@ -230,7 +230,7 @@ def averaged_perceptron(
     return total / drawn
 
 
-def load_kernel(rows: Rows) -> None:
+def load_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
     draw(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)

@@ -12,11 +12,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Signs, Vector
-from novikoff.core.validation import Label, plain_label
 
 
 @dataclass(frozen=True)
@@ -30,6 +28,10 @@ class Binary:
         """(n_classes, n_rules): +1, −1, or 0 where a class takes no part."""
         return np.array([[-1], [1]], dtype=np.int8)[: self.n_classes]
 
+    def side_classes(self, rule: int) -> tuple[int, int | None]:
+        """The codes of the positive and of the negative class of a rule."""
+        return 1, 0
+
     def decision(self, scores: Vector) -> Vector:
         """What ``decision_function`` returns."""
         return scores[:, 0]
@@ -38,7 +40,7 @@ class Binary:
         """The code of the chosen class for each row."""
         return np.minimum(scores[:, 0] > 0.0, self.n_classes - 1).astype(np.int64)
 
-    def choose_alone(self, scores: Vector) -> Indices:
+    def choose_or_tie(self, scores: Vector) -> Indices:
         """The same, but −1 for a tie: f(x) = 0, which in training is a mistake."""
         side = np.where(scores[:, 0] > 0.0, 1, np.where(scores[:, 0] < 0.0, 0, -1))
         return np.where(side < self.n_classes, side, -1)
@@ -59,6 +61,10 @@ class OneVsRest:
         """(n_classes, n_rules): +1 for the class itself, −1 for all others."""
         return (2 * np.eye(self.n_classes, dtype=np.int8) - 1).astype(np.int8)
 
+    def side_classes(self, rule: int) -> tuple[int, int | None]:
+        """The code of the positive class of a rule, and None for the rest."""
+        return rule, None
+
     def decision(self, scores: Vector) -> Vector:
         """What ``decision_function`` returns."""
         return scores
@@ -68,7 +74,7 @@ class OneVsRest:
         best: Indices = np.argmax(scores, axis=1)
         return best
 
-    def choose_alone(self, scores: Vector) -> Indices:
+    def choose_or_tie(self, scores: Vector) -> Indices:
         """The same, but −1 for a tie, which in training is a mistake."""
         best = scores.max(axis=1, keepdims=True)
         tied = np.count_nonzero(scores == best, axis=1) > 1
@@ -101,6 +107,11 @@ class OneVsOne:
             table[first, rule], table[second, rule] = -1, 1
         return table
 
+    def side_classes(self, rule: int) -> tuple[int, int | None]:
+        """The codes of the positive and of the negative class of a rule."""
+        negative, positive = self.pairs[rule]
+        return positive, negative
+
     def decision(self, scores: Vector) -> Vector:
         """Votes, plus the sums of scores scaled into [−1/3, 1/3] to order equal votes."""
         votes, sums = self._count(scores)
@@ -116,7 +127,7 @@ class OneVsOne:
         best: Indices = np.argmax(sums, axis=1)
         return best
 
-    def choose_alone(self, scores: Vector) -> Indices:
+    def choose_or_tie(self, scores: Vector) -> Indices:
         """The same: ties are broken."""
         return self.choose(scores)
 
@@ -144,21 +155,6 @@ def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[In
         part = np.flatnonzero(sides[codes])
         own = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
         yield part, own.with_signs(sides[codes[part]])
-
-
-def sides_of(
-    scheme: Scheme, classes: npt.NDArray[np.generic], rule: int
-) -> tuple[Label, Label | None]:
-    """The labels of the positive and of the negative side of a rule; None is the rest.
-
-    >>> sides_of(OneVsOne(3), np.array(["a", "b", "c"]), 1)
-    ('c', 'a')
-    """
-    labels = [plain_label(label) for label in classes.tolist()]
-    if isinstance(scheme, OneVsRest):
-        return labels[rule], None
-    negative, positive = scheme.pairs[rule] if isinstance(scheme, OneVsOne) else (0, 1)
-    return labels[positive], labels[negative]
 
 
 def scheme_for(n_classes: int, multi_class: str) -> Scheme:

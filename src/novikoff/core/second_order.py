@@ -21,13 +21,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import njit
 
-from novikoff.core.model import Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, SignedRows, Vector
+from novikoff.core.state_model import StateModel
 from novikoff.core.verbs import dot, dots
 
 
-class SecondOrderModel(Model):
+class SecondOrderModel(StateModel):
     """w and S of each rule, the bias last."""
 
     w: Vector

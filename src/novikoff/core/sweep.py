@@ -1,50 +1,52 @@
-"""The perceptron's loop: order × update × stop → weights, counts, trace.
+"""The perceptron's loop, compiled.
 
     for i in order:
         m = ⟨a_i, w⟩                      a_i = y_i·[x_i, 1]
         if m ≤ δ:  w ← w + τ·a_i
 
-`sweep` is that loop, compiled for dense and for CSR rows; `sweep_greedy` is that of the
-maximal rules, which look at all rows and act on the worst. `run` repeats them, epoch after epoch
-(`novikoff.core.runs`), until a cycle is clean or a limit is reached. From w = 0 with δ = 0 there
-are at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
+`sweep` is this loop for one rule, compiled once for dense and once for CSR rows. From w = 0 with
+δ = 0 it makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
+
+`sweep_greedy` is the loop of the maximal index rules, which look at all rows before every step and
+act on the worst. `sweep_classes` is the loop for several rules that share each row. `learn_example`
+is one step of all rules on a single example. `novikoff.core.training` calls these loops, epoch
+after epoch, until a cycle is clean or a limit is reached.
+
+References
+----------
+Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium on
+the Mathematical Theory of Automata* 12, 615-622.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+import numpy.typing as npt
 from numba import njit
+from numba.extending import register_jitable
 
-from novikoff.core.counts import Counts, Recorder, TraceBuffer, trace_buffer, write_update
-from novikoff.core.orders import Greedy, MaxDistance
-from novikoff.core.problem import Problem, margins_of, norms
-from novikoff.core.rows import Indices, SignedRows, Vector
-from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
+from novikoff.core.counts import Counts, TraceBuffer, write_update
+from novikoff.core.rows import Indices, SignedRows, Signs, Vector
 from novikoff.core.updates import Update, tau
-from novikoff.core.verbs import axpy, dot, sqnorm
+from novikoff.core.verbs import axpy, dot, dots, sqnorm
 
 
 @njit(cache=True, nogil=True)
 def sweep(
     rows: SignedRows, epoch: Indices, first: int, last: int, update: Update, sample_weight: Vector,
-    w: Vector, counts: Counts, buffer: TraceBuffer, most: int,
+    w: Vector, counts: Counts, buffer: TraceBuffer, max_updates: int,
 ) -> None:  # fmt: skip
-    """Visit rows epoch[first:last] in turn, until there have been ``most`` updates."""
+    """Visit the rows epoch[first:last] in turn; stop after ``max_updates`` updates in all."""
     visited, updates, mistakes = counts.totals
     overflow = 0.0
     for k in range(first, last):
         i = epoch[k]
         m = dot(rows, i, w)  # ⟨a_i, w⟩
-        overflow += m - m  # 0, or NaN once m is not finite
+        overflow += m - m  # 0, or NaN if m is not finite
         if len(counts.scores) > 0:
             counts.scores[k - first] = rows.signs[i] * m
         if not m > update.threshold:  # a mistake, or too close to one
-            squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
-            step = tau(update, m, squared)
-            if len(sample_weight) > 0:
-                step *= sample_weight[i]
+            step = step_length(update, rows, i, m, sample_weight)
             axpy(step, rows, i, w)  # w ← w + τ·a_i
             updates += 1
             mistakes += m <= 0.0
@@ -54,7 +56,7 @@ def sweep(
                 axpy((visited + k - first) * step, rows, i, counts.weighted)
             if len(buffer.entries) > 0:
                 write_update(buffer, visited + k - first, i, m, step, w)
-            if updates >= most:
+            if updates >= max_updates:
                 last = k + 1
                 break
     counts.totals[0] += last - first
@@ -67,27 +69,25 @@ def sweep_greedy(
     rows: SignedRows, candidates: Indices, lengths: Vector, steps: int, update: Update,
     sample_weight: Vector, w: Vector, counts: Counts, buffer: TraceBuffer,
 ) -> bool:  # fmt: skip
-    """Act on the worst candidate row, ``steps`` times; True once no row is a mistake (A4).
+    """Act ``steps`` times on the worst of the candidate rows; True if no row needs an update (A4).
 
-    The worst has the least (⟨a_i, w⟩ − δ)/‖a_i‖, or ⟨a_i, w⟩ − δ where all ``lengths`` are 1, and
-    is the first among equals. A row of length 0, which no w satisfies, comes last.
+    The worst row has the least (⟨a_i, w⟩ − δ)/‖a_i‖, where ``lengths`` are the ‖a_i‖, or the least
+    ⟨a_i, w⟩ − δ, where ``lengths`` are 1. Among equals it is the first. A row of length 0, which no
+    w classifies correctly, comes last.
     """
     shift = update.threshold if update.threshold < np.inf else 0.0
     for _ in range(steps):
         i, m, least = -1, 0.0, np.inf
         for k in candidates:
             margin = dot(rows, k, w)
-            counts.overflow[0] += margin - margin
+            counts.overflow[0] += margin - margin  # 0, or NaN if the margin is not finite
             if not margin > update.threshold:
                 violation = (margin - shift) / lengths[k] if lengths[k] > 0.0 else np.inf
                 if i < 0 or violation < least:
                     i, m, least = k, margin, violation
         if i < 0:
             return True
-        squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
-        step = tau(update, m, squared)
-        if len(sample_weight) > 0:
-            step *= sample_weight[i]
+        step = step_length(update, rows, i, m, sample_weight)
         axpy(step, rows, i, w)
         if len(counts.weighted) > 0:
             axpy(counts.totals[0] * step, rows, i, counts.weighted)
@@ -100,49 +100,97 @@ def sweep_greedy(
     return False
 
 
-def run(
-    problem: Problem,
-    plan: Plan,
-    *,
-    start: Vector | None = None,
-    sample_weight: Vector | None = None,
-) -> Run:
-    """Sweep until a clean cycle or a limit; Ctrl-C ends it with ``Stop.INTERRUPTED``.
+@njit(cache=True, nogil=True)
+def sweep_classes(
+    rows: SignedRows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
+    update: Update, sample_weight: Vector, W: Vector, counts: Counts,
+    active: npt.NDArray[np.bool_], max_updates: int,
+) -> None:  # fmt: skip
+    """Show the rows epoch[first:last] in turn to every active rule; each row is read once.
 
-    The run begins with zero weights or a copy of ``start``. ``sample_weight`` has a factor c_i for
-    each row: an update on row i moves w by c_i·τ·a_i. Rows whose sign or factor is 0 are left out.
-    ValueError if a weight or a margin is beyond the range of float64.
+    All signs of ``rows`` are +1. The sign of row i for rule c is ``sides[codes[i], c]``, which is 0
+    if the row does not belong to the rule's problem. The weights lie [feature][rule], so that an
+    entry of a row is multiplied by neighbours in memory. A rule becomes inactive after
+    ``max_updates`` updates. Each rule runs exactly as it would run alone.
     """
-    state = Run.begin(problem, plan, start)
-    recorder = Recorder(plan.reference)
-    rows, update, most = problem.arrays, plan.update, plan.limits.most_updates()
-    w, counts = state.W[:, 0], state.counts.of_single_rule()
-    buffer = recorder.buffer if plan.trace else trace_buffer()
-    factors = np.empty(0) if sample_weight is None else sample_weight
-    stride = problem.rows_within(ENTRIES_PER_CALL)
-    if len(buffer.reference) not in (0, problem.p):
-        raise ValueError(f"The reference of a trace must have {problem.p} entries.")
-    greedy = isinstance(plan.order, Greedy)
-    lengths = np.empty(0)
-    if greedy:
-        lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
-        stride = max(1, stride // max(1, problem.n))  # each step looks at all rows
+    products = np.empty(W.shape[1])
+    for k in range(first, last):
+        i = epoch[k]
+        dots(rows, i, W, products)
+        for c in range(len(products) if len(counts.scores) > 0 else 0):
+            counts.scores[k - first, c] = products[c]
+        for c in range(len(products)):
+            sign = float(sides[codes[i], c])
+            if sign == 0.0 or not active[c]:
+                continue
+            m = sign * products[c]
+            counts.overflow[0] += m - m
+            if not m > update.threshold:
+                step = step_length(update, rows, i, m, sample_weight)
+                axpy(sign * step, rows, i, W[:, c])
+                if len(counts.weighted) > 0:
+                    axpy(counts.totals[0, c] * sign * step, rows, i, counts.weighted[:, c])
+                if len(counts.per_row) > 0:
+                    counts.per_row[i, c] += 1
+                counts.totals[1, c] += 1
+                counts.totals[2, c] += m <= 0.0
+                active[c] = counts.totals[1, c] < max_updates
+            counts.totals[0, c] += 1
 
-    def visit(epoch: Indices, first: int, last: int) -> bool:
-        sweep(rows, epoch, first, last, update, factors, w, counts, buffer, most)
-        return False
 
-    def visit_worst(candidates: Indices, first: int, last: int) -> bool:
-        steps = min(last - first, most - state.updates)
-        return bool(
-            sweep_greedy(rows, candidates, lengths, steps, update, factors, w, counts, buffer)
-        )
+@register_jitable(forceinline=True)
+def step_length(update: Update, rows: SignedRows, i: int, m: float, sample_weight: Vector) -> float:
+    """τ for row i with the margin m, times the row's factor if there are factors."""
+    squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
+    step = tau(update, m, squared)
+    return step * sample_weight[i] if len(sample_weight) > 0 else step
 
-    state.repeat(
-        plan, problem, sample_weight, visit_worst if greedy else visit,
-        min(stride, len(buffer.entries)) if plan.trace else stride,
-        margins=lambda rule: margins_of(problem, w, sample_weight),
-        recorder=recorder if plan.trace else None,
-    )  # fmt: skip
-    state.traces = [replace(trace, problem=problem, start=start) for trace in state.traces]
-    return state
+
+@njit(cache=True, nogil=True)
+def learn_example(
+    columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
+    numbers: Vector, factor: float, scores: Vector,
+) -> int:  # fmt: skip
+    """One step of every rule on one example (A5); returns how many rules were updated.
+
+    The scores before the step are written to ``scores``. Returns −1, and changes nothing else, if a
+    number would leave the range of float64. ``numbers`` come from `updates.numbers_of`.
+    """
+    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+    bias, last = numbers[6], len(W) - 1
+    steps = np.zeros(len(sides))
+    squared = bias
+    overflow = 0.0
+    updates = 0
+    for x in values:
+        squared += x * x
+    for c in range(len(sides)):
+        scores[c] = bias * W[last, c]
+        for j in range(len(values)):
+            scores[c] += values[j] * W[columns[j] if len(columns) > 0 else j, c]
+        overflow += scores[c] - scores[c]  # 0, or NaN if the score is not finite
+        m = sides[c] * scores[c]
+        if sides[c] != 0 and m <= update.threshold:
+            steps[c] = sides[c] * factor * tau(update, m, squared)
+    for writing in (False, True):  # the first round only checks that all numbers stay finite
+        for c in range(len(sides)):
+            for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
+                at = columns[j] if j < len(columns) else j
+                at, x = (last, bias) if j == len(values) else (at, values[j])
+                moved, t = W[at, c] + steps[c] * x, totals[0, c]
+                late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
+                overflow += (moved - moved) + (late - late)
+                if writing:
+                    W[at, c] = moved
+                    if len(weighted) > 0:
+                        weighted[at, c] = late
+        if overflow != 0.0:
+            return -1
+    for c in range(len(sides)):
+        m = sides[c] * scores[c]
+        acts = sides[c] != 0 and m <= update.threshold
+        updates += acts
+        totals[0, c] += sides[c] != 0
+        totals[1, c] += acts
+        totals[2, c] += acts and m <= 0.0
+    return updates

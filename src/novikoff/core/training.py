@@ -1,119 +1,28 @@
-"""Train the rules of a scheme: side by side in one pass, or each for itself.
+"""Train rules: run the compiled loops until a cycle is clean or a limit is reached.
 
-`sweep_classes` is the loop of `novikoff.core.sweep` for K rules that share each row: it is read
-once and shown to all of them. Each runs exactly as it would alone. `step_of_every_rule` is one
-turn of it, for a stream that comes one by one.
+`train` trains all rules of a scheme, side by side in one pass over the rows or one after the other.
+`train_rule` trains the rule of one problem. Both begin a `Run`, make the `Loop` that the run
+repeats, and return the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from novikoff.core.counts import Counts
-from novikoff.core.orders import Chaotic, Cyclic, Greedy, MaxResidual, Order
-from novikoff.core.problem import Rows, margins_of
-from novikoff.core.rows import Indices, SignedRows, Signs, Vector
-from novikoff.core.runs import ENTRIES_PER_CALL, Plan, Run
+from novikoff.core.counts import Recorder, trace_buffer
+from novikoff.core.orders import Chaotic, Greedy, MaxDistance, Order
+from novikoff.core.problem import Problem, Rows, margins_of, norms
+from novikoff.core.rows import Indices, Signs, Vector
+from novikoff.core.runs import ENTRIES_PER_CALL, Loop, Plan, Run
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
-from novikoff.core.updates import Update, perceptron, tau
-from novikoff.core.verbs import axpy, dots, sqnorm
-
-
-@njit(cache=True, nogil=True)
-def sweep_classes(
-    rows: SignedRows, codes: Indices, sides: Signs, epoch: Indices, first: int, last: int,
-    update: Update, sample_weight: Vector, W: Vector, counts: Counts, active: npt.NDArray[np.bool_],
-    most: int,
-) -> None:  # fmt: skip
-    """Visit rows epoch[first:last] in turn with every active rule.
-
-    ``rows`` have no sign of their own: ``sides[codes[i], c]`` is that of row i for rule c, 0 where
-    it takes no part. The weights lie [feature][rule], so that an entry of a row meets neighbours.
-    A rule is no longer active after ``most`` updates.
-    """
-    products = np.empty(W.shape[1])
-    for k in range(first, last):
-        i = epoch[k]
-        dots(rows, i, W, products)
-        for c in range(len(products) if len(counts.scores) > 0 else 0):
-            counts.scores[k - first, c] = products[c]
-        for c in range(len(products)):
-            sign = float(sides[codes[i], c])
-            if sign == 0.0 or not active[c]:
-                continue
-            m = sign * products[c]
-            counts.overflow[0] += m - m
-            if not m > update.threshold:
-                squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
-                step = tau(update, m, squared)
-                if len(sample_weight) > 0:
-                    step *= sample_weight[i]
-                axpy(sign * step, rows, i, W[:, c])
-                if len(counts.weighted) > 0:
-                    axpy(counts.totals[0, c] * sign * step, rows, i, counts.weighted[:, c])
-                if len(counts.per_row) > 0:
-                    counts.per_row[i, c] += 1
-                counts.totals[1, c] += 1
-                counts.totals[2, c] += m <= 0.0
-                active[c] = counts.totals[1, c] < most
-            counts.totals[0, c] += 1
-
-
-@njit(cache=True, nogil=True)
-def step_of_every_rule(
-    columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
-    numbers: Vector, factor: float, scores: Vector,
-) -> int:  # fmt: skip
-    """One step of every rule on one example (A5): how many were updated.
-
-    The scores before are written to ``scores``. −1, and nothing is done, if a number would leave
-    float64.
-    """
-    update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
-    bias, last = numbers[6], len(W) - 1
-    steps = np.zeros(len(sides))
-    squared = bias
-    overflow = 0.0
-    updates = 0
-    for x in values:
-        squared += x * x
-    for c in range(len(sides)):
-        scores[c] = bias * W[last, c]
-        for j in range(len(values)):
-            scores[c] += values[j] * W[columns[j] if len(columns) > 0 else j, c]
-        overflow += scores[c] - scores[c]  # 0, or NaN once a number is not finite
-        m = sides[c] * scores[c]
-        if sides[c] != 0 and m <= update.threshold:
-            steps[c] = sides[c] * factor * tau(update, m, squared)
-    for writing in (False, True):  # once to see whether all numbers stay within float64
-        for c in range(len(sides)):
-            for j in range(len(values) + 1 if steps[c] != 0.0 else 0):
-                at = columns[j] if j < len(columns) else j
-                at, x = (last, bias) if j == len(values) else (at, values[j])
-                moved, t = W[at, c] + steps[c] * x, totals[0, c]
-                late = weighted[at, c] + t * steps[c] * x if len(weighted) > 0 else 0.0
-                overflow += (moved - moved) + (late - late)
-                if writing:
-                    W[at, c] = moved
-                    if len(weighted) > 0:
-                        weighted[at, c] = late
-        if overflow != 0.0:
-            return -1
-    for c in range(len(sides)):
-        m = sides[c] * scores[c]
-        acts = sides[c] != 0 and m <= update.threshold
-        updates += acts
-        totals[0, c] += sides[c] != 0
-        totals[1, c] += acts
-        totals[2, c] += acts and m <= 0.0
-    return updates
+from novikoff.core.sweep import sweep, sweep_classes, sweep_greedy
+from novikoff.core.updates import perceptron
 
 
 def train(
@@ -125,86 +34,144 @@ def train(
     start: Vector | None = None,
     sample_weight: Vector | None = None,
 ) -> Run:
-    """Train all rules of the scheme on rows whose classes are ``codes`` (A7).
+    """Train all rules of a scheme on rows whose classes are ``codes`` (A7).
 
-    Every rule draws its order from the same seed, so that running them together or apart is the
-    same. ``start`` has the shape (p, n_rules); ``sample_weight`` has a factor on the steps of each
-    row.
+    Every rule draws its order from the same seed, so that training the rules together or one by
+    one gives the same weights. ``start`` has the shape (p, n_rules). ``sample_weight`` has a factor
+    for each row, as in `train_rule`.
     """
     n_rules = scheme.sides.shape[1]
     if _share_rows(scheme, plan.order, trace=plan.trace):
-        return _run_together(rows, codes, scheme.sides, plan, start, sample_weight)
+        run = Run.begin(rows, plan, start, n_rules)
+        loop = _loop_of_classes(rows, codes, scheme.sides, plan, run, sample_weight)
+        return run.repeat(plan, rows.all_positive(), sample_weight, loop)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
         raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
 
-    def run_rule(rule: int) -> Run:
-        own = rows.with_signs(scheme.sides[codes, rule])
-        return run(
-            own, plan, start=None if start is None else start[:, rule], sample_weight=sample_weight
-        )
+    def train_one(rule: int) -> Run:
+        problem = rows.with_signs(scheme.sides[codes, rule])
+        own_start = None if start is None else start[:, rule]
+        return train_rule(problem, plan, start=own_start, sample_weight=sample_weight)
 
-    return run_rule(0) if n_rules == 1 else Run.joined(_in_parallel(run_rule, n_rules, plan))
+    return train_one(0) if n_rules == 1 else Run.joined(_in_parallel(train_one, n_rules, plan))
 
 
-def load_kernels(
-    rows: Rows, scheme: Scheme, order: Order | None = None, *, trace: bool = False
-) -> None:
-    """Compile or load the kernels that `train` will need, so that clocks can start afterwards."""
-    stand_in = MaxResidual() if isinstance(order, Greedy) else Cyclic()
-    plan, no_row = Plan(perceptron(), stand_in, Limits(epochs=1)), np.zeros(rows.n)
-    if _share_rows(scheme, stand_in, trace=trace):
-        train(rows, np.zeros(rows.n, dtype=np.int64), scheme, plan, sample_weight=no_row)
+def train_rule(
+    problem: Problem,
+    plan: Plan,
+    *,
+    start: Vector | None = None,
+    sample_weight: Vector | None = None,
+) -> Run:
+    """Train the rule of one problem; Ctrl-C ends the run with ``Stop.INTERRUPTED``.
+
+    The run begins with zero weights or a copy of ``start``. ``sample_weight`` has a factor c_i for
+    each row: an update on row i moves w by c_i·τ·a_i. Rows whose sign or factor is 0 are left out.
+
+    Raises
+    ------
+    ValueError
+        If a weight or a margin is beyond the range of float64.
+    """
+    run = Run.begin(problem, plan, start)
+    run.repeat(plan, problem, sample_weight, _loop_of_rule(problem, plan, run, sample_weight))
+    run.traces = [replace(trace, problem=problem, start=start) for trace in run.traces]
+    return run
+
+
+def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
+    """Compile the loop that `train` will run, or load it from the cache, by a visit to no row.
+
+    The first call for a type of data takes seconds. A caller with a time limit calls this function
+    before its clock starts.
+    """
+    plan = Plan(perceptron(), order, Limits(), trace=trace)
+    if _share_rows(scheme, order, trace=trace):
+        codes, sides = np.zeros(rows.n, dtype=np.int64), scheme.sides
+        run = Run.begin(rows, plan, None, sides.shape[1])
+        loop = _loop_of_classes(rows, codes, sides, plan, run, None)
     else:
-        run(rows.all_positive(), plan, sample_weight=no_row)
+        problem = rows.all_positive()
+        loop = _loop_of_rule(problem, plan, Run.begin(problem, plan, None), None)
+    loop.visit(np.empty(0, dtype=np.int64), 0, 0)
 
 
 def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
-    """Whether all rules are shown each row together: `sweep_classes`, not one `run` for each."""
+    """Whether each row is shown to all rules together, instead of one run for each rule."""
     return isinstance(scheme, OneVsRest) and not isinstance(order, Greedy) and not trace
 
 
-def _run_together(
+def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector | None) -> Loop:
+    """The loop of a run of one rule."""
+    arrays, update, max_updates = problem.arrays, plan.update, plan.limits.most_updates()
+    w, counts = run.W[:, 0], run.counts.of_single_rule()
+    recorder = Recorder(plan.reference) if plan.trace else None
+    buffer = trace_buffer() if recorder is None else recorder.buffer
+    factors = np.empty(0) if sample_weight is None else sample_weight
+    if len(buffer.reference) not in (0, problem.p):
+        raise ValueError(f"The reference of a trace must have {problem.p} entries.")
+    rows_per_call = problem.rows_within(ENTRIES_PER_CALL)
+    greedy = isinstance(plan.order, Greedy)
+    lengths = np.empty(0)
+    if greedy:
+        lengths = norms(problem) if isinstance(plan.order, MaxDistance) else np.ones(problem.n)
+        rows_per_call = max(1, rows_per_call // max(1, problem.n))  # a step reads all rows
+    if recorder is not None:
+        rows_per_call = min(rows_per_call, len(buffer.entries))
+
+    def visit(epoch: Indices, first: int, last: int) -> bool:
+        sweep(arrays, epoch, first, last, update, factors, w, counts, buffer, max_updates)
+        return False
+
+    def visit_worst(epoch: Indices, first: int, last: int) -> bool:
+        steps = min(last - first, max_updates - run.updates)
+        found = sweep_greedy(
+            arrays, epoch, lengths, steps, update, factors, w, counts, buffer
+        )  # fmt: skip
+        return bool(found)
+
+    def margins(rule: int) -> Vector:
+        return margins_of(problem, w, sample_weight)
+
+    return Loop(visit_worst if greedy else visit, margins, rows_per_call, recorder)
+
+
+def _loop_of_classes(
     rows: Rows,
     codes: npt.NDArray[np.integer],
     sides: Signs,
     plan: Plan,
-    start: Vector | None,
+    run: Run,
     sample_weight: Vector | None,
-) -> Run:
-    """`novikoff.core.sweep.run` for all rules at once; one that ends is left out from then on."""
-    n_rules = sides.shape[1]
-    problem = rows.all_positive()
-    state, most = Run.begin(rows, plan, start, n_rules), plan.limits.most_updates()
-    factors, codes = (
-        np.empty(0) if sample_weight is None else sample_weight,
-        codes.astype(np.int64, copy=False),
-    )
+) -> Loop:
+    """The loop of a run of several rules that share each row."""
+    arrays, codes = rows.all_positive().arrays, codes.astype(np.int64, copy=False)
+    factors = np.empty(0) if sample_weight is None else sample_weight
+    max_updates = plan.limits.most_updates()
 
     def visit(epoch: Indices, first: int, last: int) -> bool:
         sweep_classes(
-            problem.arrays, codes, sides, epoch, first, last, plan.update, factors, state.W,
-            state.counts, state.active, most,
+            arrays, codes, sides, epoch, first, last, plan.update, factors, run.W, run.counts,
+            run.active, max_updates,
         )  # fmt: skip
         return False
 
-    stride = rows.rows_within(ENTRIES_PER_CALL // n_rules)
-
     def margins(rule: int) -> Vector:
-        return margins_of(rows.with_signs(sides[codes, rule]), state.W[:, rule], sample_weight)
+        return margins_of(rows.with_signs(sides[codes, rule]), run.W[:, rule], sample_weight)
 
-    return state.repeat(plan, problem, sample_weight, visit, stride, margins=margins)
+    return Loop(visit, margins, rows.rows_within(ENTRIES_PER_CALL // sides.shape[1]))
 
 
 def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Run]:
-    """The runs of all rules, by the plan's threads."""
+    """The runs of all rules, on the threads of the plan."""
     begun: list[Future[Run]] = []
     with ThreadPoolExecutor(min(plan.threads, n_rules)) as pool:
         try:
             begun.extend(pool.submit(job, rule) for rule in range(n_rules))
-            # Look up now and then: some libraries make Ctrl-C restart a plain wait.
+            # Wait with a timeout: with some libraries Ctrl-C does not end a wait without one.
             while wait(begun, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in begun):
-                    plan.limits.interrupted = True  # it will be raised: the rest need not go on
+                    plan.limits.interrupted = True  # the exception is raised below: end the others
         except KeyboardInterrupt:
             plan.limits.interrupted = True  # rules that have not begun end at once
         parts = [future.result() for future in begun]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,10 @@ from novikoff.errors import DataError
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Label: TypeAlias = str | int | float | bool
-Labels: TypeAlias = npt.NDArray[Any]
 Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this one is a float64.
 MAX_EXACT = 1 << 53
-_ROWS_AT_ONCE = 1 << 20  # whose labels are sorted at once
 _NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 
@@ -175,129 +172,12 @@ def _not_empty(X: Any) -> Any:
     return X
 
 
-def check_labels(y: object) -> Labels:
-    """One label per row, none of them missing and each to be told from others.
-
-    Dates and times become text.
-    """
-    if y is None:
-        raise DataError("y is missing: every row needs a label.")
-    if np.ma.is_masked(y):
-        raise DataError("y is masked in places: remove these rows first.")
-    values: Any = y.to_numpy() if hasattr(y, "to_numpy") else y
-    labels: Labels = np.asarray(values)
-    if not hasattr(values, "dtype") and (labels.dtype.kind in "US" or _has_large(labels)):
-        labels = np.asarray(values, dtype=object)  # numbers stay what they are
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise DataError(f"y has shape {labels.shape}, but one label per row is needed.")
-    if labels.dtype.kind in "Vc":
-        what = "structured labels" if labels.dtype.kind == "V" else "complex numbers"
-        raise DataError(f"y has {what}: labels are whole numbers, text or the like.")
-    _check_labels_are_there(labels)
-    return labels.astype(str) if labels.dtype.kind in "mM" else labels
-
-
-def plain_label(label: Hashable) -> Label:
-    """A label as JSON can hold it."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    return label if isinstance(label, str | int | float | bool) else str(label)
-
-
-def distinct_labels(labels: Labels) -> list[Hashable]:
-    """The different labels, in order where they have one, else in order of their text."""
-    values: list[Any] = list(dict.fromkeys(labels.tolist()))
-    if len({plain_label(value) for value in values}) < len(values):
-        raise DataError(f"y has different labels that look the same: {values[:10]!r}.")
-    try:
-        return sorted(values)
-    except TypeError:
-        return sorted(values, key=str)
-
-
-class CodedLabels(NamedTuple):
-    """The distinct labels, sorted, and for each row the position of its label among them."""
-
-    classes: Labels
-    codes: npt.NDArray[np.intp]
-
-
-def code_labels(labels: Labels) -> CodedLabels:
-    """Find the distinct labels, and number the label of each row.
-
-    The result is that of `numpy.unique`. NumPy sorts all rows at once, which takes five times the
-    memory of the labels; this function sorts a part of the rows at a time.
-    """
-    if labels.dtype == object or len(labels) <= _ROWS_AT_ONCE:
-        values, codes = np.unique(labels, return_inverse=True)
-        return CodedLabels(values, codes)
-    parts = [labels[k : k + _ROWS_AT_ONCE] for k in range(0, len(labels), _ROWS_AT_ONCE)]
-    values = np.unique(np.concatenate([np.unique(part) for part in parts]))
-    codes = np.empty(len(labels), np.intp)
-    for k, part in enumerate(parts):
-        codes[k * _ROWS_AT_ONCE :][: len(part)] = np.searchsorted(values, part)
-    return CodedLabels(values, codes)
-
-
-def signs_of(
-    labels: Labels, positive: Label | None, negative: Label | None
-) -> npt.NDArray[np.int8]:
-    """+1 where the label is ``positive``, −1 where it is ``negative``, or any other if None."""
-    signs = np.full(len(labels), -1, dtype=np.int8)
-    for label in distinct_labels(labels):
-        plain = plain_label(label)
-        if plain == positive:
-            signs[_equal(labels, label)] = 1
-        elif negative is not None and plain != negative:
-            raise DataError(f"it has the label {label!r} besides {positive!r} and {negative!r}.")
-    return signs
-
-
-def _equal(labels: Labels, label: Hashable) -> npt.NDArray[np.bool_]:
-    if labels.dtype == object:  # NumPy would strip what it takes for padding of strings
-        return np.array([other == label for other in labels.tolist()], dtype=np.bool_)
-    return np.asarray(labels == label)
-
-
-def _check_labels_are_there(labels: Labels) -> None:
-    large = infinite = np.zeros(len(labels), dtype=np.bool_)
-    if labels.dtype == object:
-        values = labels.tolist()
-        infinite = np.array([_is_infinite(label) for label in values], dtype=np.bool_)
-        missing = np.array([_is_missing(label) for label in values], dtype=np.bool_)
-        large = np.array([_is_large(label) for label in values], dtype=np.bool_)
-    elif labels.dtype.kind in "iu":
-        missing, large = large, (labels > MAX_EXACT) | (labels < -MAX_EXACT)
-    else:
-        missing = np.isnat(labels) if labels.dtype.kind in "mM" else labels != labels
-        infinite = np.isinf(labels) if labels.dtype.kind == "f" else infinite
-    if missing.any():
-        raise DataError(f"y has no label in row {int(np.argmax(missing))}.")
-    if infinite.any():
-        raise DataError(f"y is infinite in row {int(np.argmax(infinite))}.")
-    if large.any():
-        row = int(np.argmax(large))
-        raise DataError(
-            f"y has the label {labels[row]} in row {row}: integer labels beyond 2**53 are not "
-            "exact as floats; pass them as strings."
-        )
-
-
-def _is_missing(label: object) -> bool:
+def is_missing(label: object) -> bool:
+    """Whether a value is None, NaN or another value that stands for a missing one."""
     try:
         return label is None or not bool(label == label)
     except (TypeError, ValueError):  # pandas' NA is not even unequal to itself
         return True
-
-
-def _is_infinite(label: object) -> bool:
-    return isinstance(label, float | np.floating) and math.isinf(label)
-
-
-def _is_large(label: object) -> bool:
-    return isinstance(label, int | np.integer) and abs(int(label)) > MAX_EXACT
 
 
 def _plain_array(X: object) -> npt.NDArray[Any]:
@@ -311,12 +191,12 @@ def _plain_array(X: object) -> npt.NDArray[Any]:
         values = np.asarray(given)
     except ValueError:
         raise DataError("X is not a table: its rows differ in length.") from None
-    if values.dtype.kind in "USOmMc" or (_has_large(values) and not hasattr(given, "dtype")):
+    if values.dtype.kind in "USOmMc" or (may_be_rounded(values) and not hasattr(given, "dtype")):
         return np.asarray(given, dtype=object)
     return values
 
 
-def _has_large(values: npt.NDArray[Any]) -> bool:
+def may_be_rounded(values: npt.NDArray[Any]) -> bool:
     """Whether a conversion to floats may have rounded integers."""
     return values.dtype.kind == "f" and bool((np.abs(values) >= MAX_EXACT).any())
 
@@ -404,7 +284,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
 def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.float64]:
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
-        number = math.nan if value is None or _is_missing(value) else value
+        number = math.nan if value is None or is_missing(value) else value
         if isinstance(number, np.integer):  # NumPy would round it before it compares
             number = int(number)
         row, column = place(i, j)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import CodedLabels, check_labels
 from novikoff.core.rows import Floats, Indices
-from novikoff.core.validation import CodedLabels, check_labels
 from novikoff.data.labels import LabelArray
 from novikoff.errors import DataError
 

@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import side_labels
 from novikoff.core.model import Model
-from novikoff.core.schemes import sides_of
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
@@ -129,7 +129,7 @@ def _read_proofs(model: Model, texts: list[object], read: Callable[[str], _Proof
             reason = str(error)[:200]
             raise InvalidJsonError(f"a certificate in it cannot be read ({reason})") from None
         about = proof.d, proof.fit_intercept, (proof.positive, proof.negative)
-        sides = sides_of(model.scheme, model.classes, rule)
+        sides = side_labels(model.scheme, model.classes, rule)
         if about != (model.n_features, bool(model.fit_intercept), sides):
             raise InvalidJsonError("a certificate in it is about other classes or features")
         found.append(proof)

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.blas import one_blas_thread
+from novikoff.core.class_labels import Label, side_labels
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
@@ -38,9 +39,8 @@ from novikoff.core.problem import (
     sure_products,
 )
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme, sides_of
+from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
@@ -276,7 +276,7 @@ def find_rules(
             lower_bound=lower_bound,
             limits=rest,
             rng=np.random.default_rng(seed),
-            sides=sides_of(model.scheme, model.classes, rule),
+            sides=side_labels(model.scheme, model.classes, rule),
             digest=digest,
             basis=own if costs is None else None,  # rows without cost take no part
             progress=None if begin is None else begin(rule),

@@ -25,20 +25,11 @@ import numpy as np
 
 from novikoff import sentences
 from novikoff.core.blas import one_blas_thread
+from novikoff.core.class_labels import Labels, check_labels, distinct_labels, plain_label, signs_of
 from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.core.validation import (
-    Columns,
-    Labels,
-    check_labels,
-    check_matrix,
-    check_same_index,
-    columns_of,
-    distinct_labels,
-    plain_label,
-    signs_of,
-)
+from novikoff.core.validation import Columns, check_matrix, check_same_index, columns_of
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.min_norm import affordable
 from novikoff.geometry.passes import LocalPasses, Passes

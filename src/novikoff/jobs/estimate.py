@@ -8,9 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.model import Labels
+from novikoff.core.class_labels import CodedLabels, Labels, check_labels, code_labels, plain_label
 from novikoff.core.rows import Indices, Matrix
-from novikoff.core.validation import CodedLabels, check_labels, code_labels, plain_label
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, StudyProgress
 

@@ -343,10 +343,10 @@ class StreamRun:
 
     def _load(self, model: LinearModel, X: Matrix) -> None:
         with self.loading():
-            from novikoff.core.problem import pose
-            from novikoff.core.training import load_kernels
+            from novikoff.core.orders import Cyclic
+            from novikoff.core.problem import Rows
 
-            load_kernels(pose(X[:0], np.ones(0, dtype=np.int8), True), model.scheme)
+            model.load(Rows.of(X[:0], True), Cyclic())
         self._loaded = type(model.scheme)
 
     def _margin_bound(self, model: LinearModel, norm: float) -> float | None:

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from novikoff.core.class_labels import plain_label
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Columns, plain_label
+from novikoff.core.validation import Columns
 from novikoff.jobs.perceptron_run import run_perceptron
 from novikoff.jobs.study_arrays import ArrayTask
 from novikoff.jobs.study_cluster import ClusterTask

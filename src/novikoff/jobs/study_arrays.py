@@ -12,19 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from novikoff.core.class_labels import CodedLabels, Label, check_labels, code_labels, side_labels
 from novikoff.core.linear_model import LinearModel, evaluate
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Signs, Vector
-from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
-from novikoff.core.validation import (
-    CodedLabels,
-    Columns,
-    Label,
-    check_labels,
-    check_matrix,
-    code_labels,
-)
+from novikoff.core.validation import Columns, check_matrix
 from novikoff.jobs.study_records import (
     Case,
     EachRow,
@@ -161,11 +154,11 @@ class ArrayTask(StudyTask):
         """
         self.tell("loading", None)
         with self.clock.standing_still():
-            from novikoff.core.pocket import load_kernel
+            from novikoff.core.pocket import load_pocket_loop
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
         with self.clock.standing_still(), self.loading():
-            load_kernel(self.rows)
+            load_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
@@ -194,7 +187,7 @@ class ArrayTask(StudyTask):
         limits.updates = POCKET_UPDATES
 
         def begin(rule: int) -> Callable[[float, float], None]:
-            positive, negative = sides_of(model.scheme, labels, rule)
+            positive, negative = side_labels(model.scheme, labels, rule)
             step = "fewest mistakes"
             if model.n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from novikoff.core.class_labels import side_labels
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
 from novikoff.jobs.study_records import (
     Case,
@@ -77,7 +77,7 @@ class ClusterTask(StudyTask):
         ]
         named: list[FoundRule] = []  # the proofs name the labels of the model
         for k, rule in enumerate(rules):
-            positive, negative = sides_of(classes.scheme, classes.labels, k)
+            positive, negative = side_labels(classes.scheme, classes.labels, k)
             proof = replace(rule.proof, positive=positive, negative=negative)
             named.append(replace(rule, proof=proof))
         model = self.model(np.column_stack([rule.w for rule in rules]))

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from novikoff.core.class_labels import Label, Labels, plain_label, side_labels
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import Labels
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme, scheme_for, sides_of
+from novikoff.core.schemes import Scheme, scheme_for
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label, plain_label
 
 if TYPE_CHECKING:
     from novikoff.cluster.pocket import CountedRule
@@ -301,7 +300,7 @@ class StudyClasses:
             codes = np.array([int(label == chosen) for label in given])
             return cls(given, np.array([REST, str(chosen)]), codes, cases, cases)
         scheme = scheme_for(len(given), "ovr")
-        rules = [sides_of(scheme, values, k) for k in range(scheme.sides.shape[1])]
+        rules = [side_labels(scheme, values, k) for k in range(scheme.sides.shape[1])]
         return cls(given, values, np.arange(len(given)), cases, rules)
 
     @property

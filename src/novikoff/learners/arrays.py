@@ -14,10 +14,10 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from novikoff.core.model import Labels
+from novikoff.core.class_labels import Labels, check_labels
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
-from novikoff.core.validation import MAX_EXACT, check_labels, check_matrix, check_same_index
+from novikoff.core.validation import MAX_EXACT, check_matrix, check_same_index
 from novikoff.learners.parameters import LARGEST, ClassWeight
 from novikoff.proofs.remote import RemoteRows
 

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from novikoff.core.class_labels import Label, side_labels
 from novikoff.core.model import Model
 from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import problems_of, sides_of
+from novikoff.core.schemes import problems_of
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Label
 from novikoff.errors import NotSeparableError
 from novikoff.formats.fitted_state import read_margins, write_margins
 from novikoff.formats.model_record import Body
@@ -136,7 +136,7 @@ class MaxMargin(LinearLearner):
             rows, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
             found = [
-                self._fit_rule(own, part, sides_of(model.scheme, model.classes, rule), limits)
+                self._fit_rule(own, part, side_labels(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, rows, codes))
             ]
             planes, supports, duals, verdicts = map(list, zip(*found, strict=True))

@@ -10,10 +10,10 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import side_labels
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.pocket import load_kernel
+from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.rows import Vector
-from novikoff.core.schemes import sides_of
 from novikoff.core.stops import Limits
 from novikoff.formats.fitted_state import read_pocket, write_pocket
 from novikoff.formats.model_record import Body
@@ -260,7 +260,7 @@ class Pocket(LinearLearner):
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
             with limits.standing_still():
-                load_kernel(rows)
+                load_pocket_loop(rows)
         found = find_rules(
             rows,
             codes,
@@ -287,7 +287,7 @@ class Pocket(LinearLearner):
             raise ValueError("On a cluster strategy must be 'ratchet' or 'run_length'.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
         found = rows.fewest_mistakes(
-            [sides_of(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
+            [side_labels(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,
             Limits(updates=self.max_updates, seconds=self.max_seconds),
             seed_of(self.random_state),

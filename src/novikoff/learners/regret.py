@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import Labels, check_labels, code_labels
 from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import Labels
-from novikoff.core.pocket import load_kernel
+from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.core.validation import check_labels, check_matrix, code_labels
+from novikoff.core.validation import check_matrix
 from novikoff.geometry.fewest_mistakes import FoundRules, find_rules
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.packing import best_shares
@@ -205,7 +205,7 @@ def _best_linear_rule(
     rows, (classes, codes) = Rows.of(X, fit_intercept), code_labels(check_labels(labels))
     if len(classes) < 2:
         raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
-    load_kernel(rows)
+    load_pocket_loop(rows)
     pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
     model = pairs.model
     least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])

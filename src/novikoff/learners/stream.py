@@ -14,7 +14,8 @@ from typing import BinaryIO, TypeAlias, cast
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.core.validation import check_labels, check_matrix
+from novikoff.core.class_labels import check_labels
+from novikoff.core.validation import check_matrix
 from novikoff.data import ReadOptions, StreamOptions
 from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
 from novikoff.jobs.stream_session import StreamSession
@@ -206,7 +207,7 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
     # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
     model = linear(learner.model_)
     novel = len(model.classes) > max(2, known)
-    run.count(model, novel | (model.scheme.choose_alone(scores[None, :]) != code))
+    run.count(model, novel | (model.scheme.choose_or_tie(scores[None, :]) != code))
 
 
 def _kind(value: object) -> str:

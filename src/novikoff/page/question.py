@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.core.class_labels import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.orders import BY_NAME
 from novikoff.core.problem import Problem, pose
 from novikoff.core.rows import Matrix, Vector
-from novikoff.core.validation import Labels, distinct_labels, plain_label, signs_of
 from novikoff.errors import InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
 

@@ -18,12 +18,12 @@ from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.linear_model import LinearModel
 from novikoff.core.orders import Greedy, first_visits, named
-from novikoff.core.pocket import load_kernel, pocket_steps
+from novikoff.core.pocket import load_pocket_loop, pocket_steps
 from novikoff.core.problem import Problem, products, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
+from novikoff.core.training import train_rule
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
@@ -77,7 +77,7 @@ def run_answer(question: Question) -> Json:
 def pocket_answer(question: Question) -> Json:
     """Answer with the line of the fewest mistakes found, and a proved lower bound (A6, C5)."""
     problem = question.problem()
-    load_kernel(problem)
+    load_pocket_loop(problem)
     codes = (problem.signs > 0).astype(np.int64)
     model = LinearModel(np.array(LABELS[::-1]), problem.p - 1, question.bias)
     limits = Limits(updates=1000, seconds=MAX_SECONDS)
@@ -186,7 +186,7 @@ def _traced(question: Question, problem: Problem, w_star: Vector | None) -> tupl
         update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.seed,
         trace=True, reference=w_star,
     )  # fmt: skip
-    ran = run(problem, plan, start=question.vector(question.start))
+    ran = train_rule(problem, plan, start=question.vector(question.start))
     return ran, ran.traces[0]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from novikoff.core.validation import check_labels, check_matrix, columns_of
+from novikoff.core.class_labels import check_labels
+from novikoff.core.validation import check_matrix, columns_of
 from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
 from novikoff.page.question import Question, points_of

@@ -69,7 +69,7 @@ def draw_all(found: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subje
 
 def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
     """Of several rules, the one with the most mistakes; of those without, the narrowest."""
-    from novikoff.core.schemes import sides_of
+    from novikoff.core.class_labels import side_labels
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
 
@@ -82,7 +82,11 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
         remark = f", the hardest of {model.n_rules} rules ({why})"
     rows = np.flatnonzero(signs[:, index])
     part = matrix if len(rows) == len(signs) else matrix[rows]
-    w, b, sides = W[:-1, index], float(W[-1, index]), sides_of(model.scheme, model.classes, index)
+    w, b, sides = (
+        W[:-1, index],
+        float(W[-1, index]),
+        side_labels(model.scheme, model.classes, index),
+    )
     return Rule(part, rows, signs[rows, index], w, b, *sides, names, remark=remark)
 
 

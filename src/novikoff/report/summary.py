@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novikoff import __version__
+from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices
-from novikoff.core.validation import Label
 from novikoff.data.messages import printable_name
 from novikoff.jobs.study_records import Case, Study
 from novikoff.sentences import counted

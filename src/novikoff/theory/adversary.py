@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from novikoff.core.class_labels import Label, plain_label
 from novikoff.core.rows import Signs, Vector
-from novikoff.core.validation import Label, plain_label
 from novikoff.geometry.separability import Verdict
 from novikoff.proofs import certificate, digest, exact
 from novikoff.proofs.certificate import Certificate

@@ -8,15 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.class_labels import check_labels, distinct_labels, plain_label, signs_of
 from novikoff.core.problem import pose, products
 from novikoff.core.rows import Vector
-from novikoff.core.validation import (
-    check_labels,
-    check_matrix,
-    distinct_labels,
-    plain_label,
-    signs_of,
-)
+from novikoff.core.validation import check_matrix
 from novikoff.theory.bounds import finite_vector
 
 

@@ -11,8 +11,7 @@ from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.schemes import Binary
 from novikoff.core.stops import Limits
-from novikoff.core.sweep import run
-from novikoff.core.training import load_kernels
+from novikoff.core.training import load_loop, train_rule
 
 
 def run_perceptron(
@@ -34,14 +33,14 @@ def run_perceptron(
     ``reference`` is the w* of the trace. Ctrl-C raises KeyboardInterrupt.
     """
     rule = named(order)
-    load_kernels(problem, Binary(), rule, trace=trace)  # compile before the clock starts
+    load_loop(problem, Binary(), rule, trace=trace)  # compile before the clock starts
     update = updates.aggressive() if aggressive else updates.perceptron()
     limits = Limits(max_epochs, max_updates, max_seconds)
     plan = Plan(
         update, rule, limits, random_state, trace=trace, reference=reference,
         after_epoch=after_epoch,
     )  # fmt: skip
-    ran = run(problem, plan)
+    ran = train_rule(problem, plan)
     if limits.interrupted:
         raise KeyboardInterrupt
     return ran

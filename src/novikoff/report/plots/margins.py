@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.validation import check_labels, check_matrix
+from novikoff.core.class_labels import check_labels
+from novikoff.core.validation import check_matrix
 from novikoff.report.plots import style
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def perceptron_method(
     [0.4, 0.8]
     """
     from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
-    from novikoff.core.sweep import run
+    from novikoff.core.training import train_rule
     from novikoff.core.updates import perceptron as update
 
     system = cone(A, c, w0)
@@ -53,7 +53,7 @@ def perceptron_method(
     problem = pose(system.H, signs, fit_intercept=False)
     limits = limits or Limits()
     own = replace(limits, updates=most_steps(limits))
-    state = run(problem, Plan(update(), named(order), own, seed, trace=trace))
+    state = train_rule(problem, Plan(update(), named(order), own, seed, trace=trace))
     limits.interrupted |= own.interrupted
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
     found = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)

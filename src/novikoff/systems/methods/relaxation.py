@@ -116,7 +116,7 @@ def relaxation_method(
     True
     """
     from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
-    from novikoff.core.sweep import run
+    from novikoff.core.training import train_rule
     from novikoff.core.updates import Update
 
     if not 0.0 < eta <= 2.0:
@@ -150,7 +150,7 @@ def relaxation_method(
             limits.left(),
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
-        state = run(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
+        state = train_rule(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
         w = state.W[:, 0]
         if state.converged or delta <= smallest:
             best, smallest = w, delta
@@ -169,7 +169,7 @@ def relaxation_method(
             epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
         )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
-        seen = run(problem, plan, start=best).traces[0]
+        seen = train_rule(problem, plan, start=best).traces[0]
         multipliers = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
     return Attempt(best[:-2].copy(), multipliers, n_steps, notes.trace() if trace else None)
 

@@ -1,0 +1,179 @@
+"""The base of models with a formula of their own: p-norm, second order, kernel, Forgetron.
+
+Such a model says how one rule visits rows (`StateModel.sweep_rule`, or `StateModel.rule_loop` for a
+loop of another kind). Several classes, warm starts, streams and single examples follow from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.counts import Counts, Trace, check_range
+from novikoff.core.model import TOO_LARGE, Model
+from novikoff.core.orders import Order
+from novikoff.core.problem import Rows
+from novikoff.core.rows import Indices, Matrix, Vector
+from novikoff.core.runs import ENTRIES_PER_CALL, Flags, Loop, Plan, Run
+from novikoff.core.updates import Update
+
+# visit(rule, epoch) shows rows, by their numbers, to a rule.
+RuleVisit: TypeAlias = Callable[[int, Indices], None]
+
+# The clock is looked at after about this many multiplications: a few tenths of a second.
+_WORK_PER_CALL = 1 << 28
+
+
+class StateModel(Model):
+    """A model whose rules visit rows by a formula of their own.
+
+    ``sample_weight`` has a factor c_i on the steps of each row.
+    """
+
+    # Whether a run is in a cycle when the first of the arrays ``negated_on_swap`` is the same
+    # after two epochs in the same order (B8).
+    cycles: ClassVar[bool] = False
+
+    def rule_loop(
+        self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> RuleVisit:
+        """The loop over some of these rows, whose classes are ``codes``.
+
+        The loop counts its updates in ``counts``. If a number would leave the range of float64, it
+        sets ``counts.overflow`` to NaN and does nothing.
+        """
+        signed = [rows.with_signs(self.sides[codes, k]).arrays for k in range(self.n_rules)]
+
+        def visit(rule: int, epoch: Indices) -> None:
+            arrays = (array[rule] for array in self.state.values())
+            own_counts = counts.totals[:, rule], counts.per_row[:, rule], counts.overflow
+            self.sweep_rule(signed[rule], epoch, sample_weight, *arrays, *own_counts)
+
+        return visit
+
+    def sweep_rule(self, *arguments: Any) -> None:
+        """Run the compiled loop of one rule.
+
+        The arguments are the signed rows, the epoch, ``sample_weight``, the arrays of the rule in
+        the order of ``shapes``, and its counts: totals, updates per row and overflow.
+        """
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Take over the result of a loop that has ended."""
+
+    def work(self, rows: Rows) -> int:
+        """About how many multiplications a row costs on which every rule makes a mistake."""
+        return self.n_rules * rows.longest
+
+    def watched(self) -> Vector:
+        """The numbers that must stay finite, a column for each rule; a view of the arrays."""
+        found: Vector = getattr(self, self.negated_on_swap[0]).T
+        return found
+
+    def traces(self) -> list[Trace]:
+        """The trace of each rule, if the loop records traces."""
+        return []
+
+    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
+        """Compile the loop of a run, or load it from the cache, by a visit to no row."""
+        nothing, counts = np.zeros(0, np.int64), Counts.blank(0, 0, self.n_rules)
+        self.rule_loop(Rows.of(rows.X[:0], True), nothing, np.ones(0), counts)(0, nothing)
+
+    def train(
+        self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
+    ) -> Run:
+        """Learn from rows, epoch after epoch, until a cycle is clean or a limit is reached.
+
+        Arrays and counts continue from those of the model.
+        """
+        run = Run.begin(rows, plan, None, self.n_rules)
+        run.counts.totals[:] = self.totals
+        visit = self._visit_all(rows, codes, sample_weight, run.counts, run.active)
+        run.W = self.watched()
+
+        def margins(rule: int) -> Vector:
+            sides = self.sides[codes, rule]
+            own = rows.with_signs(sides).active_rows(sample_weight)
+            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[own])
+
+        rows_per_call = min(
+            rows.rows_within(ENTRIES_PER_CALL // self.n_rules),
+            1 << 12,
+            max(1, _WORK_PER_CALL // max(1, self.work(rows))),
+        )
+        run.repeat(plan, rows.all_positive(), sample_weight, Loop(visit, margins, rows_per_call))
+        self.totals, run.traces = run.counts.totals, self.traces()
+        if not self.cycles:
+            run.periods = [None] * self.n_rules
+        self.finish()
+        return run
+
+    def learn(
+        self,
+        X: Matrix,
+        codes: npt.NDArray[np.integer],
+        update: Update | None = None,
+        *,
+        sample_weight: Vector | None = None,
+    ) -> Indices | None:
+        """Look at each row once, in turn, as a piece of a stream (A5); see `Model.learn`."""
+        rows, before = self._check_rows(X), self.copy()
+        counts = Counts.blank(rows.n, 0, self.n_rules)._replace(totals=self.totals)
+        active = np.ones(self.n_rules, np.bool_)
+        epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
+        try:
+            visit = self._visit_all(rows, codes.astype(np.int64), sample_weight, counts, active)
+            visit(epoch, 0, len(epoch))
+            check_range(self.watched(), counts)
+            self.finish()
+        except BaseException:
+            self.__dict__ = before.__dict__
+            raise
+        return None
+
+    def learn_one(
+        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+    ) -> tuple[Vector, int]:
+        """Learn one example; see `Model.learn_one`."""
+        row = self._row(columns, values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            before: Vector = self.last_scores(row)[0]
+            square = float(values.dot(values))
+        if not (np.isfinite(before).all() and np.isfinite(square)):
+            raise ValueError(TOO_LARGE)
+        rows = Rows(row, self.fit_intercept, square**0.5, 1)
+        counts, active = Counts.blank(1, 0, self.n_rules), np.ones(self.n_rules, np.bool_)
+        visit = self._visit_all(rows, np.array([code]), np.array([factor]), counts, active)
+        visit(np.zeros(1, np.int64), 0, 1)
+        if counts.overflow[0] != 0.0:
+            raise ValueError(TOO_LARGE)
+        self.totals += counts.totals
+        self.finish()
+        return before, int(counts.totals[1].sum())
+
+    def _visit_all(
+        self,
+        rows: Rows,
+        codes: Indices,
+        sample_weight: Vector | None,
+        counts: Counts,
+        active: Flags,
+    ) -> Callable[[Indices, int, int], bool]:
+        """The `Loop.visit` of a run: it shows rows to each active rule whose problem has them."""
+        factors = np.ones(rows.n) if sample_weight is None else sample_weight
+        visit_rule = self.rule_loop(rows, codes, factors, counts)
+        some_left_out = (self.sides == 0).any()
+
+        def visit(epoch: Indices, first: int, last: int) -> bool:
+            for rule in np.flatnonzero(active).tolist():
+                own = epoch[first:last]
+                own = own[self.sides[codes[own], rule] != 0] if some_left_out else own
+                visit_rule(rule, own)
+                counts.totals[0, rule] += len(own)
+            return False
+
+        return visit
