@@ -124,7 +124,7 @@ def test_a_continuous_target_gets_a_note(tmp_path: Path, files: Files) -> None:
     labels = (np.arange(60) % 3).tolist()
     whole = write_csv(tmp_path / "whole.csv", names, X.tolist(), labels)
     for other in (files.iris, whole):
-        assert not any("taken for a class" in text for text in nv.data.read(other).notes)
+        assert not any("each of them is a class" in text for text in nv.data.read(other).notes)
 
 
 def test_arrays_on_disk_say_what_a_cache_would_do(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Files, Result, inside
-from tests.data.test_data_bad_files import npy, parquet
+from tests.data_files import npy, parquet
 
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
@@ -38,12 +40,14 @@ def check(done: Result, *parts: object) -> None:
         assert str(part) in done.err
 
 
-def test_fit_refuses(tmp_path: Path) -> None:
-    for name, content, words, parts in FILES:
-        path = tmp_path / name
-        path.write_bytes(content)
-        check(inside("fit", path, *words.split(), "--out", tmp_path / "out"), path, *parts)
-    assert {entry.name for entry in tmp_path.iterdir()} == {name for name, *_ in FILES}
+@pytest.mark.parametrize(("name", "content", "words", "parts"), FILES, ids=[f[0] for f in FILES])
+def test_fit_rejects(
+    name: str, content: bytes, words: str, parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    check(inside("fit", path, *words.split(), "--out", tmp_path / "out"), path, *parts)
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
 def test_what_is_no_file_and_a_label_that_no_row_has(files: Files, tmp_path: Path) -> None:
@@ -65,30 +69,40 @@ MODELS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 }
 
 
-def test_predict_and_info_refuse_a_bad_model(files: Files, fitted: Path, tmp_path: Path) -> None:
-    model = (fitted / "line.novikoff").read_bytes()
-    for name, (spoil, reason) in MODELS.items():
-        path = tmp_path / f"{name}.novikoff"
-        path.write_bytes(spoil(model))
-        check(inside("predict", path, files.line, "--out", tmp_path / "out.csv"), path, reason)
-        check(inside("info", path), path, reason)
+@pytest.mark.parametrize("name", MODELS)
+def test_predict_and_info_reject_a_bad_model(
+    name: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    spoil, reason = MODELS[name]
+    path = tmp_path / f"{name}.novikoff"
+    path.write_bytes(spoil((fitted / "line.novikoff").read_bytes()))
+    check(inside("predict", path, files.line, "--out", tmp_path / "out.csv"), path, reason)
+    check(inside("info", path), path, reason)
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_predict_and_info_refuse_what_is_no_model(files: Files, fitted: Path) -> None:
-    for path in (fitted / "line.cert.json", fitted, fitted / "none.novikoff"):
-        reason = "as a model" if path.exists() else "no such file"
-        check(inside("predict", path, files.line), path, reason)
-        check(inside("info", path), path, reason)
+@pytest.mark.parametrize("name", ["line.cert.json", "", "none.novikoff"])
+def test_predict_and_info_reject_a_file_that_is_no_model(
+    name: str, files: Files, fitted: Path
+) -> None:
+    path = fitted / name
+    reason = "as a model" if path.exists() else "no such file"
+    check(inside("predict", path, files.line), path, reason)
+    check(inside("info", path), path, reason)
 
 
-def test_predict_refuses_bad_data(fitted: Path, tmp_path: Path) -> None:
-    for name, content, *parts in (
-        ("new.csv", "x,z\n1,two\n", "row 1", 'column "z"', '"two"'),
-        ("new.csv", "x,z\n1,\n", "row 1", 'column "z"', "missing"),
-        ("new.csv", "x\n1\n", 'no column "z"'),
-        ("new.csv", "x,z\n", "no rows"),
-        ("new.svm", "1 1:1 2:2\n", "trained on a table"),
-    ):
-        (tmp_path / name).write_text(content)
-        check(inside("predict", fitted / "line.novikoff", tmp_path / name), tmp_path / name, *parts)
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("new.csv", "x,z\n1,two\n", ("row 1", 'column "z"', '"two"')),
+        ("new.csv", "x,z\n1,\n", ("row 1", 'column "z"', "missing")),
+        ("new.csv", "x\n1\n", ('no column "z"',)),
+        ("new.csv", "x,z\n", ("no rows",)),
+        ("new.svm", "1 1:1 2:2\n", ("trained on a table",)),
+    ],
+)
+def test_predict_rejects_bad_data(
+    name: str, content: str, parts: tuple[str, ...], fitted: Path, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    check(inside("predict", fitted / "line.novikoff", tmp_path / name), tmp_path / name, *parts)

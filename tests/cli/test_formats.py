@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import Result, inside
+from tests.data_files import npy, npz, parquet
 
-# Exclusive or: inseparable, one mistake at least, in whatever clothes.
+# Exclusive or: inseparable, at least one mistake, in every format.
 POINTS = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
 LABELS = [0, 1, 1, 0]
 COMMAS = b"a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
-
-
-def binary(form: str) -> bytes:
-    stream = io.BytesIO()
-    if form == "npy":
-        np.save(stream, np.column_stack([POINTS, LABELS]))
-    elif form == "npz":
-        np.savez(stream, X=np.array(POINTS), y=np.array(LABELS))
-    else:
-        columns = dict(zip("aby", [*zip(*POINTS, strict=True), LABELS], strict=True))
-        pq.write_table(pa.table(columns), stream)
-    return stream.getvalue()
 
 
 FORMATS = {
@@ -40,9 +26,11 @@ FORMATS = {
     "dos.csv": b"\xef\xbb\xbf" + COMMAS.replace(b"\n", b"\r\n"),
     "nameless.csv": COMMAS.split(b"\n", 1)[1],
     "sparse.svm": b"0 1:0\n1 2:1\n1 1:1\n0 1:1 2:1\n",
-    "columns.parquet": binary("parquet"),
-    "array.npy": binary("npy"),
-    "arrays.npz": binary("npz"),
+    "columns.parquet": parquet(
+        **dict(zip("aby", [*zip(*POINTS, strict=True), LABELS], strict=True))
+    ),
+    "array.npy": npy(np.column_stack([POINTS, LABELS])),
+    "arrays.npz": npz(X=POINTS, y=LABELS),
 }
 
 
@@ -102,11 +90,13 @@ OPTIONS = [
 ]
 
 
-def test_columns(tmp_path: Path) -> None:
-    for text, words, facts in OPTIONS:
-        body = fit(tmp_path, text, *words.split())
-        found = body["data"]["label"], body["data"]["features"], body["verdict"]["kind"]
-        assert found == facts, words
+@pytest.mark.parametrize(
+    ("text", "words", "facts"), OPTIONS, ids=[words for _, words, _ in OPTIONS]
+)
+def test_columns(text: str, words: str, facts: tuple[str, int, str], tmp_path: Path) -> None:
+    body = fit(tmp_path, text, *words.split())
+    found = body["data"]["label"], body["data"]["features"], body["verdict"]["kind"]
+    assert found == facts
 
 
 def test_names_of_rows_and_of_columns_are_shown(tmp_path: Path) -> None:

@@ -34,18 +34,22 @@ def test_the_report_is_that_of_the_rows_in_memory(name: str, files: Files, tmp_p
     assert models[0].coef_.tolist() == models[1].coef_.tolist()
 
 
-def test_what_cannot_be_done_is_said(files: Files, tmp_path: Path) -> None:
-    for words, what in {
-        ("--cv", "3"): "--cv needs all rows in memory",
-        ("--holdout", "0.5"): "--holdout needs all rows in memory",
-        ("--one-hot", "*"): "one-hot",
-        ("--label", "zz"): 'has no column "zz"',
-    }.items():
-        done = inside(
-            "fit", files.line, "--cache", tmp_path / "c", *words, "--out", tmp_path / "out"
-        )
-        assert (done.code, done.out) == (2, "")
-        assert what in done.err
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("--cv 3", "--cv needs all rows in memory"),
+        ("--holdout 0.5", "--holdout needs all rows in memory"),
+        ("--one-hot *", "one-hot"),
+        ("--label zz", 'has no column "zz"'),
+    ],
+)
+def test_options_that_arrays_on_disk_do_not_allow(
+    words: str, what: str, files: Files, tmp_path: Path
+) -> None:
+    places = ["--cache", str(tmp_path / "c"), "--out", str(tmp_path / "out")]
+    done = inside("fit", files.line, *words.split(), *places)
+    assert (done.code, done.out) == (2, "")
+    assert what in done.err
     assert not list(tmp_path.glob("out/*"))
 
 

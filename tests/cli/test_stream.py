@@ -689,7 +689,7 @@ class TestJsonLines:
         data.write_text('{"kind": 1, "a": 2}\n{"kind": 0, "a": -2}\n', encoding="utf-8")
         assert "--label" in refused(data)
         assert "2 classes: 0, 1" in stream(data, "--label", "kind").line("data")
-        assert "--features has nothing" in refused(data, "--label", "kind", "--features", "a")
+        assert "--features does not apply" in refused(data, "--label", "kind", "--features", "a")
         data.write_text('[{"y": 1, "a": 2},\n {"y": 0, "a": -2}]\n', encoding="utf-8")
         assert "one object a line" in refused(data)
 

@@ -1,4 +1,4 @@
-"""Files that are refused: one sentence that names the file and the place."""
+"""Files that are rejected: one sentence that names the file and the place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import io
 import os
-import zipfile
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -14,42 +13,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from novikoff.data import ReadOptions, Recipe, open_stream, read
 from novikoff.errors import DataError
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
-
-
-def npy(array: object) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, np.asarray(array), allow_pickle=True)
-    return stream.getvalue()
-
-
-def npz(**arrays: object) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, array in arrays.items():
-            archive.writestr(f"{name}.npy", npy(array))
-    return stream.getvalue()
-
-
-def parquet(**columns: object) -> bytes:
-    stream = io.BytesIO()
-    pq.write_table(pa.table(columns), stream)
-    return stream.getvalue()
-
-
-def archive(*names: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as file:
-        for name in names:
-            file.writestr(name, "content")
-    return stream.getvalue()
-
+from tests.data_files import archive, npy, npz, parquet
 
 LATE = b"a,b\n" + b"1,2\n" * 150_000
 ZIP = gzip.compress(b"a,b\n1,2\n", mtime=0)
@@ -169,8 +138,12 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
     ("parquet", parquet(a=pa.array([], pa.float64()), b=pa.nulls(0)), "no rows"),
     ("arrow", b"ARROW1", "not a sound Arrow"),
     ("arrow", b"\xff\xff\xff\xff\0\0", "not a sound Arrow"),
-    ("xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel workbook: save"),
-    ("zip", archive("data.csv"), "is a zip archive: unpack it."),
+    (
+        "xlsx",
+        archive(**{"[Content_Types].xml": b"", "xl/workbook.xml": b""}),
+        "is an Excel workbook: save",
+    ),
+    ("zip", archive(**{"data.csv": b"a,b"}), "is a zip archive: unpack it."),
     ("xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "save it as CSV."),
     ("pdf", b"%PDF-1.7\n...", "is a PDF, not a file of data."),
     ("json", b'{"a": [1, 2], "b": [3, 4]}', "is JSON, of which only JSON lines"),
@@ -233,10 +206,11 @@ WRITTEN = {
 }
 
 
+@pytest.mark.parametrize("text", WRITTEN)
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("suffix", ["csv", "svm", "jsonl"])
 def test_no_number_of_text_is_rounded_in_silence(
-    suffix: str, large: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    suffix: str, large: bool, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:  # a compiled loop reads large svmlight files
         monkeypatch.setattr("novikoff.data.pairs.COMPILED_BYTES", 0)
@@ -246,16 +220,15 @@ def test_no_number_of_text_is_rounded_in_silence(
         "jsonl": ("", '{{"a": {}, "b": {}, "y": {}}}\n'),
     }[suffix]
     path = tmp_path / f"data.{suffix}"
-    rows = "".join(row.format(k % 7, 1.5, k % 2) for k in range(9))
-    for text, part in WRITTEN.items():
-        path.write_text(head + row.format(text, 2.5, 1) + rows, encoding="utf-8")
-        if part is None:
-            X: Any = read(path).X
-            assert X[[0]].sum() == float(text) + 2.5
-        else:
-            message = refused(path)
-            assert part in message
-            assert text in message
+    rows, part = "".join(row.format(k % 7, 1.5, k % 2) for k in range(9)), WRITTEN[text]
+    path.write_text(head + row.format(text, 2.5, 1) + rows, encoding="utf-8")
+    if part is None:
+        X: Any = read(path).X
+        assert X[[0]].sum() == float(text) + 2.5
+    else:
+        message = refused(path)
+        assert part in message
+        assert text in message
 
 
 def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | None = None) -> str:
@@ -270,15 +243,14 @@ def refused(path: Path | str, options: ReadOptions = DEFAULT, recipe: Recipe | N
     return message
 
 
-@pytest.mark.parametrize("suffix", sorted({case[0] for case in BAD}))
-def test_bad_files(suffix: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", BAD, ids=lambda case: f"{case[0]}-{case[2]}")
+def test_bad_files(case: Any, tmp_path: Path) -> None:
+    suffix, content, parts, *options = case
     path = tmp_path / f"data.{suffix}"
-    for case in BAD:
-        if case[0] == suffix:
-            path.write_bytes(case[1])
-            message = refused(path, *case[3:])
-            for part in [str(path), *case[2].split("|")]:
-                assert (part.lstrip("!") in message) != part.startswith("!"), (message, case[2])
+    path.write_bytes(content)
+    message = refused(path, *options)
+    for part in [str(path), *parts.split("|")]:
+        assert (part.lstrip("!") in message) != part.startswith("!"), message
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -346,13 +318,17 @@ def test_long_doubles_that_no_float_holds(tmp_path: Path) -> None:
     assert 'row 1, column "x1" holds' in refused(tmp_path / "data.npz")
 
 
-def test_choices_that_make_no_sense() -> None:
-    for options in (
+@pytest.mark.parametrize(
+    "options",
+    [
         {"format": "xlsx"}, {"decimal": "x"}, {"delimiter": "::"}, {"delimiter": '"'},
         {"delimiter": ",", "decimal": ","}, {"missing": "guess"},
-    ):  # fmt: skip
-        with pytest.raises(DataError, match=r"\.$"):
-            cast(Callable[..., ReadOptions], ReadOptions)(**options)
+    ],
+    ids=str,
+)  # fmt: skip
+def test_invalid_options(options: dict[str, str]) -> None:
+    with pytest.raises(DataError, match=r"\.$"):
+        cast(Callable[..., ReadOptions], ReadOptions)(**options)
 
 
 GOOD = {
@@ -373,24 +349,29 @@ def column(**fields: object) -> dict[str, object]:
     return {"columns": [{"name": "a", "mean": None, "levels": None} | fields]}
 
 
-def test_a_recipe_that_is_none() -> None:
+CHANGES: list[dict[str, object]] = [
+    {"family": "tree"}, {"family": ["table"]}, {"family": "matrix"}, {"missing": "guess"},
+    {"columns": None}, {"columns": []}, {"columns": ["a"]}, {"columns": [{"name": "a"}]},
+    {"columns": [{"name": "a", "mean": None, "levels": None}] * 2}, column(name=3),
+    column(name="y"), column(mean="1"), column(mean=True), column(mean=float("nan")),
+    column(mean=10**400), column(levels="ab"), column(levels=[]), column(levels=[1]),
+    column(levels=["b", "a"]), column(levels=["a", "a"]), column(levels=["a"], mean=1.0),
+    column(more=1), {"label": 1}, {"id": 1}, {"id": "a"}, {"missing": None}, {"width": -1},
+    {"width": True}, {"width": 2.0}, {"first": 2}, {"header": 1}, {"delimiter": ";;"},
+    {"delimiter": "\n"}, {"delimiter": "é"}, {"delimiter": ","}, {"decimal": "x"},
+    {"bits": 3}, {"features": ["a"]}, {"drop": [1]}, {"other": 1},
+]  # fmt: skip
+NO_RECIPES: list[Any] = [None, [], "table", 3, {}, {"family": "table"}, {1: 2}]
+
+
+def test_a_valid_recipe() -> None:
     assert Recipe.from_json(GOOD).names == ["a"]
-    changes: list[dict[str, object]] = [
-        {"family": "tree"}, {"family": ["table"]}, {"family": "matrix"}, {"missing": "guess"},
-        {"columns": None}, {"columns": []}, {"columns": ["a"]}, {"columns": [{"name": "a"}]},
-        {"columns": [{"name": "a", "mean": None, "levels": None}] * 2}, column(name=3),
-        column(name="y"), column(mean="1"), column(mean=True), column(mean=float("nan")),
-        column(mean=10**400), column(levels="ab"), column(levels=[]), column(levels=[1]),
-        column(levels=["b", "a"]), column(levels=["a", "a"]), column(levels=["a"], mean=1.0),
-        column(more=1), {"label": 1}, {"id": 1}, {"id": "a"}, {"missing": None}, {"width": -1},
-        {"width": True}, {"width": 2.0}, {"first": 2}, {"header": 1}, {"delimiter": ";;"},
-        {"delimiter": "\n"}, {"delimiter": "é"}, {"delimiter": ","}, {"decimal": "x"},
-        {"bits": 3}, {"features": ["a"]}, {"drop": [1]}, {"other": 1},
-    ]  # fmt: skip
-    values: list[Any] = [None, [], "table", 3, {}, {"family": "table"}, {1: 2}]
-    for value in [*(GOOD | change for change in changes), *values]:
-        with pytest.raises(DataError, match=r"\.$"):
-            Recipe.from_json(value)
+
+
+@pytest.mark.parametrize("value", [*(GOOD | change for change in CHANGES), *NO_RECIPES])
+def test_an_invalid_recipe(value: Any) -> None:
+    with pytest.raises(DataError, match=r"\.$"):
+        Recipe.from_json(value)
 
 
 def test_a_recipe_of_the_other_family(tmp_path: Path) -> None:

@@ -7,23 +7,16 @@ import io
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from novikoff.data import Dataset, ReadOptions, read
+from novikoff.data import ReadOptions, read
 from novikoff.errors import DataError
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
-
-
-def dense(data: Dataset) -> npt.NDArray[np.floating]:
-    assert isinstance(data.X, np.ndarray)
-    assert data.X.flags.c_contiguous
-    assert data.X.flags.aligned
-    return data.X
+from tests.data_files import Dripping, arrow, dense, npy, npz, parquet
 
 
 def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:
@@ -32,19 +25,34 @@ def saved(write: Callable[[io.BytesIO], object]) -> io.BytesIO:
     return io.BytesIO(stream.getvalue())
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        npy([[1.0, 0.0], [2.0, 1.0]]),
+        npz(X=[[1.0], [2.0]], y=[0, 1]),
+        parquet(a=[1.0, 2.0], y=[0, 1]),
+        arrow(a=[1.0, 2.0], y=[0, 1]),
+    ],
+    ids=["npy", "npz", "parquet", "arrow"],
+)
+def test_binary_files_may_come_from_a_pipe(content: bytes) -> None:
+    data = read(Dripping(content, 100))
+    assert (dense(data).tolist(), data.labels.tolist()) == ([[1.0], [2.0]], [0, 1])
+
+
 class TestNumpy:
     A = np.array([[1.5, 2.0, 0.0], [3.0, 4.0, 1.0]])
 
+    @pytest.mark.parametrize("order", [np.asfortranarray, np.ascontiguousarray])
     @pytest.mark.parametrize("kind", ["<f8", ">f8", "<f4", "<f2", "<i4", "|b1", "|u1"])
-    def test_npy(self, kind: str) -> None:
-        for order in (np.asfortranarray, np.ascontiguousarray):
-            A = order(self.A.astype(kind))
-            data = read(saved(lambda file, A=A: np.save(file, A)))  # type: ignore[misc]
-            assert dense(data).tolist() == A[:, :2].astype(float).tolist()
-            assert dense(data).dtype == (np.float32 if kind in ("<f4", "<f2") else np.float64)
-            assert data.labels.tolist() == A[:, 2].tolist()
-            assert data.labels.dtype.kind == ("b" if kind == "|b1" else "i")
-            assert data.label == "x3"
+    def test_npy(self, kind: str, order: Callable[..., Any]) -> None:
+        A = order(self.A.astype(kind))
+        data = read(saved(lambda file: np.save(file, A)))
+        assert dense(data).tolist() == A[:, :2].astype(float).tolist()
+        assert dense(data).dtype == (np.float32 if kind in ("<f4", "<f2") else np.float64)
+        assert data.labels.tolist() == A[:, 2].tolist()
+        assert data.labels.dtype.kind == ("b" if kind == "|b1" else "i")
+        assert data.label == "x3"
 
     def test_columns_are_chosen_by_number(self, tmp_path: Path) -> None:
         path = tmp_path / "data.npy"
@@ -68,21 +76,21 @@ class TestNumpy:
         dropped = read(saved(lambda file: np.save(file, A)), ReadOptions(missing="drop"))
         assert dropped.rows.tolist() == [2]
 
-    def test_npz(self) -> None:
-        y = np.array(["a", "b"])
-        for pack in (
-            lambda file: np.savez_compressed(file, X=self.A, y=y),
-            lambda file: np.savez_compressed(file, data=self.A, target=y),
-        ):
-            data = read(saved(pack))
-            assert dense(data).tolist() == self.A.tolist()
-            assert data.labels.tolist() == ["a", "b"]
-            assert data.names == ["x1", "x2", "x3"]
+    @pytest.mark.parametrize("names", [("X", "y"), ("data", "target")])
+    def test_npz(self, names: tuple[str, str]) -> None:
+        arrays = dict(zip(names, (self.A, np.array(["a", "b"])), strict=True))
+        data = read(saved(lambda file: np.savez_compressed(file, **arrays)))  # type: ignore[arg-type]
+        assert dense(data).tolist() == self.A.tolist()
+        assert data.labels.tolist() == ["a", "b"]
+        assert data.names == ["x1", "x2", "x3"]
+
+    def test_npz_for_a_model(self) -> None:
+        recipe = read(io.BytesIO(npz(X=self.A, y=[1, 2]))).recipe
         gap = np.where(self.A == 4.0, np.nan, self.A)
         with pytest.raises(DataError, match='row 2, column "x2" is missing'):
-            read(saved(lambda file: np.savez(file, X=gap, y=[1, 2])), recipe=data.recipe)
+            read(io.BytesIO(npz(X=gap, y=[1, 2])), recipe=recipe)
         with pytest.raises(DataError, match="has 2 features; the model has 3"):
-            read(saved(lambda file: np.savez(file, X=self.A[:, :2], y=[1, 2])), recipe=data.recipe)
+            read(io.BytesIO(npz(X=self.A[:, :2], y=[1, 2])), recipe=recipe)
 
 
 def typed() -> tuple[dict[str, object], list[list[float]]]:
@@ -126,22 +134,21 @@ class TestTyped:
         assert dense(data).dtype == np.float32
         assert dense(data).tolist() == [[float(np.float32(0.1))]]
 
-    def test_labels_keep_their_type(self, tmp_path: Path) -> None:
-        half = pa.array(np.array([0.5, 2.0], np.float16))
-        decimals = pa.array([Decimal(10**30), Decimal(10**30 + 1)])
-        for labels, expected in (
+    @pytest.mark.parametrize(
+        ("labels", "expected"),
+        [
             ([0, 1], [0, 1]),
             ([2.0, 1.0], [2.0, 1.0]),
             ([True, False], [True, False]),
             (["1", "2"], ["1", "2"]),
-            (half, ["0.5", "2"]),
-            (decimals, [str(10**30), str(10**30 + 1)]),
-        ):
-            table = pa.table({"a": [1, 2], "y": labels})
-            with pa.ipc.new_file(str(tmp_path / "data.arrow"), table.schema) as writer:
-                writer.write_table(table)
-            found = read(tmp_path / "data.arrow").labels.tolist()
-            assert (found, type(found[0])) == (expected, type(expected[0]))
+            (pa.array(np.array([0.5, 2.0], np.float16)), ["0.5", "2"]),
+            ([Decimal(10**30), Decimal(10**30 + 1)], [str(10**30), str(10**30 + 1)]),
+        ],
+        ids=str,
+    )
+    def test_labels_keep_their_type(self, labels: object, expected: list[object]) -> None:
+        found = read(io.BytesIO(arrow(a=[1, 2], y=labels))).labels.tolist()
+        assert (found, type(found[0])) == (expected, type(expected[0]))
 
     def test_decimals_are_rounded_correctly(self, tmp_path: Path) -> None:
         texts = ["123456789012345678.1234567", "0.1000000", "-9007199254740993.0000001"]

@@ -10,16 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from novikoff.data import Dataset, ReadOptions, Recipe, read
 from novikoff.errors import DataError
+from tests.data_files import dense
 from tests.real_data import real
-
-pa = pytest.importorskip("pyarrow")
-
 
 DEFAULT = ReadOptions()
 
@@ -30,13 +28,6 @@ def parse(
     return read(io.BytesIO(text.encode()), options, recipe=recipe, labelled=labelled)
 
 
-def dense(data: Dataset) -> npt.NDArray[np.float64]:
-    X = data.X
-    assert isinstance(X, np.ndarray)
-    assert X.flags.c_contiguous
-    return np.asarray(X, np.float64)
-
-
 def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], list[str]]:
     """Names, fields of features and labels, by Python's csv module."""
     raw = path.read_bytes()
@@ -45,8 +36,7 @@ def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], lis
     return header[:label], [row[:label] for row in rows], [row[label] for row in rows]
 
 
-def test_the_room_is_cheap_to_import_and_needs_no_pandas(tmp_path: Path) -> None:
-    pq = pytest.importorskip("pyarrow.parquet")
+def test_the_package_is_quick_to_import_and_needs_no_pandas(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1, None], "b": [True, False], "y": [0.0, 1.0]}), tmp_path / "p")
     code = (
         "import sys, io; from novikoff.data import read, ReadOptions; "
@@ -75,23 +65,49 @@ class TestKnownFiles:
 
 
 class TestLabels:
-    def test_the_default_is_found_by_name(self) -> None:
-        for header, label in (
+    @pytest.mark.parametrize(
+        ("header", "label"),
+        [
             ("Class,a,target,b", "target"),
             ("y,LABEL,b,c", "LABEL"),
             ("a,Y,class,c", "Y"),
             ("a,b,c,d", "d"),
-        ):
-            data = parse(header + "\n1,2,3,4\n5,6,7,8\n")
-            assert data.label == label
-            assert len(data.notes) == 1
-            assert f'"{label}"' in data.notes[0]
-            assert data.names == [name for name in header.split(",") if name != label]
+        ],
+    )
+    def test_the_default_is_found_by_name(self, header: str, label: str) -> None:
+        data = parse(header + "\n1,2,3,4\n5,6,7,8\n")
+        assert data.label == label
+        assert len(data.notes) == 1
+        assert f'"{label}"' in data.notes[0]
+        assert data.names == [name for name in header.split(",") if name != label]
 
-    def test_by_name_or_number(self) -> None:
-        for label, name in ((2, "b"), (1, "a"), ("1", "a"), (-2, "b"), ("2", "2"), ("b", "b")):
-            data = parse("a,b,2\n1,2,3\n4,5,6\n", ReadOptions(label=label))
-            assert (data.label, data.notes) == (name, [])
+    @pytest.mark.parametrize(
+        ("label", "name"), [(2, "b"), (1, "a"), ("1", "a"), (-2, "b"), ("2", "2"), ("b", "b")]
+    )
+    def test_by_name_or_number(self, label: str | int, name: str) -> None:
+        data = parse("a,b,2\n1,2,3\n4,5,6\n", ReadOptions(label=label))
+        assert (data.label, data.notes) == (name, [])
+
+    def test_labels_are_coded_once(self) -> None:
+        data = parse("a,y\n1,5e-1\n2,0.50\n3,0.25\n4,0.5\n")
+        assert data.codes is not None
+        assert data.classes is not None
+        assert (data.classes.tolist(), data.codes.tolist()) == (["0.25", "0.5"], [1, 1, 0, 1])
+        assert data.labels.tolist() == ["0.5", "0.5", "0.25", "0.5"]
+        classes, codes = data.coded_labels
+        assert (classes.tolist(), codes.tolist()) == (["0.25", "0.5"], [1, 1, 0, 1])
+
+    def test_labels_beyond_floats_are_no_classes_of_a_model(self) -> None:
+        data = parse(f"a,y\n1,{2**53 + 1}\n2,0\n")
+        with pytest.raises(DataError, match=r"the stream: .*beyond 2\*\*53"):
+            _ = data.coded_labels
+
+    def test_without_labels_there_are_no_codes(self) -> None:
+        recipe = parse("a,y\n1,0\n2,1\n").recipe
+        data = parse("a\n3\n", recipe=recipe, labelled=False)
+        assert (data.codes, data.classes, data.y) == (None, None, None)
+        with pytest.raises(DataError, match="has no label column"):
+            _ = data.coded_labels
 
     def test_a_label_in_quotes_may_hold_all_but_its_end(self) -> None:
         data = parse('a,y\n1,"\tx "\n2,"x"\n3," y"\n')
@@ -104,11 +120,11 @@ class TestColumns:
         assert data.names == ["c", "a"]
         assert dense(data).tolist() == [[3.0, 1.0]]
 
-    def test_row_names_are_no_feature(self) -> None:
-        for first in (["0", "1"], ["1", "2"], ["ann", "bob"]):
-            data = parse(f'"","a","c"\n"{first[0]}",1,0\n"{first[1]}",2,1\n')
-            assert data.names == ["a"]
-            assert any("no name" in note for note in data.notes)
+    @pytest.mark.parametrize("first", [["0", "1"], ["1", "2"], ["ann", "bob"]], ids=str)
+    def test_row_names_are_no_feature(self, first: list[str]) -> None:
+        data = parse(f'"","a","c"\n"{first[0]}",1,0\n"{first[1]}",2,1\n')
+        assert data.names == ["a"]
+        assert any("no name" in note for note in data.notes)
 
     def test_one_hot_keeps_every_level(self) -> None:
         data = parse("colour,b,c\nred,1,0\nblue,2,1\nred,3,1\n", ReadOptions(one_hot=("colour",)))
@@ -134,6 +150,17 @@ class TestNumbers:
         assert data.rows.tolist() == [*range(1, 201), 202]
         assert dense(data)[-1, 0] == 0.0
 
+    @pytest.mark.parametrize("gap", ["?", " ?", "? ", "\t?\t", '"?"', '" NA"', "", " ", "-nan"])
+    def test_a_missing_value_may_have_blanks_around_it(self, gap: str) -> None:
+        data = parse(f"a,b,c\n1,2,x\n{gap},4,y\n5,6,x\n", ReadOptions(missing="drop"))
+        assert data.rows.tolist() == [1, 3]
+        assert dense(data).tolist() == [[1, 2], [5, 6]]
+
+    @pytest.mark.parametrize("text", ["nan(1)", "NaN(2)", "1e5f", "0x1p3", "１", "1.5.", "--1"])
+    def test_text_that_a_parser_may_take_for_a_number(self, text: str) -> None:
+        with pytest.raises(DataError, match='row 3, column "a" holds "'):
+            parse(f"a,b,c\n1,2,x\n3,4,y\n{text},6,x\n")
+
     def test_decimal_comma(self) -> None:
         data = parse("a;b;c\n1,5;-2,25e1;x\n,5;3;y\n", ReadOptions(decimal=","))
         assert dense(data).tolist() == [[1.5, -22.5], [0.5, 3.0]]
@@ -146,11 +173,11 @@ class TestNumbers:
         assert data.y is not None
         assert data.y.tolist() == ['x, "y"\r\nz', "w"]
 
-    def test_a_field_of_ten_megabytes(self) -> None:
-        for before in (1, 150):  # within the first look, and after it
-            text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
-            data = parse(text, ReadOptions(drop=("b",)))
-            assert dense(data)[:, 0].tolist() == [1] * before + [4, 6]
+    @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
+    def test_a_field_of_ten_megabytes(self, before: int) -> None:
+        text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
+        data = parse(text, ReadOptions(drop=("b",)))
+        assert dense(data)[:, 0].tolist() == [1] * before + [4, 6]
 
     def test_newlines_in_quotes_wherever_a_block_ends(self) -> None:
         labels = [f"{k % 50_000}\n1,\n,2" for k in range(120_000)]
@@ -161,8 +188,9 @@ class TestNumbers:
 
 
 class TestHeader:
-    def test_found_out(self) -> None:
-        for text, names, n_rows in (
+    @pytest.mark.parametrize(
+        ("text", "names", "n_rows"),
+        [
             ("a,b,c\n1,2,3\n", ["a", "b"], 1),
             ("1,2,3\n4,5,6\n", ["x1", "x2"], 2),
             ("a,2000,c\n1,2,3\n", ["a", "2000"], 1),
@@ -170,13 +198,16 @@ class TestHeader:
             ("1,2,Class\n3,4,blue\n", ["1", "2"], 1),
             ("\ufeffa,b\n1,2\n", ["a"], 1),
             ("\n\na , b,c\n\n1,2,3\n\n", ["a", "b"], 1),
-        ):
-            data = parse(text)
-            assert (data.names, len(dense(data))) == (names, n_rows)
-            assert any("no header" in note for note in data.notes) == (names[0] == "x1")
+        ],
+    )
+    def test_a_header_is_found(self, text: str, names: list[str], n_rows: int) -> None:
+        data = parse(text)
+        assert (data.names, len(dense(data))) == (names, n_rows)
+        assert any("no header" in note for note in data.notes) == (names[0] == "x1")
 
-    def test_on_what_evidence(self) -> None:
-        for text, header, noted in (
+    @pytest.mark.parametrize(
+        ("text", "header", "noted"),
+        [
             ("?,red,x\n1,blue,y\n2,red,x\n", False, False),
             ("1,NA,x\n1,2,y\n2,3,x\n", False, False),
             ("a,NA,x\n1,2,y\n2,3,x\n", True, False),
@@ -186,11 +217,13 @@ class TestHeader:
             (",size,kind\nann,large,y\nbob,large,x\n", True, True),
             ("a,b,kind\np,True,y\nq,false,x\n", True, False),
             ("1,2,Class\n3,4,blue\n", True, True),
-        ):
-            data = parse(text, ReadOptions(one_hot=("*",), missing="drop"))
-            assert ("no header: columns are named x1, x2, …" in data.notes) != header
-            assert any("--no-header if it is a row" in note for note in data.notes) == noted
-            assert data.rows[-1] == text.count("\n") - header
+        ],
+    )
+    def test_the_evidence_for_a_header(self, text: str, header: bool, noted: bool) -> None:
+        data = parse(text, ReadOptions(one_hot=("*",), missing="drop"))
+        assert ("no header: columns are named x1, x2, …" in data.notes) != header
+        assert any("--no-header if it is a row" in note for note in data.notes) == noted
+        assert data.rows[-1] == text.count("\n") - header
 
     def test_blanks_as_delimiters(self) -> None:
         options = ReadOptions(delimiter=" ")
@@ -200,11 +233,12 @@ class TestHeader:
         again = parse("b a\n1 2\n", recipe=data.recipe, labelled=False)
         assert dense(again).tolist() == [[2, 1]]
 
-    def test_delimiters(self) -> None:
-        for delimiter in (",", ";", "\t", "|"):
-            text = "a,b,c\n1,2,x\n3,4,y\n".replace(",", delimiter)
-            for options in (DEFAULT, ReadOptions(delimiter=delimiter)):
-                assert dense(parse(text, options)).tolist() == [[1, 2], [3, 4]]
+    @pytest.mark.parametrize("given", [False, True])
+    @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+    def test_delimiters(self, delimiter: str, given: bool) -> None:
+        text = "a,b,c\n1,2,x\n3,4,y\n".replace(",", delimiter)
+        options = ReadOptions(delimiter=delimiter) if given else DEFAULT
+        assert dense(parse(text, options)).tolist() == [[1, 2], [3, 4]]
 
 
 class TestMissing:
@@ -254,15 +288,18 @@ class TestRecipe:
         assert data.y is not None
         assert data.y.tolist() == ["y"]
 
-    def test_what_does_not_fit(self, recipe: Recipe) -> None:
-        for text, message in (
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
             ("a,Class\n1,x\n", 'has no columns "colour", "b" (2 of the 3 that are needed)'),
             ("colour,a,b,Class\nred,1,2,x\nmauve,1,2,x\n", 'row 2, column "colour" holds "mauve"'),
             ("colour,a,b\nred,1,2\n", 'no column "Class" for the label'),
             ("colour,a,b,Class\nred,1,zwei,x\n", 'row 1, column "b" holds "zwei"'),
-        ):
-            with pytest.raises(DataError, match=re.escape(message)):
-                parse(text, recipe=recipe)
+        ],
+    )
+    def test_a_file_that_does_not_fit(self, recipe: Recipe, text: str, message: str) -> None:
+        with pytest.raises(DataError, match=re.escape(message)):
+            parse(text, recipe=recipe)
 
     def test_without_header_and_without_the_label(self) -> None:
         recipe = parse("x,1,2\ny,3,4\n", ReadOptions(label=1, header=False)).recipe

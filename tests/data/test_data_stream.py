@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ from novikoff.data import (
 )
 from novikoff.data.pairs import feature_hash
 from novikoff.errors import ChangedError, DataError
-from tests.property.test_data_pieces import Dripping
+from tests.data_files import Dripping
 
 Row = tuple[list[float], Hashable]
 HASHED = StreamOptions(hash_bits=6)
@@ -65,16 +65,17 @@ def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int
         return rows_of(stream.pieces())
 
 
-def test_a_last_line_counts_with_or_without_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [None, 1, 5, 1 << 20], ids=lambda size: f"{size or 'file'}")
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_a_last_line_counts_with_or_without_its_end(
+    end: bytes, size: int | None, tmp_path: Path
+) -> None:
     path = tmp_path / "two.csv"
-    for end in (b"", b"\n"):
-        content = b"1,.5,y\n2,7,1" + end  # only the second row tells that the first is a header
-        path.write_bytes(content)
-        sources: list[Path | BinaryIO] = [path]
-        for source in sources + [Dripping(content, size) for size in (1, 5, 1 << 20)]:
-            with open_stream(source) as stream:
-                assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
-                assert stream.names == ["1", ".5"]
+    content = b"1,.5,y\n2,7,1" + end  # only the second row shows that the first is a header
+    path.write_bytes(content)
+    with open_stream(path if size is None else Dripping(content, size)) as stream:
+        assert rows_of(stream.pieces()) == [([2.0, 7.0], 1)]
+        assert stream.names == ["1", ".5"]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,10 @@ CHANGES: list[tuple[Callable[[bytes], bytes], str]] = [
 ]
 
 
-def test_another_file_is_not_gone_on_with(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "sentence"), CHANGES, ids=["shorter", "changed", "other"])
+def test_another_file_is_not_gone_on_with(
+    change: Callable[[bytes], bytes], sentence: str, tmp_path: Path
+) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(CONTENTS["plain"])
     with open_stream(path) as stream:
@@ -167,10 +171,9 @@ def test_another_file_is_not_gone_on_with(tmp_path: Path) -> None:
     path.write_bytes(CONTENTS["plain"] + b"7,8,p\n")  # more rows are welcome
     with open_stream(path, state=state) as stream:
         assert len(rows_of(stream.pieces())) == 26
-    for change, sentence in CHANGES:
-        path.write_bytes(change(CONTENTS["plain"]))
-        with pytest.raises(ChangedError, match=sentence):
-            open_stream(path, state=state)
+    path.write_bytes(change(CONTENTS["plain"]))
+    with pytest.raises(ChangedError, match=sentence):
+        open_stream(path, state=state)
 
 
 def many_rows(form: str, labels: Sequence[str]) -> bytes:
@@ -433,17 +436,17 @@ BAD_ROWS = [
 ]
 
 
-def test_rows_before_a_bad_one_are_given() -> None:
-    for content, sentence, n_rows in BAD_ROWS:
-        found, flaw = list[Row](), ""
-        try:
-            with open_stream(io.BytesIO(content)) as stream:
-                for piece in stream.pieces():
-                    found += rows_of(iter([piece]))
-        except DataError as error:
-            flaw = str(error)
-        assert re.search(sentence, flaw), (content[:60], flaw)
-        assert len(found) == n_rows, content[:60]
+@pytest.mark.parametrize(("content", "sentence", "n_rows"), BAD_ROWS, ids=lambda x: str(x)[:40])
+def test_rows_before_a_bad_one_are_given(content: bytes, sentence: str, n_rows: int) -> None:
+    found, flaw = list[Row](), ""
+    try:
+        with open_stream(io.BytesIO(content)) as stream:
+            for piece in stream.pieces():
+                found += rows_of(iter([piece]))
+    except DataError as error:
+        flaw = str(error)
+    assert re.search(sentence, flaw), flaw
+    assert len(found) == n_rows
 
 
 class TestNames:
@@ -465,11 +468,13 @@ class TestNames:
             assert piece.position(2).dropped == 2
             assert stream.names == ["a", "b"]
 
-    def test_the_hash_is_that_of_its_authors(self) -> None:
-        # Vectors of Fowler, Noll and Vo, folded by hand.
-        for name, h in ((b"", 0xCBF29CE484222325), (b"foobar", 0x85944171F73967E8)):
-            for bits in (1, 16, 31):
-                assert feature_hash(name, bits) == (h >> bits ^ h) % 2**bits
+    @pytest.mark.parametrize("bits", [1, 16, 31])
+    @pytest.mark.parametrize(
+        ("name", "h"), [(b"", 0xCBF29CE484222325), (b"foobar", 0x85944171F73967E8)]
+    )
+    def test_the_hash_is_that_of_its_authors(self, name: bytes, h: int, bits: int) -> None:
+        """Vectors of Fowler, Noll and Vo, folded by hand."""
+        assert feature_hash(name, bits) == (h >> bits ^ h) % 2**bits
 
     def test_names_are_hashed_and_added_up(self) -> None:
         ((row, label),) = streamed(b"spam free:1 money:2.5 free:3\n", StreamOptions(hash_bits=4))
@@ -527,55 +532,66 @@ class TestPrediction:
         with pytest.raises(DataError, match="line 1 has more features than the model's 4"):
             list(read_pieces(io.BytesIO(b"1 4:5\n"), recipe=recipe).pieces())
 
-    def test_numbered_features_may_have_labels_of_text(self) -> None:
-        content = b"spam 1:2 3:1\nham 2:1\n"
-        recipe = self.learned(content).recipe(4)
-        for rows, codes in ((content, [0, 1]), (b"1:2 3:1\n2:1\n", [-1, -1])):
-            reader = read_pieces(io.BytesIO(rows), recipe=recipe, classes=["ham", "spam"])
-            (piece,) = reader.pieces()
-            assert piece is not None
-            assert sp.csr_array(piece.X).toarray().tolist() == [[0, 2, 0, 1], [0, 0, 1, 0]]
-            assert piece.codes.tolist() == codes
+    @pytest.mark.parametrize(
+        ("rows", "codes"),
+        [(b"spam 1:2 3:1\nham 2:1\n", [0, 1]), (b"1:2 3:1\n2:1\n", [-1, -1])],
+        ids=["labelled", "unlabelled"],
+    )
+    def test_numbered_features_may_have_labels_of_text(self, rows: bytes, codes: list[int]) -> None:
+        recipe = self.learned(b"spam 1:2 3:1\nham 2:1\n").recipe(4)
+        reader = read_pieces(io.BytesIO(rows), recipe=recipe, classes=["ham", "spam"])
+        (piece,) = reader.pieces()
+        assert piece is not None
+        assert sp.csr_array(piece.X).toarray().tolist() == [[0, 2, 0, 1], [0, 0, 1, 0]]
+        assert piece.codes.tolist() == codes
 
-    def test_rows_of_another_form(self) -> None:
+    @pytest.mark.parametrize(
+        ("content", "sentence"),
+        [
+            (b"a,b\n1,2\n", "nor of the form label feature:value"),
+            (b"", "is empty"),
+            (b"# nothing\n", "has no rows"),
+            (b"spam viagra:nan\n", "is missing"),
+        ],
+    )
+    def test_rows_of_another_form(self, content: bytes, sentence: str) -> None:
         recipe = self.learned(CONTENTS["names"]).recipe(4)
-        for content, sentence in {
-            b"a,b\n1,2\n": "nor of the form label feature:value",
-            b"": "is empty",
-            b"# nothing\n": "has no rows",
-            b"spam viagra:nan\n": "is missing",
-        }.items():
-            with pytest.raises(DataError, match=sentence):
-                list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
+        with pytest.raises(DataError, match=sentence):
+            list(read_pieces(io.BytesIO(content), recipe=recipe).pieces())
 
 
-def test_streams_that_are_refused() -> None:
-    for options, content, sentence in (
+@pytest.mark.parametrize(
+    ("options", "content", "sentence"),
+    [
         (StreamOptions(ReadOptions(missing="mean")), b"a,y\n1,2\n", "which a stream does not have"),
         (StreamOptions(ReadOptions(drop=("a",))), b"1 1:2\n", "--drop does not apply to svmlight"),
         (StreamOptions(), b"", "is empty"),
         (HASHED, b"a,y\n1,2\n", "--hash does not apply"),
         (StreamOptions(ReadOptions(one_hot=("a",))), b"a,y\nu,2\n", "write text as features"),
         (StreamOptions(), b"a,y\n", "header but no rows"),
-    ):
-        with pytest.raises(DataError, match=sentence):
-            open_stream(io.BytesIO(content), options)
+    ],
+)
+def test_streams_that_are_rejected(options: StreamOptions, content: bytes, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        open_stream(io.BytesIO(content), options)
 
 
-def test_a_state_that_is_none() -> None:
-    for state in ({}, {"form": "NamedRows"}, {"position": [0, 0, 0, 0], "form": "CsvTable"}):
-        with pytest.raises(DataError, match="does not say how its stream was read"):
-            open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
+@pytest.mark.parametrize(
+    "state", [{}, {"form": "NamedRows"}, {"position": [0, 0, 0, 0], "form": "CsvTable"}], ids=str
+)
+def test_an_invalid_state(state: dict[str, object]) -> None:
+    with pytest.raises(DataError, match="does not say how its stream was read"):
+        open_stream(io.BytesIO(b"a,y\n1,2\n"), state={"format": "csv", **state})
 
 
-def test_one_bad_row_among_thousands_is_found() -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_one_bad_row_among_thousands_is_found(end: str) -> None:
     rows = ["a,y", *["1,0", "2,1"] * 3000, "x,1", *["1,0"] * 3000, ""]
-    for end in ("\n", "\r\n", "\r"):
-        content = io.BytesIO(end.join(rows).encode())
-        with open_stream(content, StreamOptions(skip_bad=True)) as stream:
-            pieces = [piece for piece in stream.pieces() if piece is not None]
-        assert sum(map(len, pieces)) == 9000
-        assert [piece.end.row for piece in pieces if piece.refused] == [6001]
+    content = io.BytesIO(end.join(rows).encode())
+    with open_stream(content, StreamOptions(skip_bad=True)) as stream:
+        pieces = [piece for piece in stream.pieces() if piece is not None]
+    assert sum(map(len, pieces)) == 9000
+    assert [piece.end.row for piece in pieces if piece.refused] == [6001]
 
 
 def test_gzip_comes_in_pieces_too(tmp_path: Path) -> None:
@@ -611,15 +627,23 @@ def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) 
         open_stream("-")
 
 
-def test_integer_labels_that_floats_do_not_tell_apart_are_refused() -> None:
-    large = 2**53 + 1
-    rows = [f"1,{large}\n2,0\n".encode(), f"{large} 1:1\n0 1:2\n".encode()]
-    rows.append(f'{{"y": {large}, "a": 1}}\n{{"y": 0, "a": 2}}\n'.encode())
-    for content in (b"a,y\n" + rows[0], *rows[1:]):
-        with (
-            open_stream(io.BytesIO(content)) as stream,
-            pytest.raises(DataError, match=rf"row 1 has the label {large}"),
-        ):
-            list(stream.pieces())
-        with open_stream(io.BytesIO(content), StreamOptions(text_labels=True)) as stream:
-            assert rows_of(stream.pieces())[0][1] == str(large)
+LARGE = 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"a,y\n1,{LARGE}\n2,0\n",
+        f"{LARGE} 1:1\n0 1:2\n",
+        f'{{"y": {LARGE}, "a": 1}}\n{{"y": 0, "a": 2}}\n',
+    ],
+    ids=["csv", "svmlight", "jsonl"],
+)
+def test_integer_labels_that_are_not_exact_as_floats_are_rejected(content: str) -> None:
+    with (
+        open_stream(io.BytesIO(content.encode())) as stream,
+        pytest.raises(DataError, match=rf"row 1 has the label {LARGE}"),
+    ):
+        list(stream.pieces())
+    with open_stream(io.BytesIO(content.encode()), StreamOptions(text_labels=True)) as stream:
+        assert rows_of(stream.pieces())[0][1] == str(LARGE)

@@ -67,7 +67,7 @@ def test_rows_are_the_same_on_disk(tmp_path: Path, form: str) -> None:
         while isinstance(base, np.ndarray):
             base = base.base
         assert isinstance(base, mmap.mmap)
-        assert part.flags.writeable  # kernels have one version of it
+        assert part.flags.writeable  # loops are compiled for writable arrays
         assert data.labels.tolist() == memory.labels.tolist()
         assert (data.names, data.recipe) == (memory.names, memory.recipe)
         assert [note for note in data.notes if "--cache" not in note] == memory.notes
@@ -104,14 +104,16 @@ def test_a_file_replaced_under_the_same_size_and_time_is_read_anew(tmp_path: Pat
     assert read(path, cache=cache).labels.tolist() == [1, 0]
 
 
-def test_a_damaged_cache_is_written_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "content"), [("manifest.json", b"{}"), ("X.npy", b"what"), ("codes.npy", b"")]
+)
+def test_a_damaged_cache_is_written_again(name: str, content: bytes, tmp_path: Path) -> None:
     path, cache = tmp_path / "a.csv", tmp_path / "cache"
     path.write_bytes(b"a,y\n1,0\n3,1\n")
     read(path, cache=cache)
     (folder,) = cache.iterdir()
-    for name, content in (("manifest.json", b"{}"), ("X.npy", b"what"), ("codes.npy", b"")):
-        (folder / name).write_bytes(content)
-        assert dense(read(path, cache=cache).X).tolist() == [[1.0], [3.0]]
+    (folder / name).write_bytes(content)
+    assert dense(read(path, cache=cache).X).tolist() == [[1.0], [3.0]]
 
 
 def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -133,11 +135,11 @@ def test_temporary_arrays_are_removed_at_the_end(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["rows.csv"]
 
 
-def test_options_that_need_all_rows_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [ReadOptions(one_hot=("*",)), ReadOptions(missing="mean")])
+def test_options_that_need_all_rows_are_rejected(options: ReadOptions, tmp_path: Path) -> None:
     path = written(tmp_path / "rows.csv", "csv")
-    for options in (ReadOptions(one_hot=("*",)), ReadOptions(missing="mean")):
-        with pytest.raises(DataError, match="needs all rows in memory"):
-            read(path, options, cache=tmp_path / "cache")
+    with pytest.raises(DataError, match="needs all rows in memory"):
+        read(path, options, cache=tmp_path / "cache")
 
 
 def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
@@ -160,9 +162,14 @@ def test_a_folder_of_parquet_is_one_table(tmp_path: Path) -> None:
         read(folder)
 
 
-def test_sizes() -> None:
-    for text, size in {"500MB": 500_000_000, "1.5GiB": 3 << 29, "1e9": 10**9, "7k": 7000}.items():
-        assert parse_size(text) == size
+@pytest.mark.parametrize(
+    ("text", "size"), [("500MB", 500_000_000), ("1.5GiB", 3 << 29), ("1e9", 10**9), ("7k", 7000)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+def test_a_size_that_is_none() -> None:
     with pytest.raises(DataError, match="not a size"):
         parse_size("1GB of it")
 

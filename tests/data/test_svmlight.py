@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from novikoff.data import Dataset, ReadOptions, pairs, read
 from novikoff.errors import DataError
+from tests.data_files import sparse
 
 datasets = pytest.importorskip("sklearn.datasets")
 
@@ -30,16 +31,45 @@ def rows_of(n: int, width: int, seed: int = 0) -> sp.csr_array:
     return sp.csr_array(dense)
 
 
-def sparse(data: Dataset) -> list[list[float]]:
-    assert not isinstance(data.X, np.ndarray)
-    assert data.X.indices.dtype == np.int32
-    rows: list[list[float]] = data.X.toarray().tolist()
-    return rows
-
-
 def svm(text: str | bytes) -> Dataset:
     content = text.encode() if isinstance(text, str) else text
     return read(io.BytesIO(content), ReadOptions(format="svmlight"))
+
+
+SENTENCES = [
+    (b"", " is empty."),
+    (b"\n# no\n", " is empty: it has no rows."),
+    (b"1\n", " has no features: all of its rows are empty."),
+    (
+        b"1 1:1\n\n1 1:2  x:y\n",
+        ', line 3, column 8: "x:y" has an index that is not a whole number from 0.',
+    ),
+    (
+        b"1 1:1\r\n\t1 3:2 2:4\n",
+        ', line 2, column 8: "2:4" comes after 3; indices must ascend.',
+    ),
+    (
+        b"1 1:1\n1,2 1:1\n",
+        ', line 2, column 1 has several labels, "1,2"; one is expected.',
+    ),
+    (
+        b"1 1:1\r1 1:infinity\n",
+        ', row 2 (line 2), column "1" is infinite or beyond the range of float64.',
+    ),
+    (
+        b"# a\n1 7:1 8:-inf\n",
+        ', row 1 (line 2), column "8" is infinite or beyond the range of float64.',
+    ),
+    (
+        b"1 0000000001:1\n1 00000000001:1\n",
+        ', line 2, column 3: "00000000001:1" has an index above 2147483647.',
+    ),
+    (
+        b"1 1:1\n1 5:1 2147483648:1\n",
+        ', line 2, column 7: "2147483648:1" has an index above 2147483647.',
+    ),
+    (b"# a\n1 7:1\n\nnan 7:1\n", ", line 4 has the label nan."),
+]
 
 
 class TestReadSvmlight:
@@ -86,44 +116,11 @@ class TestReadSvmlight:
             svm(b"1 1:2 # \0\n")
 
     @pytest.mark.usefixtures("quick")
-    def test_sentences(self) -> None:
-        for text, sentence in (
-            (b"", " is empty."),
-            (b"\n# no\n", " is empty: it has no rows."),
-            (b"1\n", " has no features: all of its rows are empty."),
-            (
-                b"1 1:1\n\n1 1:2  x:y\n",
-                ', line 3, column 8: "x:y" has an index that is not a whole number from 0.',
-            ),
-            (
-                b"1 1:1\r\n\t1 3:2 2:4\n",
-                ', line 2, column 8: "2:4" comes after 3; indices must ascend.',
-            ),
-            (
-                b"1 1:1\n1,2 1:1\n",
-                ', line 2, column 1 has several labels, "1,2"; one is expected.',
-            ),
-            (
-                b"1 1:1\r1 1:infinity\n",
-                ', row 2 (line 2), column "1" is infinite or beyond the range of float64.',
-            ),
-            (
-                b"# a\n1 7:1 8:-inf\n",
-                ', row 1 (line 2), column "8" is infinite or beyond the range of float64.',
-            ),
-            (
-                b"1 0000000001:1\n1 00000000001:1\n",
-                ', line 2, column 3: "00000000001:1" has an index above 2147483647.',
-            ),
-            (
-                b"1 1:1\n1 5:1 2147483648:1\n",
-                ', line 2, column 7: "2147483648:1" has an index above 2147483647.',
-            ),
-            (b"# a\n1 7:1\n\nnan 7:1\n", ", line 4 has the label nan."),
-        ):
-            with pytest.raises(DataError) as caught:
-                svm(text)
-            assert str(caught.value) == f"the stream{sentence}"
+    @pytest.mark.parametrize(("text", "sentence"), SENTENCES)
+    def test_sentences(self, text: bytes, sentence: str) -> None:
+        with pytest.raises(DataError) as caught:
+            svm(text)
+        assert str(caught.value) == f"the stream{sentence}"
 
     @pytest.mark.usefixtures("quick")
     def test_rows_with_missing_values_are_dropped(self) -> None:

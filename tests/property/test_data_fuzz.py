@@ -1,4 +1,4 @@
-"""Any table comes back bit for bit, and no bytes bring up anything but a sentence."""
+"""Any table comes back bit for bit, and any bytes are read or rejected with a DataError."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import struct
 from typing import Literal
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from novikoff.data import ReadOptions, read
 from novikoff.errors import DataError
-from tests.data.test_data_bad_files import npy, npz, parquet
-
-pa = pytest.importorskip("pyarrow")
+from tests.data_files import arrow, npy, npz, parquet
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = (
@@ -105,13 +102,6 @@ def test_an_integer_is_held_exactly_or_refused(value: int, before: int) -> None:
         return
     assert isinstance(data.X, np.ndarray)
     assert int(data.X[-1, 0]) == value
-
-
-def arrow(**columns: object) -> bytes:
-    stream, table = io.BytesIO(), pa.table(columns)
-    with pa.ipc.new_file(stream, table.schema) as writer:
-        writer.write_table(table)
-    return stream.getvalue()
 
 
 TEXT = b'a,b,"c ""d"""\n1,2.5,x\n3,,"y\nz"\n-1e3,NA,x\n'

@@ -24,6 +24,7 @@ from novikoff.data import Dataset, ReadOptions, StreamOptions, open_stream, read
 from novikoff.data.compiled_pairs import parse_pairs
 from novikoff.data.numbers import is_exact_text
 from novikoff.errors import DataError
+from tests.data_files import Dripping
 
 NUMBERS = (
     *("0", "1", "-1", "2.5", "-0.125", "1e3", "+7", ".5", "5.", "1e-5", "0.1", "1e-320"),
@@ -139,17 +140,6 @@ def check_pieces(case: Case, folder: Path) -> bool:
         else:
             assert whole == other, case
     return isinstance(whole, Rows)
-
-
-class Dripping(io.BytesIO):
-    """A pipe that gives a few bytes at a time."""
-
-    def __init__(self, text: bytes, size: int) -> None:
-        super().__init__(text)
-        self._size = size
-
-    def read1(self, size: int | None = -1, /) -> bytes:
-        return super().read1(self._size)
 
 
 def streamed(case: Case, size: int) -> tuple[list[object], str]:

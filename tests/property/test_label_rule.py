@@ -27,7 +27,7 @@ from novikoff.errors import DataError
 from novikoff.jobs.stream_run import StreamRun
 from novikoff.jobs.stream_session import StreamSession
 from tests.cli.conftest import inside
-from tests.property.test_data_pieces import Dripping
+from tests.data_files import Dripping
 
 # Columns of labels as they are written, and how many classes they are, by hand.
 COLUMNS: list[tuple[list[str], int]] = [
@@ -170,18 +170,22 @@ def test_labels_of_arrays(tmp_path: Path, labels: list[float]) -> None:
     assert (found, [*map(type, found)]) == (expected, [*map(type, expected)])
 
 
-def test_labels_of_rows_that_are_left_out_do_not_count(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("csv", b"a,y\n,word\n1,1\n2,1.0\n3,2\n"),
+        ("svmlight", b"0.5 1:nan\n1 1:1\n1.0 1:2\n2 1:3\n"),
+    ],
+)
+def test_labels_of_rows_that_are_left_out_do_not_count(
+    form: str, content: bytes, tmp_path: Path
+) -> None:
     """A dropped row whose label is a word does not make text of all others."""
-    options = ReadOptions(missing="drop")
-    for form, content in {
-        "csv": b"a,y\n,word\n1,1\n2,1.0\n3,2\n",
-        "svmlight": b"0.5 1:nan\n1 1:1\n1.0 1:2\n2 1:3\n",
-    }.items():
-        path = tmp_path / form
-        path.write_bytes(content)
-        expected = read(path, ReadOptions(format=form, missing="drop")).labels.tolist()
-        assert expected == [1, 1, 2]
-        assert learned(path, ReadOptions(format=form, missing=options.missing)) == expected
+    path, options = tmp_path / form, ReadOptions(format=form, missing="drop")
+    path.write_bytes(content)
+    expected = read(path, options).labels.tolist()
+    assert expected == [1, 1, 2]
+    assert learned(path, options) == expected
 
 
 def test_labels_that_come_late_are_of_their_own_kind(tmp_path: Path) -> None:

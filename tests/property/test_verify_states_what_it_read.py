@@ -193,7 +193,7 @@ def test_several_fields_are_changed(folder: Path, data: st.DataObject) -> None:
     ],
 )
 def test_means_without_their_policy_make_no_sense(folder: Path, change: dict[str, object]) -> None:
-    with pytest.raises(DataError, match='"missing" that makes no sense'):
+    with pytest.raises(DataError, match='invalid "missing"'):
         Recipe.from_json({**BASE, **change})
     assert not check(folder, {**BASE, **change})
 

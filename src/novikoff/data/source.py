@@ -84,6 +84,7 @@ class Source:
         self._file: BinaryIO | None = None
         self._flow: Iterator[bytes] | None = None
         self._taken = b""  # the head of a pipe, which `flow` has still to give
+        self._all: memoryview | None = None
         self._fd: int | None = None
         self.origin = 0  # the offset of the next byte that a pipe gives
         self._owned = isinstance(path, str | os.PathLike) and os.fspath(path) != "-"
@@ -126,11 +127,13 @@ class Source:
         return status.st_size, status.st_mtime_ns
 
     def view(self) -> memoryview:
-        """Return all bytes: a regular file is mapped into memory, other sources are read."""
+        """Return all bytes: a regular file is mapped into memory, other sources are read once."""
         if self.regular and not self.packed and self._fd is not None:
             return memoryview(mmap.mmap(self._fd, 0, access=mmap.ACCESS_READ))
-        with readable_errors(self.name):
-            return memoryview(b"".join(self.flow()))
+        if self._all is None:
+            with readable_errors(self.name):
+                self._all = memoryview(b"".join(self.flow()))
+        return self._all
 
     def bytes_at(self, begin: int, end: int) -> bytes:
         """Return bytes of a regular file, without unpacking them."""
