@@ -1,8 +1,13 @@
-"""One seed is one run: estimators, the study, the command and the theory give the same bits."""
+"""One seed is one run: every interface gives the same bits.
+
+The interfaces are the estimators, the study, the commands, nv.stream, nv.regret, the lab, the
+theory and the cluster.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +17,11 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.counts import Trace
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options
 from novikoff.page.question import Question
-from novikoff.page.study import pocket_answer
+from novikoff.page.study import pocket_answer, run_answer
 from tests.cli.conftest import inside
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -111,3 +117,89 @@ def test_the_lab_finds_the_rule_of_the_estimator(seed: int) -> None:
     clf = nv.Pocket(random_state=seed, max_updates=1000).fit(X, y)
     assert told["errors"] == clf.n_errors_
     np.testing.assert_array_equal([told["w"][:2]], clf.coef_)
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("order", ["cyclic", "permuted", "random", "max_residual"])
+def test_the_lab_steps_through_the_run_of_the_estimator(order: str, seed: int) -> None:
+    X, y = [[0, 0], [0, 1], [1, 0], [1, 1], [3, 2]], [-1, -1, -1, 1, 1]
+    points = [[*x, label] for x, label in zip(X, y, strict=True)]
+    question = Question.from_json({"points": points, "order": order, "seed": seed})
+    run = run_answer(question)["run"]
+    clf = nv.Perceptron(order=order, random_state=seed, trace=True).fit(X, y)
+    assert isinstance(clf.trace_, Trace)
+    assert run["index"] == clf.trace_.index.tolist()
+    assert run["weights"][-1] == [*clf.coef_[0].tolist(), *clf.intercept_.tolist()]
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_regret_compares_with_the_rule_of_the_pocket(seed: int) -> None:
+    X, y = IRIS[50:, 2:], SPECIES[50:]
+    found = nv.regret(X, y, nv.Perceptron(), random_state=seed)
+    clf = nv.Pocket(random_state=seed).fit(X, y)
+    np.testing.assert_array_equal(found.rule_mistakes[0], np.cumsum(clf.predict(X) != y))
+    assert found.errors_lower_bound == clf.errors_lower_bound_
+
+
+def blocks(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    """The rows in blocks of seven."""
+    return [(X[k : k + 7], y[k : k + 7]) for k in range(0, len(X), 7)]
+
+
+# How a learner can learn the rows of a stream, one pass in the given order.
+STREAMS: dict[str, Callable[[nv.Perceptron, Any, Any, Path], object]] = {
+    "learn_one": lambda clf, X, y, path: [
+        clf.learn_one(x, label) for x, label in zip(X, y.tolist(), strict=True)
+    ],
+    "partial_fit": lambda clf, X, y, path: clf.partial_fit(X, y, classes=np.unique(y)),
+    "nv.stream of examples": lambda clf, X, y, path: [
+        *nv.stream(zip(X, y.tolist(), strict=True), clf)
+    ],
+    "nv.stream of blocks": lambda clf, X, y, path: [*nv.stream(blocks(X, y), clf)],
+    "nv.stream of a file": lambda clf, X, y, path: [*nv.stream(csv_of(X, y, path), clf)],
+}
+
+
+# partial_fit knows all classes before the first row, and a stream does not. With two classes this
+# makes no difference, as the sign predicts.
+STREAM_CASES = [
+    (how, name)
+    for how in STREAMS
+    for name, (_, y) in DATA.items()
+    if how != "partial_fit" or len(np.unique(y)) == 2
+]
+
+
+@pytest.mark.parametrize(("how", "name"), STREAM_CASES)
+def test_a_stream_is_learned_in_one_way(how: str, name: str, tmp_path: Path) -> None:
+    """Every way to learn a stream ends with the weights of the command's model."""
+    X, y = DATA[name]
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    X, y = X[shuffled], y[shuffled]
+    clf = nv.Perceptron()
+    STREAMS[how](clf, X, y, tmp_path)
+    model = tmp_path / "stream.novikoff"
+    done = inside("stream", csv_of(X, y, tmp_path), "--save", model, "--quiet")
+    assert done.code == 0, done.said
+    loaded = nv.load(model)
+    assert isinstance(loaded, nv.Perceptron)
+    np.testing.assert_array_equal(loaded.coef_, clf.coef_)
+    np.testing.assert_array_equal(loaded.intercept_, clf.intercept_)
+    assert loaded.n_mistakes_ == clf.n_mistakes_
+
+
+@pytest.mark.parametrize("name", ["iris, setosa", "iris, three species"])
+def test_rows_on_a_cluster_get_the_verdict_and_the_model_of_arrays(name: str) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    from tests.cluster.cases import local_rows
+
+    X, y = DATA[name]
+    rows = local_rows(X, y, [])
+    for label in np.unique(y).tolist():
+        own, there = nv.separate(X, y, positive=label), nv.separate(rows, positive=label)
+        assert own.certificate == there.certificate
+    if name == "iris, setosa":
+        found = study(rows)
+        clf = nv.MaxMargin().fit(X, y)
+        assert found.rule == "largest margin"
+        np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)

@@ -19,29 +19,29 @@ from novikoff.formats.model_file import ESTIMATORS
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-# Old enough for every runtime of the last years, new enough for all operators used.
+# These versions have all operators that are used, and every recent runtime supports them.
 _OPSET, _IR_VERSION = 17, 8
-_MAX_BYTES: Final = 2**31 - 2**20  # the limit of protobuf
+_MAX_BYTES: Final = 2**31 - 2**20  # the size limit of protobuf
 
 
 def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write the rules of a fitted estimator as an ONNX model.
 
-    Its input "X" is a matrix of doubles of shape (rows, n_features). Its outputs are "label" and
-    "scores", as ``predict`` and ``decision_function`` return them. Integers become int64, floats
-    double, strings strings. A file that is there is replaced with ``force`` only.
+    The input "X" is a matrix of doubles of shape (rows, n_features). The outputs are "label" and
+    "scores", as ``predict`` and ``decision_function`` return them. Labels that are integers become
+    int64, floats become double, strings stay strings. An existing file is replaced only with
+    ``force``.
 
-    Scores agree with novikoff's up to rounding: the runtime may add the products of a row
-    in another order. Labels can differ only where that matters, that is where a score (or for
-    several classes the difference of two) is not larger than the rounding error of its sum,
-    about n_features·10⁻¹⁶·Σ|xⱼwⱼ|. Where sums are exact, as they are for small integers, all
-    agree, ties among them: a score of 0 is the negative class, and among equals the first
-    class wins.
+    Scores agree with novikoff's up to rounding, because the runtime may add the products of a row
+    in a different order. Labels can differ only if a score (or for several classes the difference
+    of two scores) is not larger than the rounding error of its sum, about
+    n_features·10⁻¹⁶·Σ|xⱼwⱼ|. If sums are exact, as they are for small integers, all labels agree,
+    also for ties: a score of 0 is the negative class, and the first of equal classes wins.
 
     Raises
     ------
     OnnxExportError
-        If the model is not fitted, or no ONNX graph can do what it does.
+        If the model is not fitted, or if its rules cannot be an ONNX graph.
     ImportError
         If the package onnx is not installed: ``pip install 'novikoff[onnx]'``.
     OutputError
@@ -65,7 +65,7 @@ not fitted.
 
 
 def _rules_of(model: object) -> Model:
-    """The rules of an estimator; OnnxExportError says why there is no graph of them."""
+    """Return the rules of an estimator; OnnxExportError if they cannot be exported."""
     kind = type(model)
     if kind.__name__ not in ESTIMATORS or not kind.__module__.startswith("novikoff."):
         raise OnnxExportError(
@@ -86,20 +86,21 @@ def _rules_of(model: object) -> Model:
     return rules
 
 
-# From X to "scores" and the code of the class; capitals are constants.
+# The graphs compute "scores" and the code of the class from X. Names in capitals are constants.
 _TWO_CLASSES: Final = """
     products = MatMul (X, COEF)
     scores = Add (products, INTERCEPT)
     positive = Greater (scores, ZERO)
     code = Cast <to = 7> (positive)
-"""  # 7 is int64
+"""  # 7 is ONNX's number for int64
 _ONE_VS_REST: Final = """
     products = MatMul (X, COEF)
     scores = Add (products, INTERCEPT)
     code = ArgMax <axis = 1, keepdims = 0> (scores)
 """
-# One vote per pair; sums of margins decide among equals, as in `OneVsOne`. A class gets 1 for
-# each 1 on its positive side, and on its negative side for each 0. 11 is double.
+# Each pair of classes gives a vote; the sums of the scores decide between equal votes, as in
+# `OneVsOne`. A class gets a vote if the rule is positive on its positive side, or not positive on
+# its negative side. 11 is ONNX's number for double.
 _ONE_VS_ONE: Final = """
     products = MatMul (X, COEF)
     margins = Add (products, INTERCEPT)
@@ -160,7 +161,7 @@ def _graph_of(rules: Model, kind: str, names: object) -> ModelProto:
 
 
 def _label_values(classes: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
-    """The labels in a type that ONNX has; numpy's own strings are objects to it."""
+    """Return the labels in a type that ONNX has; NumPy strings must be objects for it."""
     labels = classes.tolist()
     types = {type(label) for label in labels}
     values = np.array(labels, dtype=object if types == {str} else None)

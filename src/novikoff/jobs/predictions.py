@@ -1,4 +1,4 @@
-"""The predictions of a model, as CSV, for the rows of a file or a pipe as they come."""
+"""The predictions of a model for the rows of a file or a pipe, as lines of CSV."""
 
 from __future__ import annotations
 
@@ -20,24 +20,37 @@ if TYPE_CHECKING:
 
 @dataclass
 class Predictions:
-    """A line for each row of a reader.
+    """Predicts the rows of a reader, a line of CSV for each row.
 
-    A class for "the rest" stands for all labels that the model does not know.
+    If the model has a class for "the rest", this class stands for all labels that the model does
+    not know.
+
+    Attributes
+    ----------
+    record, reader
+        The model and the rows.
+    scores : bool
+        Whether the lines include the scores.
+    only_differing : bool
+        Whether only the rows whose label differs from the prediction get a line, with the label.
+    rows, labelled, differing : int
+        The rows predicted so far, the rows among them with a label that the model could predict,
+        and the rows among these whose label differs from the prediction.
     """
 
     record: ModelRecord
     reader: RowStream
-    scores: bool = False  # whether they are wanted
-    only_differing: bool = False  # rows whose label is another than predicted, with that label
-    rows: int = 0  # predicted so far
-    labelled: int = 0  # of them, those with a label that the model could give
-    differing: int = 0  # of those, the ones with another label than it gives
+    scores: bool = False
+    only_differing: bool = False
+    rows: int = 0
+    labelled: int = 0
+    differing: int = 0
 
     def pieces(self) -> Generator[str]:
-        """CSV, a piece at a time; empty text now and then while a pipe is silent.
+        """Yield CSV, a piece at a time, and empty text now and then while a pipe is silent.
 
-        A row whose score is 0 gets the negative class. DataError if a row cannot be read, or its
-        score is beyond the range of float64.
+        A row whose score is 0 gets the negative class. DataError if a row cannot be read, or if its
+        score exceeds the range of float64.
         """
         with self.reader:
             for piece in self.reader.pieces():
@@ -48,7 +61,7 @@ class Predictions:
             )
 
     def notes(self) -> list[str]:
-        """What is to be said when all rows have been predicted."""
+        """Return notes about the labels, once all rows have been predicted."""
         found: list[str] = []
         table = (self.record.preprocessing or {}).get("family") == "table"
         if self.rows and self.labelled == self.rows:
@@ -66,7 +79,7 @@ class Predictions:
         return [*found, *self.reader.notes]
 
     def _lines(self, piece: Piece) -> str:
-        """The lines of some rows, after a heading if they are the first."""
+        """Return the lines of some rows, with a heading before the first row."""
         model, out = self.record.model, io.StringIO()
         try:
             labels: list[object] = model.predict(piece.X).tolist()
@@ -91,7 +104,7 @@ class Predictions:
         return out.getvalue()
 
     def _compare(self, labels: list[object], piece: Piece) -> list[object]:
-        """Count what differs; the label of each row as it was given, or None."""
+        """Count the labels that differ; return the label of each row, or None."""
         rest = (self.record.data or {}).get("rest")
         known = set(self.record.model.classes.tolist())
         given = [label if rest is None or label in known else rest for label in piece.labels]
@@ -102,7 +115,7 @@ class Predictions:
         return [None if code < 0 else given[code] for code in piece.codes.tolist()]
 
     def _refuse(self, piece: Piece) -> None:
-        """Raise an error that names the first row whose score is beyond float64."""
+        """Raise an error that names the first row whose score exceeds the range of float64."""
         for i, number in enumerate(piece.rows.tolist()):
             try:
                 self.record.model.predict(piece.X[i : i + 1])

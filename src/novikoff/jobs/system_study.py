@@ -1,4 +1,4 @@
-"""Answer what is asked about the system of inequalities in a file."""
+"""Read a file of inequalities, and solve the system in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,23 @@ from novikoff.systems.system import system_of
 
 @dataclass(frozen=True)
 class SystemOptions:
-    """What is asked about a system; ``objective`` is "file", or such as "max 3 tea + bread"."""
+    """What is asked about a system of inequalities.
+
+    Attributes
+    ----------
+    point, method : str
+        Which point is wanted, and by which method, as in `novikoff.solve`.
+    keep : sequence of str
+        The names of rows that a relaxation must keep.
+    all_conflicts : bool
+        Whether to find several conflicts that share no row.
+    objective : str or None
+        "file" for the objective in the file, or an objective such as "max 3 tea + bread".
+    budget : float or None
+        A limit in seconds.
+    format : str or None
+        The format of the file; None finds it out.
+    """
 
     point: str = "any"
     method: str = "auto"
@@ -36,20 +52,38 @@ class SystemOptions:
 
 @dataclass(frozen=True)
 class SystemStudy:
-    """The answer to what was asked about a system, and the file that it is about."""
+    """The answer to what was asked about a system, and the file that it is about.
+
+    Attributes
+    ----------
+    solution : Solution
+        The answer.
+    source, file
+        The name of the file, and its contents.
+    asked : SystemOptions
+        What was asked.
+    conflicts : Conflicts or None
+        Several conflicts that share no row, if they were asked for.
+    optimum : Optimum or None
+        The solution of the linear program, if there is an objective.
+    files : mapping
+        The files that were written, by their role.
+    seconds : float
+        The time that reading and solving took.
+    """
 
     solution: Solution
     source: str
     file: SystemFile
     asked: SystemOptions
-    conflicts: Conflicts | None = None  # several that share no row, if they were asked for
+    conflicts: Conflicts | None = None
     optimum: Optimum | None = None
-    files: Mapping[str, str] = field(default_factory=dict)  # what was written, by its role
+    files: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
 
     @property
     def kind(self) -> str:
-        """Of the system, or of its linear program where that is undecided."""
+        """The kind of the solution; "undecided" if the linear program is undecided."""
         undecided = self.optimum is not None and self.optimum.kind == "undecided"
         return "undecided" if undecided else self.solution.kind
 
@@ -61,7 +95,7 @@ class SystemStudy:
 
     @property
     def answers(self) -> Sequence[Solution]:
-        """The answer, or one for each conflict."""
+        """The solution, or one solution for each conflict."""
         several = () if self.conflicts is None else self.conflicts.solutions
         return several or (self.solution,)
 
@@ -72,16 +106,16 @@ class SystemStudy:
 
     @property
     def exact_w(self) -> Sequence[Fraction] | None:
-        """The point: the best one, where there is an objective."""
+        """The point; with an objective, the optimal point."""
         return (self.optimum or self.solution).exact_w
 
 
 def study_system(
     path: str, options: SystemOptions, show: Callable[[str, None], None]
 ) -> SystemStudy:
-    """Read a file and answer what is asked about its system.
+    """Read a file and solve its system.
 
-    DataError or ValueError says in a sentence what is wrong with the file or the question.
+    DataError or ValueError if something is wrong with the file or with the options.
     """
     began = time.perf_counter()
     show(f"reading {path}", None)
@@ -99,8 +133,8 @@ def study_system(
 
 
 @dataclass
-class _Told(Limits):
-    """Limits that say how things stand whenever they are asked, for long work."""
+class _ReportingLimits(Limits):
+    """Limits that call ``tell`` whenever they are checked, so that progress is shown."""
 
     tell: Callable[[], None] = lambda: None
 
@@ -112,14 +146,14 @@ class _Told(Limits):
 def _answers(
     stated: LinearSystem | Arrays, options: SystemOptions, tell: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
-    """The answer, and with it the best value and all conflicts, where they are asked for."""
+    """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
 
     def limits() -> Limits:
-        return _Told(seconds=options.budget, tell=tell)
+        return _ReportingLimits(seconds=options.budget, tell=tell)
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:
-        best = optimise(_with_objective(stated, options.objective), limits())
+        best = optimise(_with_objective_text(stated, options.objective), limits())
         return best.solution, best, None
     system = system_of(stated)
     found, several = (
@@ -131,12 +165,14 @@ def _answers(
     return found, None, several
 
 
-def _with_objective(stated: LinearSystem | Arrays, text: str) -> LinearSystem:
+def _with_objective_text(stated: LinearSystem | Arrays, text: str) -> LinearSystem:
     if isinstance(stated, Arrays):
         raise ValueError("arrays have no names for an objective: use nv.linear_program.")
     if text != "file":
         maximise, (terms, constant) = parse_objective(text, stated.variables)
         return replace(stated, objective=terms, maximise=maximise, constant=constant)
     if stated.objective is None:
-        raise ValueError('there is no objective in the file; say one, as "max 3 tea + 2 bread".')
+        raise ValueError(
+            'there is no objective in the file: give one, for instance "max 3 tea + 2 bread".'
+        )
     return stated

@@ -133,7 +133,7 @@ class Pocket(LinearLearner):
         no hyperplane is better.
     certificate_ : ErrorBound, or list of them
         The proof of the lower bound, which `verify` checks against all of X and y. With one-vs-one,
-        a proof is about the rows of two classes, and rows of other classes take no part.
+        a proof is about the rows of two classes only.
     history_ : array of shape (k, 2), or list of them
         Numbers of updates, and the mistakes of the pocket after them, where a row on the hyperplane
         is a mistake. With "textbook" there is an entry for each update; else for each change of
@@ -240,7 +240,7 @@ class Pocket(LinearLearner):
         given: tuple[npt.ArrayLike | None, npt.ArrayLike | None],
         sample_weight: npt.ArrayLike | None,
     ) -> Limits:
-        """Fit every rule; the limits that are returned say whether Ctrl-C was pressed."""
+        """Fit every rule; return the limits, which say whether Ctrl-C was pressed."""
         limits = Limits(updates=self.max_updates, seconds=self.max_seconds)
         before = (
             self.model_.prediction_weights() if self.warm_start and "_held" in vars(self) else None
@@ -277,7 +277,7 @@ class Pocket(LinearLearner):
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
-        """Fit every rule where the rows are."""
+        """Fit every rule on a cluster."""
         check_parameters(self)
         plain = {"class_weight": None, "warm_start": False}
         labels = check_remote(self, rows, plain, *others)

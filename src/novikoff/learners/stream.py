@@ -1,6 +1,6 @@
-"""``nv.stream``: a scikit-learn estimator on a stream of rows.
+"""``nv.stream``: learn a stream of rows with a scikit-learn estimator.
 
-Commands use `novikoff.jobs.stream_session`, and never import this.
+Commands use `novikoff.jobs.stream_session` and never import this module: it imports scikit-learn.
 """
 
 from __future__ import annotations
@@ -37,34 +37,38 @@ def stream(
     options: ReadOptions | None = None,
     hash_bits: int | None = None,
 ) -> Generator[Progress]:
-    """Learn from a stream, one row at a time: predict, then learn (A5).
+    """Learn from a stream one row at a time: predict the row, then learn it (A5).
 
     The learner can be used between two records. On a separable stream of two classes it makes
-    at most R²/γ² mistakes, however long the stream is (B4); meanwhile γ ≤ ‖w‖/(t·μ) after t
-    updates, so that each record bounds the margin that is possible.
+    at most R²/γ² mistakes, however long the stream is (B4). After t updates γ ≤ ‖w‖/(t·μ), so that
+    each record has an upper bound on the margin.
 
     Parameters
     ----------
     source : path, "-", binary file, or iterable
-        A file or pipe of rows; or pairs (x, y) of an example, a vector or a dict, and its label;
-        or pairs (X, y) of rows and their labels.
+        A file or pipe of rows, pairs (x, y) of an example (a vector or a dict) and its label, or
+        pairs (X, y) of a block of rows and their labels.
     learner : Perceptron, optional
-        By default a new one, of which only the records tell.
+        The learner. By default a new one; then only the records are available.
     classes : sequence of labels, optional
-        All labels there will be. By default classes are taken in as they appear.
+        All labels that the stream will have. By default classes are added as they appear.
     every : int, optional
-        The rows between two records; by default a record comes after 1, 2, 4, 8, … rows. The
-        last row has one in any case.
+        The number of rows between two records. By default there is a record after 1, 2, 4, 8, …
+        rows. The last row always has a record.
     options : ReadOptions, optional
         How a file is read.
     hash_bits : int, optional
-        Hash the names of features of a file to 2^bits columns.
+        Hash the names of the features in a file to 2^bits columns.
 
     Yields
     ------
     Progress
-        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far. Before a
-        TypeError, a ValueError or a `novikoff.data.DataError`, the rows before are learned.
+        Rows, mistakes, error, recent error, updates, ‖w‖ and the bound on γ so far.
+
+    Raises
+    ------
+    TypeError, ValueError, DataError
+        If a row cannot be read or learned. The rows before it have been learned.
 
     Examples
     --------
@@ -107,20 +111,20 @@ def stream(
 
 
 def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRun:
-    """A run that goes on from what a learner knows."""
+    """Return a run that starts from the model of a learner."""
     check_parameters(learner)
     try:
         streams(learner)
     except AttributeError as error:
         raise ValueError(str(error)) from None
-    class_factor(learner.class_weight, None)  # refuses 'balanced'
+    class_factor(learner.class_weight, None)  # rejects 'balanced' with an error
     known = linear(learner.model_) if learner.__sklearn_is_fitted__() else None
     if known is not None:
         labels = known.classes.tolist()
         if classes is not None and set(classes) != set(labels):
             raise ValueError(
-                f"The classes given are {list(classes)}, but the learner knows {labels}: leave "
-                "them out, or begin with a new learner."
+                f"The classes given are {list(classes)}, but the learner has learned {labels}: "
+                "pass no classes, or a new learner."
             )
         classes = classes if grows(learner) else labels
     return StreamRun(
@@ -138,7 +142,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
 def _learn_file(
     session: StreamSession, learner: Perceptron, stops: Sequence[int]
 ) -> Generator[None]:
-    """Learn the rows of a file or pipe; the learner has what was learned, also after an error."""
+    """Learn the rows of a file or pipe; after an error the learner has the rows before it."""
     with contextlib.closing(session):
         try:
             for _ in session.learn(every=stops):
@@ -151,14 +155,14 @@ def _learn_file(
 def _learn_pairs(
     source: object, learner: Perceptron, run: StreamRun, stops: Sequence[int]
 ) -> Generator[None]:
-    """Learn examples or blocks of rows."""
+    """Learn examples, or blocks of rows."""
     parts = source if isinstance(source, tuple) else (source,)
     if any(isinstance(x, np.ndarray) or sp.issparse(x) or hasattr(x, "columns") for x in parts):
         raise TypeError(
-            f"The source is {_kind(source)}: put rows and labels together in a list, [(X, y)]."
+            f"The source is {_kind(source)}: pass rows and labels as a list of a pair, [(X, y)]."
         )
     if not isinstance(source, Iterable):
-        raise TypeError(f"The source is {_kind(source)}, from which no rows can be taken.")
+        raise TypeError(f"The source is {_kind(source)}, which cannot be iterated over.")
     for number, item in enumerate(source, start=1):
         if not isinstance(item, Sequence) or isinstance(item, str | bytes) or len(item) != 2:
             raise TypeError(
@@ -192,7 +196,7 @@ def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = No
 
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
-    """One example by the learner itself, much faster than as a block; the run counts."""
+    """Learn one example by the learner, much faster than as a block, and count it in the run."""
     number = run.rows + 1
     if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
         raise ValueError(
@@ -204,14 +208,14 @@ def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun)
         scores, code = learn_example(learner, x, y, run.classes)
     except ValueError as error:
         raise ValueError(f"Row {number} of the stream cannot be learned: {error}") from None
-    # A third class, or a later one, is not foreseen; of two the sign is predicted (B4).
+    # The first row of a third or later class is a mistake; with two classes the sign predicts (B4).
     model = linear(learner.model_)
     novel = len(model.classes) > max(2, known)
     run.count(model, novel | (model.scheme.choose_or_tie(scores[None, :]) != code))
 
 
 def _kind(value: object) -> str:
-    """What something is, for a sentence."""
+    """Return what an object is, for an error message."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     name = "array" if isinstance(value, np.ndarray) else type(value).__name__
