@@ -14,8 +14,9 @@ it as misclassified, while `predict` gives it the negative class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -144,6 +145,21 @@ def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
 
 
 # Verdicts.
+
+
+def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """An HTML table for notebooks, whose first column names the rows.
+
+    >>> html_table([("a", "1 < 2")])
+    '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr>\
+</table>'
+    """
+    left = 'style="text-align:left"'
+    lines = ["".join(f"<th {left}>{escape(cell)}</th>" for cell in head)] if head else []
+    for name, *cells in rows:
+        values = "".join(f"<td {left}>{escape(cell)}</td>" for cell in cells)
+        lines.append(f"<th {left}>{escape(name)}</th>{values}")
+    return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
 def hyperplane(*, fit_intercept: bool, noun: str = "hyperplane") -> str:
@@ -346,14 +362,20 @@ def run_ending(*, clean: bool, period: int | None) -> str:
 
 
 def verdict_claim(proof: Certificate) -> str:
-    """What the certificate of a verdict proves, with the hypotheses."""
+    """What the certificate of a verdict proves, with the hypotheses and the numbers."""
     sides = f"{proof.positive!r} from {_negative(proof)}"
     clause = verdict_clause(proof.kind, _stated_hyperplane(proof), sides)
     weakly = {
         "quasi-separable": " strictly, but one separates them weakly, some rows of them strictly",
         "inseparable": ", not even weakly",
     }.get(proof.kind, "")
-    return f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
+    said = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
+    if proof.margin is not None:
+        said += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
+        if proof.mistake_bound is not None:
+            said += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
+        said += "."
+    return said
 
 
 def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:

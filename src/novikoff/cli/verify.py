@@ -83,7 +83,7 @@ def command(certificate: str, data: str, **values: object) -> None:
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, _recipe(proofs, asked))),
-            *(("holds", _claim(proof)) for proof in others),
+            *(("holds", proof.claim()) for proof in others),
             *_model(certificate, proofs),
         ]
     )
@@ -144,7 +144,7 @@ def _check_on_cluster(
             hear(f"checking {proof.positive}", None)
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
-    claims = [("holds", _claim(proof)) for proof in others]
+    claims = [("holds", proof.claim()) for proof in others]
     notes = [("", note) for note in [*_ignored(data, recipe), *_stated(recipe)]]
     label = f" · label {rows.source.recipe.label}" if rows.source.recipe else ""
     return [("data", f"{data} · {size}{label}"), *notes, *claims]
@@ -237,16 +237,3 @@ def _own_means(dataset: Dataset) -> list[str]:
         mean = repr(math.fsum(x / len(values) for x in values)) if values else "not there"
         found.append(f"{mean} in column {quoted(dataset.names[j])}")
     return [f"the mean of the values that are there is {', '.join(found)}"]
-
-
-def _claim(proof: Certificate | ErrorBound) -> str:
-    """The claim with its hypotheses, and the numbers that are proved with it."""
-    from novikoff.proofs.certificate import Certificate
-
-    claim = proof.claim()
-    if not isinstance(proof, Certificate) or proof.margin is None:
-        return claim
-    text = f"{claim} γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
-    if proof.mistake_bound is not None:
-        text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
-    return f"{text}."

@@ -17,7 +17,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from numbers import Real
 from typing import Any, Literal, TypeAlias
 
@@ -224,12 +223,7 @@ on its wrong side separates at most 1 row and contains the other 3
 
     def _repr_html_(self) -> str:
         """The summary as a table, for notebooks."""
-        cells = (
-            f'<tr><th style="text-align:left">{escape(heading)}</th>'
-            f'<td style="text-align:left">{escape(text)}</td></tr>'
-            for heading, text in self._lines()
-        )
-        return f"<table>{''.join(cells)}</table>"
+        return sentences.html_table(self._lines())
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         index = None if self.data is None else self.data.index

@@ -156,6 +156,8 @@ class Pocket(LinearLearner):
     >>> clf.n_errors_, clf.errors_lower_bound_, clf.optimal_
     (1, 1, True)
     >>> nv.verify(clf.certificate_, X, y)
+    'Every hyperplane with a bias misclassifies at least 1 row, 1 against 0, in 4 rows of 2 \
+columns.'
 
     With "textbook", the weights are a sum of signed rows (x, 1).
 

@@ -72,7 +72,7 @@ class GeometricMargin:
     multipliers: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate(Proof):
     """The proof of a verdict on labelled rows, which anyone can check with the data alone (C2-C4).
 
@@ -203,7 +203,7 @@ def verify(
     y: object = None,
     sample_weight: npt.ArrayLike | None = None,
     **system: object,
-) -> None:
+) -> str:
     """Check a certificate against the data that it is about, in exact arithmetic.
 
     Parameters
@@ -217,6 +217,11 @@ def verify(
     **system
         The other parts of a system: A_eq, c_eq, lower, upper, strict.
 
+    Returns
+    -------
+    str
+        The claim that holds, with its hypotheses and numbers.
+
     Raises
     ------
     CertificateError
@@ -228,6 +233,8 @@ def verify(
     >>> import novikoff as nv
     >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
     >>> nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
+    "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
+rows of 1 column. γ is in [0.31622776601683383, 0.3162277660168447], ⌊R²/γ²⌋ is at most 170."
     """
     if isinstance(certificate, SystemCertificate):
         certificate.verify(X, y, **system)
@@ -240,6 +247,7 @@ def verify(
             "verify() checks one Certificate, ErrorBound or SystemCertificate, not "
             f"{type(certificate).__name__}; from_json() makes a certificate from text."
         )
+    return certificate.claim()
 
 
 def integer_mistake_bound(radius: float, gamma: float) -> int | None:

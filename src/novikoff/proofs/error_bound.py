@@ -27,7 +27,7 @@ from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ErrorBound(Proof):
     """The proof of a lower bound on the mistakes of every hyperplane, which anyone can check.
 

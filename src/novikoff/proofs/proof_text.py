@@ -69,6 +69,13 @@ class Proof:
     kinds: ClassVar[tuple[str, ...]]
     kinds_of_others: ClassVar[str] = ""  # ends the error about a text of another kind
 
+    def claim(self) -> str:
+        """Return the proved claim as a sentence with its hypotheses."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.claim()}>"
+
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON values, and a checksum, which every change of them breaks."""
         body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write(self)}

@@ -59,7 +59,7 @@ class Radius:
     multipliers: tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SystemCertificate(Proof):
     """The proof that a system of inequalities is feasible or infeasible, which anyone can check.
 

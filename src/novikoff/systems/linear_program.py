@@ -24,7 +24,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
-from novikoff.sentences import digits_down, digits_up, unbounded_clause
+from novikoff.sentences import digits_down, digits_up, html_table, unbounded_clause
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
@@ -82,6 +82,16 @@ class Optimum:
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The answer as a table, for notebooks: the optimal point and the dual variables."""
+        if self.kind == "infeasible" or self.w is None:
+            return html_table([("answer", str(self))])
+        names = self.solution.system.stated.variables
+        rows = [("answer", str(self))]
+        rows += [(str(name), f"{value:.6g}") for name, value in zip(names, self.w, strict=False)]
+        rows += [(row.name, f"dual variable {row.multiplier}") for row in self.dual]
+        return html_table(rows)
 
 
 def linear_program(

@@ -15,7 +15,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
 from novikoff.proofs.system_statement import Statement
-from novikoff.sentences import conflict_clause, digits_down
+from novikoff.sentences import conflict_clause, digits_down, html_table
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
 from novikoff.systems.least_squares import least_squares
@@ -23,6 +23,8 @@ from novikoff.systems.system import System
 
 # A sentence names at most this many rows or variables.
 _MAX_NAMED = 6
+# A table for notebooks has at most this many rows or variables.
+_MAX_IN_TABLE = 20
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,20 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The answer as a table, for notebooks: the point, or the rows of the conflict."""
+        rows = [("answer", str(self))]
+        if self.kind == "infeasible":
+            rows += [(row.name, f"multiplier λ = {row.multiplier}") for row in self.conflict]
+        elif self.w is not None:
+            names = self.system.stated.variables
+            rows += [
+                (str(name), f"{value:.6g}") for name, value in zip(names, self.w, strict=False)
+            ]
+        more = len(rows) - 1 - _MAX_IN_TABLE
+        rows = rows[: _MAX_IN_TABLE + 1]
+        return html_table([*rows, ("", f"and {more:,} more")] if more > 0 else rows)
 
     def __str__(self) -> str:
         n = self.system.e

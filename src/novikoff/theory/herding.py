@@ -129,7 +129,7 @@ def herd(
     >>> outside = nv.herd(square, target=[2, 1])
     >>> outside.verdict.kind, outside.bound is None
     ('separable', True)
-    >>> nv.verify(outside.verdict.certificate, [*square, [2, 1]], [0, 0, 0, 0, 1])
+    >>> outside.verdict.certificate.verify([*square, [2, 1]], [0, 0, 0, 0, 1])
     """
     points = check_matrix(features)
     if not isinstance(points, np.ndarray) or 0 in points.shape:

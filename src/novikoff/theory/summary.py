@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple, cast
 
 from novikoff.core.orders import BY_NAME, Order
@@ -12,6 +11,7 @@ from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.sentences import (
     digits_down,
     digits_up,
+    html_table,
     hyperplane,
     kind_in_words,
     large,
@@ -100,7 +100,7 @@ class Summary:
 
     def _repr_html_(self) -> str:
         facts, table = self._facts(), self._table()
-        return _html(facts) + _html(table[1:], head=table[0])
+        return html_table(facts) + html_table(table[1:], head=table[0])
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
@@ -199,14 +199,6 @@ def aligned(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
     for row in table:
         cells = zip(row, sides, widths, strict=True)
         yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
-
-
-def _html(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
-    """An HTML table whose first column names the rows."""
-    lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)] if head else []
-    for name, *cells in rows:
-        lines.append(f"<th>{escape(name)}</th><td>{'</td><td>'.join(map(escape, cells))}</td>")
-    return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
 def _short_name(order: str | Sequence[int] | Order) -> str:
