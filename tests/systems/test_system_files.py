@@ -436,7 +436,7 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("npz", npz(A_data=[1.0], c=np.ones(1)), "do not make a CSR matrix"),
     ("npz", npz(A_data=[1.0], A_indices=[5], A_indptr=[0, 1], A_shape=[1, 2], c=[1.0]), "CSR"),
     ("npz", npz(A=np.ones((2, 2))), "c is missing"),
-    ("npz", npz(A=np.ones((2, 2)), c=np.ones(3)), "one per row of A is needed, 2"),
+    ("npz", npz(A=np.ones((2, 2)), c=np.ones(3)), "c has 3 numbers, but needs 2: one per row of A"),
     ("npz", npz(A=np.ones(2), c=np.ones(2)), "A "),
     ("npz", npz(A=np.array([[1.0, np.nan]]), c=np.ones(1)), "row 0, column 1"),
     ("npz", npz(A=np.ones((1, 1)), c=np.array([-np.inf])), "c[0] is -inf"),

@@ -94,7 +94,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """The perceptron once more, with a trace."""
     from novikoff.geometry.largest_margin import separator
     from novikoff.report import plots
-    from novikoff.theory.run import run_perceptron
+    from novikoff.theory.run import run_from_zero
 
     if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
@@ -107,7 +107,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
     each, options = _each_row(found), found.options
     problem = each.rows.with_signs(found.model.sides[each.codes, 0])
-    ran = run_perceptron(
+    ran = run_from_zero(
         problem, options.order, random_state=options.seed, trace=True, reference=w_star,
         max_updates=MAX_TRACED_UPDATES,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from novikoff.systems.matrices import lengths_in_units
 from novikoff.systems.system import System, split
 
 # An absolute error that is far above what products lose by underflow.
-_UNDERFLOW_ERROR = 2.0**-1000
+_LOST_BY_UNDERFLOW = 2.0**-1000
 
 
 def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
@@ -98,8 +98,8 @@ def _least_slack(
     at = exact.numbers(system.homogeneous(w)).near
     with np.errstate(all="ignore"):  # if a number is NaN, all rows are computed exactly
         own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
-        own[~((own > _UNDERFLOW_ERROR) & (own < math.inf))] = math.nan
-        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _UNDERFLOW_ERROR) + _UNDERFLOW_ERROR
+        own[~((own > _LOST_BY_UNDERFLOW) & (own < math.inf))] = math.nan
+        slack, sizes = X @ at, abs(X) @ (np.abs(at) + _LOST_BY_UNDERFLOW) + _LOST_BY_UNDERFLOW
         slop = sizes * (system.p + 9) * 2.0**-51
         slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
         close = rows[~(slack - slop > (slack + slop).min())]

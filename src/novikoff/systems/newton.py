@@ -78,9 +78,8 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
             yield found._replace(point=moved)
             return
         aim = _next_aim(found, first, is_patient=steps <= _PATIENCE)
-        top, bottom = (
-            (1, 0) if aim is None else aim.as_integer_ratio()
-        )  # the first step asks about −b alone
+        # The first step has no r: its right sides are −b.
+        top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()
         trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
         decided = point_or_conflict(
             trial, limits, floats=False, start=found.rows if len(found.rows) else None

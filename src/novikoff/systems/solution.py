@@ -142,9 +142,8 @@ class Solution:
     ended: str = ""
     no_point_within: float = 0.0
     proof: SystemCertificate | None = field(default=None, repr=False)
-    seconds: float | None = field(
-        default=None, repr=False
-    )  # time for each attribute computed later
+    # The time for each attribute that is computed later.
+    seconds: float | None = field(default=None, repr=False)
 
     @property
     def certificate(self) -> SystemCertificate | None:
@@ -159,7 +158,7 @@ class Solution:
             proof = replace(proof, radius=known["radius_proof"])
         return proof
 
-    @property
+    @cached_property
     def conflict(self) -> tuple[NamedRow, ...]:
         """An irreducible infeasible subset (IIS) of the rows; empty unless infeasible."""
         claim = None if self.proof is None else self.proof.conflict

@@ -124,7 +124,9 @@ irreducible infeasible subset, IIS).
     if not (isinstance(method, str) or callable(method)):
         raise ValueError(f"method must be a name or a function, not {method!r}.")
     if point == "nearest" and method != "auto":
-        raise ValueError('point="nearest" is for method="auto": the others propose any point.')
+        raise ValueError(
+            'point="nearest" needs method="auto": the other methods propose any point.'
+        )
     seconds = check_budget(budget)
     system = system_of(stated_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep))
     start = None if w0 is None else check_vector(w0, system.p, "w0", "variable", finite=True)

@@ -116,7 +116,7 @@ def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = Fal
     if one:
         vector = np.full(n, vector[0])
     if vector.shape != (n,) or np.ndim(values) > 1:
-        raise ValueError(f"{name} has {len(vector)} numbers: one per {per} is needed, {n}.")
+        raise ValueError(f"{name} has {len(vector)} numbers, but needs {n}: one per {per}.")
     reject_where(np.isnan(vector), name, "NaN")
     reject_where(np.isinf(vector) & finite, name, "infinite: a finite number is needed")
     return vector

@@ -12,7 +12,7 @@ import numpy as np
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.geometry.separability import Verdict, separate
-from novikoff.theory.run import run_perceptron
+from novikoff.theory.run import run_from_zero
 
 StreamName: TypeAlias = Literal["doubling", "unbounded", "bounded"]
 
@@ -92,7 +92,7 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
 
 def _cumulative_mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
     """The number of mistakes after each row of one pass."""
-    ran = run_perceptron(pose(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
+    ran = run_from_zero(pose(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
     trace, wrong = ran.traces[0], np.zeros(len(y), dtype=np.int64)
     wrong[trace.step[trace.margin <= 0.0]] = 1
     return np.cumsum(wrong)

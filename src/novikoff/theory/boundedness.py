@@ -21,7 +21,7 @@ from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.proofs import exact
 from novikoff.theory.rounding import float_above, plus_root_above, rational, square_norm
-from novikoff.theory.run import run_perceptron
+from novikoff.theory.run import run_from_zero
 
 # At most this many determinants of sets of independent rows are computed.
 _MAX_SETS = 20_000
@@ -236,7 +236,7 @@ def watch_weights(
         ends.append(ran.W[:, 0].copy())
         return False
 
-    ran = run_perceptron(
+    ran = run_from_zero(
         problem, order, max_epochs=int(max_epochs), random_state=random_state, trace=True,
         after_epoch=keep,
     )  # fmt: skip

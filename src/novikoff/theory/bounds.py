@@ -277,7 +277,7 @@ def translated_bound(
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or len(rows) == 0 or {rows.shape[1], len(c)} != {len(w)}:
         shapes = f"{rows.shape}, {w.shape} and {c.shape}"
-        raise ValueError(f"X, coef and shift must have as many columns, not the shapes {shapes}.")
+        raise ValueError(f"X, coef and shift must have the same number of columns, not {shapes}.")
     if not (np.isfinite(rows).all() and math.isfinite(intercept)):
         raise ValueError("X and the intercept must be finite.")
     _require_positive("margin s", s)

@@ -14,8 +14,8 @@ from novikoff.core.rows import Vector
 from novikoff.core.scaling import Scaling
 from novikoff.geometry.separability import Verdict, VerdictData, separate
 from novikoff.sentences import digits_down, digits_up, large
-from novikoff.theory.run import run_perceptron
-from novikoff.theory.summary import MAX_EPOCHS, aligned
+from novikoff.theory.run import run_from_zero
+from novikoff.theory.summary import MAX_RUN_EPOCHS, aligned_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Normalisations:
 
     def __str__(self) -> str:
         head = ("features", "R", "γ", "⌊R²/γ²⌋", "mistakes")
-        return "\n".join(aligned([head, *map(_cells, self.rows)], "<>>>>"))
+        return "\n".join(aligned_lines([head, *map(_cells, self.rows)], "<>>>>"))
 
     __repr__ = __str__
 
@@ -142,7 +142,7 @@ def _mistakes_until_clean(verdict: Verdict) -> int | None:
     """The perceptron's mistakes on separable data; None if 1,000 epochs are not enough."""
     if verdict.kind != "separable":
         return None
-    ran = run_perceptron(cast(VerdictData, verdict.data).problem, max_epochs=MAX_EPOCHS)
+    ran = run_from_zero(cast(VerdictData, verdict.data).problem, max_epochs=MAX_RUN_EPOCHS)
     return ran.mistakes if ran.converged else None
 
 

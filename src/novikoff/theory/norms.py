@@ -134,7 +134,7 @@ def p_norm_margin(
     q, matrix, labels = dual_exponent(p), check_matrix(X), check_labels(y)
     kinds = distinct_labels(labels)
     if len(kinds) != 2:
-        raise ValueError(f"y has {len(kinds)} kinds of labels, but a margin is about two.")
+        raise ValueError(f"y has {len(kinds)} kinds of labels, but a margin needs two classes.")
     if len(labels) != matrix.shape[0]:
         raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
     problem = pose(

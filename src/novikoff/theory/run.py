@@ -14,7 +14,7 @@ from novikoff.core.stops import Limits
 from novikoff.core.training import load_loop, train_rule
 
 
-def run_perceptron(
+def run_from_zero(
     problem: Problem,
     order: str | Sequence[int] | Order = "cyclic",
     *,

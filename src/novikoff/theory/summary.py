@@ -18,10 +18,10 @@ from novikoff.sentences import (
     run_ending,
     verdict_clause,
 )
-from novikoff.theory.run import run_perceptron
+from novikoff.theory.run import run_from_zero
 
 # A run in one order stops after this many epochs, or this many seconds.
-MAX_EPOCHS, _MAX_RUN_SECONDS = 1000, 5.0
+MAX_RUN_EPOCHS, _MAX_RUN_SECONDS = 1000, 5.0
 # The name of an order is cut to this many characters in the table.
 _MAX_NAME = 40
 
@@ -94,7 +94,7 @@ class Summary:
 
     def __str__(self) -> str:
         lines = [f"{name:<9}{value}" for name, value in self._facts()]
-        return "\n".join([*lines, "", *aligned(self._table(), "<>><")])
+        return "\n".join([*lines, "", *aligned_lines(self._table(), "<>><")])
 
     __repr__ = __str__
 
@@ -184,8 +184,8 @@ def summary(
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
     problem, runs = cast(VerdictData, verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
-        ran = run_perceptron(
-            problem, order, max_epochs=MAX_EPOCHS, max_seconds=_MAX_RUN_SECONDS,
+        ran = run_from_zero(
+            problem, order, max_epochs=MAX_RUN_EPOCHS, max_seconds=_MAX_RUN_SECONDS,
             random_state=random_state,
         )  # fmt: skip
         name = _short_name(order)
@@ -193,7 +193,7 @@ def summary(
     return Summary(verdict, problem.n, problem.p - 1, runs)
 
 
-def aligned(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
     """The lines of a table with aligned columns: to the right for ">", to the left for "<"."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:

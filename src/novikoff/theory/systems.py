@@ -87,7 +87,8 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
     _require(distance=distance, radius=radius, shift=shift)
     if shift >= 2.0 * radius:
         raise ValueError(
-            f"A shift of {shift} leaps over a ball of radius {radius}: it must be below twice that."
+            f"A shift of {shift} is too large for a ball of radius {radius}: it must be below "
+            "twice the radius."
         )
     delta = rational(shift)
     return float_above(rational(distance) ** 2 / (delta * (2 * rational(radius) - delta)))

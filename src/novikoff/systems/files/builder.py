@@ -49,12 +49,12 @@ class FileLine(NamedTuple):
         return DataError(f"{self.source}, line {self.line:,}: {sentence}")
 
 
-def lines_of(text: str) -> Iterator[str]:
-    r"""The lines of a text with their ends, one at a time: a list of short lines takes gigabytes.
+def each_line(text: str) -> Iterator[str]:
+    r"""Yield the lines of a text with their ends; a list of many short lines would take gigabytes.
 
     Examples
     --------
-    >>> [*lines_of("a\nb\r\n\rc")]
+    >>> [*each_line("a\nb\r\n\rc")]
     ['a\n', 'b\r\n', '\r', 'c']
     """
     return (found[0] for found in _LINE.finditer(text))

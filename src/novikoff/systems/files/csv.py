@@ -24,8 +24,8 @@ from novikoff.systems.files.builder import (
     FileLine,
     ModelBuilder,
     SystemFile,
+    each_line,
     exact_number,
-    lines_of,
 )
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
@@ -72,9 +72,9 @@ def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
     Reading stops at the first row without a sign in its column. That row is an error anyway, and a
     file of millions of lines that is no system need not be read.
     """
-    first = next((line for line in lines_of(text) if line.strip()), "")
+    first = next((line for line in each_line(text) if line.strip()), "")
     delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
+    reader = csv.reader(each_line(text), delimiter=delimiter, strict=True)
     records: list[tuple[int, list[str]]] = []
     try:
         for cells in reader:

@@ -29,8 +29,8 @@ from novikoff.systems.files.builder import (
     ModelBuilder,
     SystemFile,
     bound_number,
+    each_line,
     exact_number,
-    lines_of,
 )
 
 _SECTIONS: Final = {
@@ -99,7 +99,7 @@ def parse_objective(text: str, variables: tuple[str, ...]) -> tuple[bool, Sum]:
 def _tokens(text: str) -> Iterator[_Token]:
     """Yield the tokens of a file; the name of a section is recognised at the start of a line."""
     line = 0
-    for line, full in enumerate(lines_of(text), 1):
+    for line, full in enumerate(each_line(text), 1):
         rest = full.partition("\\")[0].rstrip()
         section = _SECTION.match(rest)
         at = 0

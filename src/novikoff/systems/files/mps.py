@@ -21,8 +21,8 @@ from novikoff.systems.files.builder import (
     ModelBuilder,
     SystemFile,
     bound_number,
+    each_line,
     exact_number,
-    lines_of,
 )
 
 _MPS_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
@@ -67,7 +67,7 @@ class _MpsParser:
             "RANGES": self._ranges,
             "BOUNDS": self._bound,
         }
-        for number, full in enumerate(lines_of(text), 1):
+        for number, full in enumerate(each_line(text), 1):
             line = full.rstrip("\r\n")
             self.place = self.place._replace(line=number)
             if not line.strip() or line.startswith(("*", "$")):

@@ -25,8 +25,9 @@ from novikoff.systems.methods.attempt import (
 
 # The perceptron's loop computes ⟨row, w⟩ without a constant. The constants c_i are therefore an
 # additional column −c_i/S, whose weight is S = 2²⁰⁰: ⟨[a_i, −c_i/S], (w, S)⟩ = ⟨a_i, w⟩ − c_i. An
-# update changes this weight by τ·c_i/S. That is far below the distance from S to the next float, so
-# that rounding leaves the weight exactly at S.
+# update changes this weight by τ·c_i/S. As long as |τ·c_i| < 2³⁴⁷, that is less than half the
+# distance from S to the next float, so that rounding leaves the weight exactly at S. Larger numbers
+# spoil the proposal, not the answer, which is verified.
 _CONSTANT_WEIGHT = 2.0**200
 # After this many halvings, δ is below the rounding error of its first value.
 _HALVINGS = 50
