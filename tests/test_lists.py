@@ -34,8 +34,8 @@ def test_pictures() -> None:
 
 
 def test_formats() -> None:
-    assert sorted(options._FORMATS) == sorted(FORMATS)
-    assert sorted(solve._FORMATS) == sorted(reading.SYSTEM_FORMATS)
+    assert sorted(options._DATA_FORMATS) == sorted(FORMATS)
+    assert sorted(solve._SYSTEM_FORMATS) == sorted(reading.SYSTEM_FORMATS)
     assert [*POINTS] == solve._POINTS
     assert ["auto", *METHODS] == solve._METHODS
 

@@ -108,7 +108,6 @@ NAMES: dict[str, str] = {
 }  # fmt: skip
 
 SENTENCES: dict[str, str] = {
-    "--average may err where the verdict says": "refuses a combination of options",
     "the page takes at most": "a limit of the page",
     "The lab draws at most": "a limit of the page",
     "The seed must be at most": "a limit of the page",

@@ -238,7 +238,7 @@ def test_a_report_without_files(
     assert "<!DOCTYPE html>" in inside("fit", files.line, "--no-files", "--format", "html").out
     for option in ("--rows", "--plot"):
         done = inside("fit", files.line, "--no-files", option, "some.svg")
-        assert f"{option} is a file: it excludes --no-files." in done.err
+        assert f"{option} writes a file: it cannot be used with --no-files." in done.err
     assert [*tmp_path.iterdir()] == []
 
 

@@ -203,7 +203,7 @@ def test_a_picture_that_cannot_be_drawn_takes_nothing_with_it(tmp_path: Path) ->
     )
     words = ("--plot", tmp_path / "proof.png", "--plot-kind", "proof")
     done = inside("fit", xor, "--out", tmp_path, *words)
-    assert "needs separable data and a verdict. All else is written." in done.err
+    assert "needs separable data and a verdict. All other files are written." in done.err
     assert (done.code, done.line("verdict").split()[0]) == (2, "inseparable")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "xor.cert.json", "xor.csv", "xor.novikoff"

@@ -273,7 +273,7 @@ def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         assert running.wait(60) == 130
         assert running.stderr is not None
-        assert b"interrupted; what was printed is not the whole" in running.stderr.read()
+        assert b"interrupted; the table that was printed is not complete" in running.stderr.read()
 
 
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:

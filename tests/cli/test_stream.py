@@ -155,7 +155,7 @@ def test_a_pipe_brings_what_is_new(rows: Path, tmp_path: Path) -> None:
     [
         ("--save-every 5", "needs --save"),
         ("--resume", "needs --save"),
-        ("--save m.novikoff --resume --force", "choose one"),
+        ("--save m.novikoff --resume --force", "cannot be used together"),
         ("--save nowhere/m.novikoff", "does not exist"),
         ("--missing mean", "--missing mean"),
         ("--hash 40", "--hash"),
@@ -201,7 +201,7 @@ def test_a_model_is_not_written_over_its_rows(rows: Path, tmp_path: Path) -> Non
     link.symlink_to(data)
     os.link(data, hard)
     for one, other in ((data, data), (data, link), (link, data), (hard, data)):
-        assert "the rows come from" in refused(one, "--save", other, "--force")
+        assert "contains the rows" in refused(one, "--save", other, "--force")
     assert data.read_bytes() == rows.read_bytes()
 
 
@@ -306,7 +306,7 @@ def test_an_interrupt_saves_and_says_where(
     assert running.wait(timeout=60) == code
     out, err = running.communicate()
     assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
-    kept = f"{model} holds what was learned, and --resume goes on from it."
+    kept = f"{model} has the model so far; --resume continues it."
     assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
 
 

@@ -33,7 +33,10 @@ def test_help_and_version() -> None:
         (["refit"], "No such command 'refit'"),
         (["fit"], "Missing argument 'DATA'"),
         (["fit", "x.csv", "--colour", "red"], "No such option"),
-        (["fit", "x.csv", "--holdout", "0.2", "--cv", "3"], "exclude each other"),
+        (
+            ["fit", "x.csv", "--holdout", "0.2", "--cv", "3"],
+            "cannot be used together",
+        ),
         (["fit", "x.csv", "--no-verdict", "--require", "separable"], "needs a verdict"),
         (["fit", "x.csv", "--average"], "needs --no-verdict"),
         (["fit", "x.csv", "--holdout", "1"], "--holdout"),
@@ -47,8 +50,8 @@ def test_help_and_version() -> None:
         (["fit", "x.csv", "--max-memory", "1MB"], "700MB at least"),
         (["fit", "x.csv", "--format", "pdf"], "--format"),
         (["fit", "x.csv", "--require", "perfect"], "--require"),
-        (["fit", "x.csv", "--plot", "x.pdf"], "neither .svg nor .png"),
-        (["fit", "x.csv", "--plane", "a", "--plot", "x.svg"], "two features"),
+        (["fit", "x.csv", "--plot", "x.pdf"], "must end with .svg or .png"),
+        (["fit", "x.csv", "--plane", "a", "--plot", "x.svg"], "must name two features"),
         (["fit", "x.csv", "--plane", "a,b"], "needs --plot"),
         (["fit", "x.csv", "--drop", "a\nb"], "not a list of names"),
         (["fit", "x.csv", "--delimiter", "::"], "--delimiter"),
@@ -148,7 +151,7 @@ def test_commands_import_neither_scikit_learn_nor_pandas(files: Files, tmp_path:
 def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> None:
     """Each storage of rows has kernels of its own."""
     progress = import_module("novikoff.cli.progress")
-    progress._say_that_it_compiles.cache_clear()
+    progress._announce_compilation.cache_clear()
     for _ in range(2):
-        progress._say_that_it_compiles()
+        progress._announce_compilation()
     assert capsys.readouterr().err == COMPILING

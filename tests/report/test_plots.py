@@ -28,7 +28,7 @@ from novikoff.core.rows import Vector
 from novikoff.errors import OutputError
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options
-from novikoff.report.pictures import Subject, draw
+from novikoff.report.pictures import Subject, draw_study
 from novikoff.report.plots import (
     BoundaryDisplay,
     MarginsDisplay,
@@ -631,16 +631,18 @@ def test_pictures_of_a_study() -> None:
     for rows, y, options, runs, title in cases:
         found = study(rows, np.array(y), options)
         for subject in ("boundary", "margins", "mistakes") if runs else ("boundary", "margins"):
-            figure = draw(found, rows, ["a", "b"], subject)
+            figure = draw_study(found, rows, ["a", "b"], subject)
             assert subject == "mistakes" or title in all_text(figure)
         missing: list[Subject] = ["proof"] if runs else ["mistakes", "proof"]
         for subject in missing:
             with pytest.raises(ValueError, match=r"two classes|separable data"):
-                draw(found, rows, None, subject)
+                draw_study(found, rows, None, subject)
     assert found.each_row is not None
     W, sides = found.model.prediction_weights(), found.model.sides[found.each_row.codes]
     wrong = (sides != 0) & (sides * (rows @ W[:-1] + W[-1]) <= 0.0)
-    assert f"mistakes ({wrong.sum(axis=0).max()})" in texts_of(draw(found, rows, None, "margins"))
+    assert f"mistakes ({wrong.sum(axis=0).max()})" in texts_of(
+        draw_study(found, rows, None, "margins")
+    )
 
 
 PROGRAM = r"""
@@ -648,7 +650,7 @@ import sys
 import numpy as np
 import novikoff.report.plots
 assert not {"matplotlib", "sklearn", "numba", "scipy"} & set(sys.modules)
-from novikoff.report.pictures import draw, draw_all
+from novikoff.report.pictures import draw_all, draw_study
 from novikoff.report.plots import figure_to_svg
 from novikoff.jobs.study import study
 
@@ -658,7 +660,7 @@ pictures = draw_all(found, X, ["a", "b"])
 assert list(pictures) == ["boundary", "margins", "mistakes", "proof"]
 assert all(svg.startswith("<svg") for svg in pictures.values())
 assert "bound R²/γ²" in pictures["mistakes"]
-assert ">b</text>" in figure_to_svg(draw(found, X, ["a", "b"], "boundary", plane=("b", "a")))
+assert ">b</text>" in figure_to_svg(draw_study(found, X, ["a", "b"], "boundary", plane=("b", "a")))
 assert not {"sklearn", "pandas", "matplotlib.pyplot"} & set(sys.modules)
 """
 

@@ -5,174 +5,247 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli import cluster
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
-from novikoff.cli.options import adding, check, memory, names, read_data, read_options, reading
-from novikoff.cli.progress import Show, print_lines, print_text, saying_that_it_compiles, shown
+from novikoff.cli.options import (
+    LOCAL,
+    TableOptions,
+    add_options,
+    cluster_option,
+    file_options,
+    given_options,
+    memory_options,
+    names,
+    positive_label,
+    reject,
+)
+from novikoff.cli.progress import (
+    announcing_compilation,
+    print_lines,
+    print_text,
+    showing_progress,
+)
+from novikoff.core.validation import Columns
+from novikoff.data import Dataset
+from novikoff.data.messages import did_you_mean, quoted
+from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, base_name
+from novikoff.formats.files import (
+    check_apart,
+    check_folder,
+    check_writable,
+    output_errors,
+    write_files,
+)
+from novikoff.jobs.estimate import estimate_errors
+from novikoff.jobs.study import study
+from novikoff.jobs.study_records import Options, Study, StudyProgress
+from novikoff.report.summary import FilesOfCluster, Report
+from novikoff.report.text import report_lines
 
 if TYPE_CHECKING:
-    from novikoff.data import Dataset
-    from novikoff.jobs.study_records import Options, Study
-    from novikoff.report.summary import Report
+    from novikoff.report.pictures import Subject
 
-_KINDS = ["separable", "quasi-separable", "inseparable"]
+_REQUIRED = ["separable", "quasi-separable", "inseparable"]
 _ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_LISTED = ("model", "certificate", "plot", "rows")
 _PLOTS = ["boundary", "margins", "mistakes", "proof"]
+# The files that a report lists.
+_LISTED_FILES = ("model", "certificate", "plot", "rows")
 
-
-_OPTIONS = adding([
-    click.option("--positive", metavar="VALUE", help="The positive class; against all others, if "
-                 "there are more than two."),
-    click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
-    click.option("--scale", type=click.Choice(["standard", "none"]), help="Whether the perceptron "
-                 "runs on features of mean 0 and variance 1 (default), or as they are; its rule is "
-                 "mapped back to the original features and checked there."),
-    click.option("--order", type=click.Choice(_ORDERS), help="The order in which the perceptron "
-                 "visits the rows. Default: permuted."),
-    click.option("--epochs", type=click.IntRange(1), help="At most this many passes of the "
-                 "perceptron. "
-                 "Default: as many as take about two seconds, 20 at least."),
+_fit_options = add_options([
+    click.option("--positive", metavar="VALUE", help="The positive class. If there are more than "
+                 "two classes, it is compared with all others."),
+    click.option("--no-intercept", is_flag=True, help="Use hyperplanes through the origin only."),
+    click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
+                 show_default=True, help="Run the perceptron on standardised features (mean 0, "
+                 "variance 1), or on the original features. Its rule is always for the original "
+                 "features, and is checked on them."),
+    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
+                 help="The order in which the perceptron visits the rows."),
+    click.option("--epochs", type=click.IntRange(1), metavar="N", help="The largest number of "
+                 "passes of the perceptron. [default: about two seconds' worth, at least 20]"),
     click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
-                 show_default=True, help="Which rule is saved where several get every row right: "
-                 "the one with the largest margin, as in an SVM, which usually misclassifies fewer "
-                 "unseen rows, or the perceptron's own."),
+                 show_default=True, help="The rule to save for separable data: the hyperplane with "
+                 "the largest margin, as in an SVM, or the perceptron's rule."),
     click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-                 help="Random seed."),
+                 metavar="N", help="The random seed."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
-                 help="Time for deciding and learning, loading and compiling not counted; what is "
-                 "not proved by then is undecided."),
-    click.option("--no-verdict", is_flag=True, help="Only run the perceptron: no proof, no "
+                 help="The time for deciding and learning, without loading and compiling. A "
+                 "verdict that is not proved by then is undecided."),
+    click.option("--no-verdict", is_flag=True, help="Only run the perceptron: no proof and no "
                  "certificate."),
-    click.option("--average", is_flag=True, help="With --no-verdict: the model predicts with the "
-                 "average of all weights, which is often better on unseen rows where no rule is "
-                 "perfect."),
+    click.option("--average", is_flag=True, help="Predict with the average of all weights, which "
+                 "often misclassifies fewer unseen rows if the data is not separable. Needs "
+                 "--no-verdict."),
     click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True),
-                 metavar="SHARE", help="Estimate the error on unseen examples from a share held "
-                 "out."),
-    click.option("--cv", type=click.IntRange(2), metavar="K", help="Estimate the error on "
-                 "unseen examples by K-fold cross-validation."),
-    click.option("--require", type=click.Choice(_KINDS), help="Exit with code 1 if the "
-                 "verdict differs."),
-    click.option("--format", "form", type=click.Choice(["text", "json", "html"]), default="text",
+                 metavar="SHARE", help="Estimate the error on unseen rows with this share of the "
+                 "rows held out."),
+    click.option("--cv", type=click.IntRange(2), metavar="K", help="Estimate the error on unseen "
+                 "rows by K-fold cross-validation."),
+    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the verdict "
+                 "differs."),
+    click.option("--format", "format_", type=click.Choice(["text", "json", "html"]), default="text",
                  show_default=True, help="Output format."),
-    click.option("--rows", type=click.Path(), metavar="FILE", help="A CSV of all rows: label, "
-                 "predicted label, distance on the label's side (below 0 where it is wrong), and "
-                 "share in the proof. Sort it by either to hunt for bad labels."),
+    click.option("--rows", type=click.Path(), metavar="FILE", help="Write a CSV of all rows: "
+                 "label, predicted label, distance from the hyperplane (negative on the wrong "
+                 "side), and multiplier in the proof (support vectors have one). Sort it by "
+                 "distance to find suspect labels."),
     click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png."),
     click.option("--plot-kind", type=click.Choice(_PLOTS), default="boundary", show_default=True,
-                 help="What the picture shows."),
-    click.option("--plane", metavar="A,B", help="The two features whose plane is drawn."),
-    click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The folder for the "
-                 "model and the certificate. Default: the current one."),
-    click.option("--no-files", is_flag=True, help="Only print the report: no model, "
-                 "certificate, picture or table of rows is written."),
+                 help="The subject of the picture."),
+    click.option("--plane", metavar="A,B", help="The two features that the picture shows."),
+    click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The directory for "
+                 "the model and the certificate. [default: the current directory]"),
+    click.option("--no-files", is_flag=True, help="Only print the report, and write no file."),
 ])  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(TableOptions):
+    """The options of ``novikoff fit``."""
+
+    positive: str | None
+    no_intercept: bool
+    scale: Literal["standard", "none"] = field(metadata=LOCAL)
+    order: str = field(metadata=LOCAL)
+    epochs: int | None = field(metadata=LOCAL)
+    model: Literal["margin", "perceptron"]
+    seed: int
+    budget: float | None
+    no_verdict: bool = field(metadata=LOCAL)
+    average: bool = field(metadata=LOCAL)
+    holdout: float | None = field(metadata=LOCAL)
+    cv: int | None = field(metadata=LOCAL)
+    require: str | None
+    format_: Literal["text", "json", "html"]
+    rows: str | None = field(metadata=LOCAL)
+    plot: str | None = field(metadata=LOCAL)
+    plot_kind: Subject
+    plane: str | None
+    out: str
+    no_files: bool
+    force: bool
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        plot, needs_file = self.plot or "", "--plot" if self.plot else "--rows"
+        reject(
+            (
+                self.cluster and self.model == "perceptron",
+                "--model perceptron cannot be used with --cluster.",
+            ),
+            (self.holdout and self.cv, "--holdout and --cv cannot be used together."),
+            (
+                self.require and self.no_verdict,
+                "--require needs a verdict: it cannot be used with --no-verdict.",
+            ),
+            (
+                self.average and not self.no_verdict,
+                "--average needs --no-verdict: an averaged rule may misclassify rows even if the "
+                "data is separable.",
+            ),
+            (
+                plot and not plot.lower().endswith((".svg", ".png")),
+                f"--plot {plot} must end with .svg or .png.",
+            ),
+            (
+                self.no_files and (plot or self.rows),
+                f"{needs_file} writes a file: it cannot be used with --no-files.",
+            ),
+            (self.plane and not plot, "--plane needs --plot."),
+            (self.plane and len(names(self.plane)) != 2, "--plane must name two features."),
+            (
+                plot and find_spec("matplotlib") is None,
+                "--plot needs matplotlib: pip install matplotlib.",
+            ),
+        )
+
+    @property
+    def estimates(self) -> bool:
+        """Whether the error on unseen rows is estimated."""
+        return self.cv is not None or self.holdout is not None
+
+    def study_options(self, labels: Sequence[Hashable], source: str) -> Options:
+        """Return these options as the record that `novikoff.jobs.study.study` takes."""
+        return Options(
+            fit_intercept=not self.no_intercept,
+            positive=positive_label(labels, self.positive, source),
+            order=self.order,
+            epochs=self.epochs,
+            seed=self.seed,
+            budget=self.budget and self.budget / (2.0 if self.estimates else 1.0),
+            verdict=not self.no_verdict,
+            average=self.average,
+            scale=self.scale,
+            model=self.model,
+        )
 
 
 @click.command("fit")
 @click.argument("data", type=click.Path())
-@reading
-@_OPTIONS
-@memory
-@cluster.option
+@file_options
+@_fit_options
+@memory_options
+@cluster_option
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
-def command(data: str, **values: object) -> None:
-    """Decide whether a linear rule exists, with proof, and learn one.
+def command(data: str, **values: Any) -> None:
+    """Decide with proof whether a hyperplane separates the classes, and learn a rule.
 
-    DATA is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines, text also gzipped, or a
-    directory of Parquet files; - is standard input. Writes NAME.novikoff (the model) and
-    NAME.cert.json (the proof), and prints a report. Where f(x) = 0, the model says the negative
-    class, and mistakes are counted so.
+    DATA is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines; text may be gzipped. It may
+    also be a directory of Parquet files, or - for standard input. The command writes NAME.novikoff
+    (the model) and NAME.cert.json (the certificate) and prints a report. The model predicts the
+    negative class where f(x) = 0, and its mistakes are counted accordingly.
 
     \b
     novikoff fit flowers.csv --label species
     novikoff fit big.parquet --require separable --format json > report.json
     novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
     novikoff fit folder-of-parquet --label kind --cluster tcp://host:8786
-    """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    asked = SimpleNamespace(**values)
-    _check(asked)
+    """  # noqa: D301 — \b tells click not to wrap the lines that follow
+    asked = FitOptions(given=given_options(), **values)
     targets = _targets(data, asked)
     began = time.perf_counter()
     saved = False
     try:
-        with shown() as show:
+        with showing_progress() as show:
             if asked.cluster:
-                report, picture, missing = _fit_on_cluster(data, asked, show), None, ""
+                report, picture, problem = _fit_on_cluster(data, asked, show), None, ""
             else:
-                dataset = read_data(data, read_options(asked), asked, show)
+                dataset = asked.read(data, asked.read_options(), show)
                 report = _fit(dataset, asked, show)
                 show("writing", None)
-                picture, missing = _picture(asked, report.found, dataset, targets)
-            named = {name: str(targets[name]) if name in targets else None for name in _LISTED}
+                picture, problem = _picture(asked, report.found, dataset, targets)
+            paths = ((name, targets.get(name)) for name in _LISTED_FILES)
+            named = {name: None if path is None else str(path) for name, path in paths}
             if not report.found.proofs:
                 named["certificate"] = None
             if picture is None:
                 named["plot"] = None
             seconds = max(0.0, time.perf_counter() - began - report.found.loading)
             report = replace(report, files=named, seconds=seconds)
-            page = _page(report) if asked.form == "html" else ""
+            page = _page(report) if asked.format_ == "html" else ""
             saved = _save(report, targets, page, picture, force=asked.force)
-        _print(report, page, asked.form, targets.get("report"))
+        _print_report(report, page, asked.format_, targets.get("report"))
     except KeyboardInterrupt:
         if not saved:
             raise
         raise Interrupted("interrupted; all files are written.") from None
-    if missing:
-        raise ValueError(f"{missing} All else is written.")
-    sys.exit(_code(report, asked.require))
+    if problem:
+        raise ValueError(f"{problem} All other files are written.")
+    sys.exit(_exit_code(report, asked.require))
 
 
-def _check(asked: SimpleNamespace) -> None:
-    """Refuse options that contradict each other."""
-    plot, plane = asked.plot, asked.plane
-    if asked.cluster:
-        cluster.check_options(asked)
-    check(
-        (asked.holdout and asked.cv, "--holdout and --cv exclude each other."),
-        (
-            asked.require and asked.no_verdict,
-            "--require needs a verdict: it excludes --no-verdict.",
-        ),
-        (
-            asked.average and not asked.no_verdict,
-            "--average may err where the verdict says that no rule has to: it needs --no-verdict.",
-        ),
-        (
-            plot and not plot.lower().endswith((".svg", ".png")),
-            f"--plot {plot} is neither .svg nor .png.",
-        ),
-        (
-            asked.no_files and (plot or asked.rows),
-            f"--{'plot' if plot else 'rows'} is a file: it excludes --no-files.",
-        ),
-        (plane and not plot, "--plane is about a picture: it needs --plot."),
-        (plane and len(names(plane)) != 2, "--plane: two features are needed."),
-        (
-            plot and find_spec("matplotlib") is None,
-            "--plot needs matplotlib: pip install matplotlib.",
-        ),
-    )
+def _targets(data: str, asked: FitOptions) -> dict[str, Path]:
+    """Return the files to write, which are named after the data.
 
-
-def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
-    """The files that will be written, named after the data.
-
-    Those that are there or cannot be written are refused before any work is done. The report is a
-    file where a terminal cannot show it.
+    A file that exists or cannot be written is an error before any work is done. The HTML report is
+    a file only if standard output is a terminal.
     """
-    from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, base_name
-    from novikoff.formats.files import check_apart, check_folder, check_writable
-
     if asked.no_files:
         return {}
     name, folder = base_name(data), Path(asked.out)
@@ -180,46 +253,23 @@ def _targets(data: str, asked: SimpleNamespace) -> dict[str, Path]:
         "model": folder / f"{name}{MODEL_ENDING}",
         "certificate": folder / f"{name}{CERTIFICATE_ENDING}",
     }
-    if asked.form == "html" and sys.stdout.isatty():
+    if asked.format_ == "html" and sys.stdout.isatty():
         targets["report"] = folder / f"{name}.html"
     for path in targets.values() if folder.exists() else ():
         check_writable(path, force=asked.force)
     check_folder(folder)
-    for name in ("plot", "rows"):
-        if getattr(asked, name) is not None:
-            targets[name] = Path(getattr(asked, name))
+    for name, file in (("plot", asked.plot), ("rows", asked.rows)):
+        if file is not None:
+            targets[name] = Path(file)
             check_writable(targets[name], force=asked.force)
     check_apart(targets.values(), [data])
     return targets
 
 
-def _options(asked: SimpleNamespace, labels: Sequence[Hashable], source: str) -> Options:
-    from novikoff.jobs.study_records import Options
-
-    estimated = asked.cv or asked.holdout
-    return Options(
-        fit_intercept=not asked.no_intercept,
-        positive=positive_label(labels, asked.positive, source),
-        order=asked.order or "permuted",
-        epochs=asked.epochs,
-        seed=asked.seed,
-        budget=asked.budget and asked.budget / (2.0 if estimated else 1.0),
-        verdict=not asked.no_verdict,
-        average=asked.average,
-        scale=asked.scale or "standard",
-        model=asked.model,
-    )
-
-
-def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
-    """Study the rows of a file; estimate the errors on unseen rows, if that is asked for."""
-    from novikoff.core.validation import Columns
-    from novikoff.data.messages import did_you_mean, quoted
-    from novikoff.jobs.study import study
-    from novikoff.report.summary import Report
-
-    estimated, estimate = asked.cv or asked.holdout, None
-    if data.on_disk and estimated:
+def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
+    """Study the rows of a file, and estimate the error on unseen rows if that is asked for."""
+    estimate = None
+    if data.on_disk and asked.estimates:
         raise ValueError(
             f"{data.source} is larger than memory: --{'cv' if asked.cv else 'holdout'} needs all "
             "rows in memory."
@@ -229,72 +279,58 @@ def _fit(data: Dataset, asked: SimpleNamespace, show: Show) -> Report:
             hint = did_you_mean(name, data.names)
             raise ValueError(f"{data.source} has no feature {quoted(name)} (--plane); {hint}")
     labels = data.coded_labels
-    options = _options(asked, labels.classes.tolist(), data.source)
+    options = asked.study_options(labels.classes.tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)
         found = study(
-            data.X, labels, options, show, columns=columns, loading=saying_that_it_compiles
+            data.X, labels, options, show, columns=columns, loading=announcing_compilation
         )
-        if estimated:
-            from novikoff.jobs.estimate import estimate_errors
-
-            how = {"holdout": asked.holdout, "folds": asked.cv}
+        if asked.estimates:
             estimate = estimate_errors(
-                data.X, labels, options, **how, progress=show, imputed=data.imputed
+                data.X,
+                labels,
+                options,
+                holdout=asked.holdout,
+                folds=asked.cv,
+                progress=show,
+                imputed=data.imputed,
             )
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
     return Report(found, data, estimate)
 
 
-def _fit_on_cluster(data: str, asked: SimpleNamespace, show: Show) -> Report:
-    """Study the rows of a directory where they are."""
-    from novikoff.jobs.study import study
-    from novikoff.report.summary import FilesOfCluster, Report
+def _fit_on_cluster(data: str, asked: FitOptions, show: StudyProgress) -> Report:
+    """Study the rows of a directory on the workers of a cluster."""
+    from novikoff.cli.cluster import opened_rows  # loads Dask only if --cluster asks for it
 
-    with cluster.opened(data, asked, show) as (rows, hear):
-        found = study(rows, None, _options(asked, rows.labels, data), hear)
+    with opened_rows(data, asked, show) as (rows, hear):
+        found = study(rows, None, asked.study_options(rows.labels, data), hear)
         return Report(found, FilesOfCluster.of(data, rows))
 
 
-def positive_label(labels: Sequence[Hashable], text: str | None, source: str) -> Hashable:
-    """The one of the labels that the text stands for."""
-    if text is None:
-        return None
-    from novikoff.core.class_labels import plain_label
-
-    for label in labels:
-        if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
-            return plain_label(label)
-    some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
-    raise click.BadParameter(
-        f"no row of {source} has the label {text}; there are {some}.", param_hint="--positive"
-    )
-
-
 def _page(report: Report) -> str:
-    from novikoff.data import Dataset
-    from novikoff.report.html import page
+    from novikoff.report.html import html_report  # these load matplotlib
     from novikoff.report.pictures import draw_all
 
     data = report.data
     if not isinstance(data, Dataset) or data.on_disk:
-        return page(report, None)
-    return page(report, draw_all(report.found, data.X, data.names))
+        return html_report(report, None)
+    return html_report(report, draw_all(report.found, data.X, data.names))
 
 
 def _picture(
-    asked: SimpleNamespace, found: Study, data: Dataset, targets: dict[str, Path]
+    asked: FitOptions, found: Study, data: Dataset, targets: dict[str, Path]
 ) -> tuple[bytes | None, str]:
-    """The picture that was asked for; or why there is none, which is no reason to lose the rest."""
+    """Return the picture that is asked for, or the reason why it cannot be drawn."""
     if "plot" not in targets:
         return None, ""
-    from novikoff.report.pictures import draw
+    from novikoff.report.pictures import draw_study  # these load matplotlib
     from novikoff.report.plots import render_figure
 
     try:
         plane = names(asked.plane) or None
-        figure = draw(found, data.X, data.names, asked.plot_kind, plane=plane)
+        figure = draw_study(found, data.X, data.names, asked.plot_kind, plane=plane)
     except ValueError as error:
         return None, str(error)
     return render_figure(figure, targets["plot"].suffix), ""
@@ -303,13 +339,12 @@ def _picture(
 def _save(
     report: Report, targets: Mapping[str, Path], page: str, picture: bytes | None, *, force: bool
 ) -> bool:
-    """Write the model, the certificate, the rows, the picture and the page; True if there are any.
+    """Write the model, the certificate, the rows, the picture and the page.
 
-    Where this fit has no certificate or picture, that of an earlier fit is removed, with ``force``:
-    it would stand beside a model to which it does not belong. `write_files` says what is promised.
+    Return whether any file was written. If this fit has no certificate or no picture, ``force``
+    removes the one of an earlier fit, which does not belong to the new model.
     """
-    from novikoff.formats.files import output_errors, write_files
-    from novikoff.report.outputs import contents
+    from novikoff.report.outputs import contents  # loads Numba, which --help does without
 
     if not targets:
         return False
@@ -321,18 +356,16 @@ def _save(
     return True
 
 
-def _print(report: Report, page: str, form: str, saved: Path | None) -> None:
-    from novikoff.report.text import lines
-
+def _print_report(report: Report, page: str, form: str, saved: Path | None) -> None:
     if form == "json":
         print_text(report.to_json())
     elif page and saved is None:
         print_text(page)
     else:
-        print_lines([*lines(report), *([] if saved is None else [("report", str(saved))])])
+        print_lines([*report_lines(report), *([] if saved is None else [("report", str(saved))])])
 
 
-def _code(report: Report, require: str | None) -> int:
+def _exit_code(report: Report, require: str | None) -> int:
     kind = report.kind
     if kind == "undecided":
         return UNDECIDED

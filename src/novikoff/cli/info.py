@@ -1,4 +1,4 @@
-"""``novikoff info``: what a model is, from what data, and its weights."""
+"""``novikoff info``: describe a model file, its data and its weights."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from novikoff.cli.progress import print_lines, print_text
 if TYPE_CHECKING:
     from novikoff.formats.model_record import ModelRecord
 
+# The number of weights that are shown without --all.
 _SHOWN = 20
-# The parts of a record that a person or a script asks for; the certificate is a file of its own.
-_FACTS = ("program", "estimator", "parameters", "data", "preprocessing")
+# The fields of a model record that the JSON output contains.
+_FIELDS = ("program", "estimator", "parameters", "data", "preprocessing")
 
 
 @click.command("info")
 @click.argument("model", type=click.Path())
-@click.option("--all", "everything", is_flag=True, help=f"All weights, not the {_SHOWN} largest.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+@click.option(
+    "--all", "everything", is_flag=True, help=f"Show all weights, not only the {_SHOWN} largest."
+)
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
               show_default=True, help="Output format.")  # fmt: skip
-def command(model: str, everything: bool, form: str) -> None:
-    """Say what MODEL is, from what data, and show its weights by feature."""  # fmt: skip
+def command(model: str, everything: bool, format_: str) -> None:
+    """Describe a model file: its estimator, classes, data and weights by feature."""
     from novikoff.formats import model_file
 
     saved = model_file.read_record(model)
-    certificate, note = _certificate(model, saved)
-    if form == "json":
-        facts = {**_facts(saved), "certificate": certificate}
+    certificate, note = _sibling_certificate(model, saved)
+    if format_ == "json":
+        facts = {**_model_json(saved), "certificate": certificate}
         print_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
         return
     lines = [*_about(model, saved), *([("certificate", note)] if note else [])]
-    print_lines([*lines, *_weights(saved, None if everything else _SHOWN)])
+    print_lines([*lines, *_weight_lines(saved, None if everything else _SHOWN)])
 
 
 def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
@@ -51,8 +54,8 @@ def _about(path: str, saved: ModelRecord) -> Iterator[tuple[str, str]]:
             yield "sha256", str(data["sha256"])
 
 
-def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
-    """The certificate file beside a model, and whether the two are of one study."""
+def _sibling_certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | None, str]:
+    """Return the certificate file beside a model, and whether both are of the same study."""
     from novikoff.formats import certificate_file as proofs
     from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
 
@@ -71,7 +74,7 @@ def _certificate(path: str, saved: ModelRecord) -> tuple[dict[str, object] | Non
     return {"file": file, "belongs": same}, f"{file} {words[same]}"
 
 
-def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
+def _weight_lines(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
     names = saved.column_names
     width = min(40, max(map(len, [*names, "(intercept)"])))
     rules = list(_rules(saved))
@@ -87,13 +90,13 @@ def _weights(saved: ModelRecord, most: int | None) -> Iterator[tuple[str, str]]:
         yield "", f"{'(intercept)':{width}}  {bias: .6g}"
 
 
-def _facts(saved: ModelRecord) -> dict[str, object]:
+def _model_json(saved: ModelRecord) -> dict[str, object]:
     from novikoff.formats.model_file import MODEL_SCHEMA_VERSION
 
     names = saved.column_names
     return {
         "schema_version": MODEL_SCHEMA_VERSION,
-        **{name: getattr(saved, name) for name in _FACTS},
+        **{name: getattr(saved, name) for name in _FIELDS},
         "classes": saved.model.classes.tolist(),
         "rules": [
             {"title": title, "weights": dict(zip(names, w, strict=True)), "intercept": bias}
@@ -103,7 +106,7 @@ def _facts(saved: ModelRecord) -> dict[str, object]:
 
 
 def _rules(saved: ModelRecord) -> Iterator[tuple[str, list[float], float]]:
-    """Each rule's claim, its weights and its intercept."""
+    """Yield what each rule predicts, its weights and its intercept."""
     from novikoff.core.class_labels import side_labels
 
     model = saved.model

@@ -1,37 +1,40 @@
-"""The options that say how a file is read, the same for every command."""
+"""The options that several commands share, as frozen records; each command adds its own to them.
+
+A command hands the values that click has parsed to the constructor of its record, which rejects
+combinations that are not possible. The names of the fields are those of the options: `flag` turns
+``one_hot`` into ``--one-hot``, and ``from_``, whose plain name is a keyword, into ``--from``.
+"""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
-    from novikoff.cli.progress import Show
     from novikoff.data import Dataset, ReadOptions, Recipe
+    from novikoff.jobs.study_records import StudyProgress
 
-Command: TypeAlias = Callable[..., Any]
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"]
-_DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
-# The program itself takes about 400 MB.
+_DATA_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"]
+# The ways to write a delimiter that is hard to type in a shell.
+_NAMED_DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
+# The smallest --max-memory: the program itself takes about 400 MB.
 _MIN_MEMORY = 700_000_000
-# The values of `reading`.
-READING = (
-    "label", "features", "drop", "id_", "one_hot", "missing",
-    "header", "delimiter", "decimal", "source_format",
-)  # fmt: skip
-# Options whose values have another name.
-OPTION_NAMES = {"id_": "id", "source_format": "from"}
+# Marks the field of an option that cannot be used with --cluster.
+LOCAL = {"local": True}
 
 
-def adding(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command], Command]:
-    """A decorator that adds several options to a command, in this order."""
+def add_options(options: Sequence[Decorator]) -> Decorator:
+    """Return a decorator that adds several options to a command, in this order."""
 
-    def add(command: Command) -> Command:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
@@ -39,92 +42,158 @@ def adding(options: Sequence[Callable[[Command], Command]]) -> Callable[[Command
     return add
 
 
-# How a file is read; `read_options` takes the values.
-reading = adding([
-    click.option("--label", metavar="NAME|INDEX", help="The label column, by name or number "
-                 "(from 1; −1 is the last). Default: label, target, y or class, else the last."),
-    click.option("--features", metavar="A,B,…", help="Use only these columns."),
-    click.option("--drop", metavar="A,B,…", help="Leave these columns out."),
-    click.option("--id", "id_", metavar="NAME", help="A column of row names, not a feature."),
-    click.option("--one-hot", metavar="A,B,…", help="Text columns to turn into 0/1 columns, one "
-                 "for each value; * for all of them."),
-    click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="What to do with "
-                 "missing values: reject them (default), drop their rows, or use the "
-                 "mean of the column."),
-    click.option("--header/--no-header", default=None, help="Whether the first line has names. "
-                 "Default: detected."),
-    click.option("--delimiter", metavar="CHAR", help="The field separator; \\t for a tab. "
-                 "Default: detected."),
-    click.option("--decimal", metavar="CHAR", help="The decimal point, for instance a comma."),
-    click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of DATA. "
-                 "Default: detected from its name or first bytes."),
+# The options of `FileOptions`.
+file_options = add_options([
+    click.option("--label", metavar="NAME|INDEX", help="The label column, by name or by number, "
+                 "counted from 1, or from the end if negative. [default: the column label, target, "
+                 "y or class, or else the last column]"),
+    click.option("--features", metavar="A,B,…", help="Use only these columns as features."),
+    click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
+    click.option("--id", "id_", metavar="NAME", help="A column that names the rows and is not a "
+                 "feature."),
+    click.option("--one-hot", metavar="A,B,…", help="Replace these text columns by one 0/1 column "
+                 "for each of their values; * stands for all text columns."),
+    click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="Treat missing "
+                 "values as an error, drop their rows, or replace them by the mean of the column. "
+                 "[default: refuse]"),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the "
+                 "columns. [default: detected]"),
+    click.option("--delimiter", metavar="CHAR", help="The character between fields; \\t is a tab. "
+                 "[default: detected]"),
+    click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
+                 "[default: .]"),
+    click.option("--from", "from_", type=click.Choice(_DATA_FORMATS), help="The format of DATA. "
+                 "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip
 
 
-# How much memory data may take; `read_data` takes the values.
-memory = adding([
+# The options that `TableOptions` adds.
+memory_options = add_options([
     click.option("--max-memory", metavar="SIZE", callback=lambda ctx, param, value: _size(value),
-                 help="Stay below this, for instance 2GB (700MB at least): data that needs more is "
-                 "parsed by pieces into arrays on disk."),
-    click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep such "
-                 "arrays in DIR: the next command that reads the same data is quick."),
+                 help="Use at most this much memory, for instance 2GB; at least 700MB. Larger data "
+                 "is parsed in pieces into arrays on disk."),
+    click.option("--cache", type=click.Path(file_okay=False), metavar="DIR", help="Keep the arrays "
+                 "of --max-memory in DIR, so that the next command on the same data starts "
+                 "quickly."),
 ])  # fmt: skip
 
+cluster_option = click.option(
+    "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N starts N workers on this "
+    "machine; tcp://host:8786 is the address of a scheduler, scheduler.json its file. DATA is a "
+    "directory of Parquet files that every worker can read. Needs novikoff[dask].",
+)  # fmt: skip
 
-def check(*cases: tuple[object, str]) -> None:
-    """Refuse options that are wrong, each with its sentence."""
-    for wrong, sentence in cases:
+
+def given_options() -> frozenset[str]:
+    """Return the names of the options that stand on the command line."""
+    context = click.get_current_context()
+    return frozenset(
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    )
+
+
+def flag(name: str) -> str:
+    """Return the option of a field.
+
+    >>> flag("one_hot"), flag("from_")
+    ('--one-hot', '--from')
+    """
+    return f"--{name.rstrip('_').replace('_', '-')}"
+
+
+def reject(*cases: tuple[object, str]) -> None:
+    """Raise a usage error with the message of the first case that is true."""
+    for wrong, message in cases:
         if wrong:
-            raise click.UsageError(sentence)
+            raise click.UsageError(message)
 
 
-def read_options(asked: SimpleNamespace) -> ReadOptions:
-    """How a file is to be read, of the values of all options."""
-    from novikoff.data import ReadOptions
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How a file of rows is read. ``given`` are the names of the options on the command line."""
 
-    delimiter = _DELIMITERS.get(asked.delimiter, asked.delimiter)
-    decimal = "." if asked.decimal is None else asked.decimal
-    check(
-        (delimiter is not None and len(delimiter) != 1, "--delimiter: one character is needed."),
-        (len(decimal) != 1 or decimal.isdigit(), "--decimal: one character is needed."),
-    )
-    return ReadOptions(
-        format=asked.source_format,
-        label=asked.label,
-        features=names(asked.features),
-        drop=names(asked.drop),
-        id=asked.id_,
-        one_hot=names(asked.one_hot),
-        missing=asked.missing or "refuse",
-        header=asked.header,
-        delimiter=delimiter,
-        decimal=decimal,
-    )
+    given: frozenset[str]
+    label: str | None
+    features: str | None = field(metadata=LOCAL)
+    drop: str | None
+    id_: str | None = field(metadata=LOCAL)
+    one_hot: str | None
+    missing: str | None = field(metadata=LOCAL)
+    header: bool | None = field(metadata=LOCAL)
+    delimiter: str | None = field(metadata=LOCAL)
+    decimal: str | None = field(metadata=LOCAL)
+    from_: str | None = field(metadata=LOCAL)
+
+    def read_options(self) -> ReadOptions:
+        """Return these options as the record that `novikoff.data.read` takes."""
+        from novikoff.data import ReadOptions
+
+        delimiter = _NAMED_DELIMITERS.get(self.delimiter or "", self.delimiter)
+        decimal = "." if self.decimal is None else self.decimal
+        reject(
+            (delimiter is not None and len(delimiter) != 1, "--delimiter must be one character."),
+            (len(decimal) != 1 or decimal.isdigit(), "--decimal must be one character."),
+        )
+        return ReadOptions(
+            format=self.from_,
+            label=self.label,
+            features=names(self.features),
+            drop=names(self.drop),
+            id=self.id_,
+            one_hot=names(self.one_hot),
+            missing=self.missing or "refuse",  # type: ignore[arg-type]
+            header=self.header,
+            delimiter=delimiter,
+            decimal=decimal,
+        )
+
+    def given_flags(self) -> list[str]:
+        """Return the options on the command line that say how a file is read."""
+        return [flag(option.name) for option in fields(FileOptions) if option.name in self.given]
 
 
-def read_data(
-    data: str,
-    options: ReadOptions,
-    asked: SimpleNamespace,
-    show: Show,
-    recipe: Recipe | None = None,
-) -> Dataset:
-    """The rows and labels of a file, within the memory and with the cache that are asked for."""
-    from novikoff.data import read
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(FileOptions):
+    """How all rows of a table are read: how much memory they may take, or on which cluster."""
 
-    show(f"reading {data}", None)
-    return read(
-        data,
-        options,
-        recipe=recipe,
-        progress=lambda text: show(text, None),
-        max_memory=asked.max_memory,
-        cache=asked.cache,
-    )
+    max_memory: int | None = field(metadata=LOCAL)
+    cache: str | None = field(metadata=LOCAL)
+    cluster: str | None
+
+    def __post_init__(self) -> None:
+        if self.cluster is None:
+            return
+        for option in fields(self):
+            if "local" in option.metadata and option.name in self.given:
+                no = "--no" if getattr(self, option.name) is False else "-"
+                name = f"{no}{flag(option.name)[1:]}"
+                raise click.UsageError(f"{name} cannot be used with --cluster.")
+
+    def read(
+        self, data: str, options: ReadOptions, show: StudyProgress, recipe: Recipe | None = None
+    ) -> Dataset:
+        """Read the rows and labels of a file, within the memory that is allowed."""
+        from novikoff.data import read
+
+        show(f"reading {data}", None)
+        return read(
+            data,
+            options,
+            recipe=recipe,
+            progress=partial(_without_interval, show),
+            max_memory=self.max_memory,
+            cache=self.cache,
+        )
+
+
+def _without_interval(show: StudyProgress, text: str) -> None:
+    show(text, None)
 
 
 def names(text: str | None) -> tuple[str, ...]:
-    """Names between commas; a name with a comma is quoted, as in CSV."""
+    """Split a list of names at its commas. A name that contains a comma is quoted, as in CSV."""
     if text is None:
         return ()
     try:
@@ -133,8 +202,23 @@ def names(text: str | None) -> tuple[str, ...]:
         raise click.BadParameter(f"{text!r} is not a list of names: {error}.") from None
 
 
+def positive_label(labels: Sequence[Hashable], text: str | None, source: str) -> Hashable:
+    """Return the label that a text on the command line stands for; None without a text."""
+    if text is None:
+        return None
+    from novikoff.core.class_labels import plain_label
+
+    for label in labels:
+        if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
+            return plain_label(label)
+    some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
+    raise click.BadParameter(
+        f"no row of {source} has the label {text}; there are {some}.", param_hint="--positive"
+    )
+
+
 def _size(value: str | None) -> int | None:
-    """The number of bytes that an option says: 500MB, 2GB, 1.5GiB, 1e9."""
+    """Return the number of bytes of a size such as 500MB, 2GB, 1.5GiB or 1e9."""
     if value is None:
         return None
     from novikoff.data import parse_size

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.progress import print_text, shown
+from novikoff.cli.progress import print_text, showing_progress
 
 if TYPE_CHECKING:
-    from novikoff.cli.progress import Show
     from novikoff.jobs.predictions import Predictions
+    from novikoff.jobs.study_records import StudyProgress
 
 _CHARACTERS_AT_ONCE: Final = 1 << 20
 
@@ -24,14 +24,14 @@ _CHARACTERS_AT_ONCE: Final = 1 << 20
 @click.command("predict")
 @click.argument("model", type=click.Path())
 @click.argument("data", type=click.Path())
-@click.option(
-    "--scores", is_flag=True, help="Also the score of each class; for two, its sign decides."
-)
-@click.option("--differing", is_flag=True, help="Only the rows whose label differs from the "
-              "prediction, and that label.")  # fmt: skip
-@click.option("--missing", type=click.Choice(["drop"]), help="Leave out rows with missing values.")
+@click.option("--scores", is_flag=True, help="Also print the score of each class. For two classes "
+              "there is one score, whose sign decides.")  # fmt: skip
+@click.option("--differing", is_flag=True, help="Print only rows whose label differs from the "
+              "prediction, with their label.")  # fmt: skip
+@click.option("--missing", type=click.Choice(["drop"]), help="Drop rows with missing values. "
+              "[default: they are an error]")  # fmt: skip
 @click.option("--out", "-o", type=click.Path(), default="-", metavar="FILE",
-              help="Where the CSV goes. Default: standard output.")  # fmt: skip
+              help="Write the CSV to this file. [default: standard output]")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def command(
     model: str,
@@ -44,12 +44,15 @@ def command(
 ) -> None:
     """Predict a label for every row of DATA (- is standard input), as CSV.
 
-    The columns are matched by name, whatever their order. A row whose score is 0 gets the negative
-    class. Where DATA has the label column, the errors are counted on standard error.
+    Columns are matched by name, in any order. A row with a score of 0 gets the negative class. If
+    DATA has the label column, the number of wrong predictions is printed on standard error.
 
-    DATA is read by pieces, and may be larger than memory. The predictions for a pipe are printed
-    as its rows come; those for a file when all of them are there.
-    """
+    DATA is read in pieces and may be larger than memory. Predictions for a pipe are printed as its
+    rows arrive, predictions for a file after the last row was read.
+
+    \b
+    novikoff predict flowers.novikoff new-flowers.csv --out predictions.csv
+    """  # noqa: D301 — \b tells click not to wrap the line that follows
     from novikoff.data import ReadOptions, Recipe, read_pieces
     from novikoff.formats import model_file
     from novikoff.formats.files import AtomicFile, check_apart, check_writable
@@ -61,8 +64,8 @@ def command(
     record = model_file.read_record(model)
     if record.preprocessing is None:
         raise ValueError(
-            f"{model} does not say how its data was read: it was saved from Python without "
-            "preprocessing, so load it there with novikoff.load()."
+            f"{model} does not say how its data was read, since it was saved from Python without "
+            "preprocessing. Load it in Python with novikoff.load()."
         )
     reader = read_pieces(
         data,
@@ -72,8 +75,8 @@ def command(
     )
     found = Predictions(record, reader, scores, differing)
     if out != "-":
-        with shown() as show, AtomicFile(out, force=force) as file:
-            _each(found, lambda text: file.write(text.encode()), show)
+        with showing_progress() as show, AtomicFile(out, force=force) as file:
+            _write_pieces(found, lambda text: file.write(text.encode()), show)
             file.commit()
     elif data != "-" and Path(data).is_file():
         _print_whole(found)
@@ -83,8 +86,8 @@ def command(
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _each(found: Predictions, put: Callable[[str], object], show: Show) -> bool:
-    """Hand on the lines as they come; False if ``put`` said so, as it takes no more."""
+def _write_pieces(found: Predictions, put: Callable[[str], object], show: StudyProgress) -> bool:
+    """Hand each piece of text to ``put``; return False if ``put`` returns False, and stop."""
     with closing(found.pieces()) as pieces:
         for text in pieces:
             if text and put(text) is False:
@@ -94,19 +97,19 @@ def _each(found: Predictions, put: Callable[[str], object], show: Show) -> bool:
 
 
 def _print_whole(found: Predictions) -> None:
-    """Print when all lines are there: a bad row at the end leaves no half a table."""
+    """Print after the last row was read, so that a bad row does not leave half a table."""
     with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
-        with shown() as show:
-            _each(found, held.write, show)
+        with showing_progress() as show:
+            _write_pieces(found, held.write, show)
         held.seek(0)
         while (text := held.read(_CHARACTERS_AT_ONCE)) and print_text(text):
             pass
 
 
 def _print_as_they_come(found: Predictions) -> bool:
-    """Print lines at once; False if nobody reads them any more (head -1)."""
+    """Print lines as rows arrive; return False if the reader has closed the pipe (head -1)."""
     try:
-        with shown(silent=sys.stdout.isatty()) as show:
-            return _each(found, print_text, show)
+        with showing_progress(silent=sys.stdout.isatty()) as show:
+            return _write_pieces(found, print_text, show)
     except KeyboardInterrupt:
-        raise Interrupted("interrupted; what was printed is not the whole table.") from None
+        raise Interrupted("interrupted; the table that was printed is not complete.") from None

@@ -1,4 +1,4 @@
-"""Output of the commands: lines with headings, progress on a terminal, and Ctrl-C."""
+"""The output of the commands: reports with headings, progress on a terminal, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from types import FrameType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
-
-Show: TypeAlias = "Callable[[str, Interval | None], None]"
+    from novikoff.jobs.study_records import StudyProgress
 
 _COLOURS = {
     "separable": "bold green",
@@ -27,18 +26,18 @@ _COLOURS = {
     "infeasible": "bold red",
 }
 _HEADING_WIDTH = 12
-# Before the first line of progress, and between two, where standard error is no terminal.
+# If standard error is not a terminal, progress is printed as lines, after and with these pauses.
 SECONDS_BEFORE_LINES, SECONDS_BETWEEN_LINES = 2.0, 5.0
-# Kernels that are compiled already are loaded with less work than this.
+# Loading loops that are compiled already takes less processor time than this.
 _SECONDS_TO_LOAD = 0.6
 
 
 @contextlib.contextmanager
-def shown(*, silent: bool = False) -> Iterator[Show]:
-    """A function to call with each step; silent unless standard error is a terminal.
+def showing_progress(*, silent: bool = False) -> Iterator[StudyProgress]:
+    """Yield a function to call with each step, which shows the step on standard error.
 
-    It raises KeyboardInterrupt if Ctrl-C was pressed since: the solvers take that as the
-    end of their time and return what they have, but here nothing more is wanted.
+    The function raises KeyboardInterrupt if Ctrl-C was pressed since the last call: the solvers
+    take Ctrl-C as the end of their time and return what they have, but a command stops.
     """
     pressed: list[int] = []
 
@@ -56,14 +55,14 @@ def shown(*, silent: bool = False) -> Iterator[Show]:
         with handling(note), status_line(silent=silent) as draw:
             yield show
     except KeyboardInterrupt:
-        if signal.SIGTERM in pressed:  # stopped as by Ctrl-C, but with its own exit code
+        if signal.SIGTERM in pressed:  # SIGTERM stops like Ctrl-C, with its own exit code
             sys.exit(128 + signal.SIGTERM)
         raise
 
 
 @contextlib.contextmanager
 def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
-    """A line that changes in place, if standard error is a terminal; else one now and then."""
+    """Yield a function that shows a text in one line, which changes in place on a terminal."""
     if silent:
         yield lambda text: None
         return
@@ -75,7 +74,7 @@ def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
-    both = sys.stdout.isatty()  # then what is printed goes above the line
+    both = sys.stdout.isatty()  # then text on standard output is printed above the line
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, redirect_stdout=both) as bar:
         task = bar.add_task("", total=None)
@@ -83,7 +82,7 @@ def status_line(*, silent: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 def _lines_now_and_then() -> Callable[[str], None]:
-    """A function that prints what it is told, after two seconds, and then every five at most."""
+    """Return a function that prints a text after two seconds, and then at most every five."""
     began = time.monotonic()
     due = began + SECONDS_BEFORE_LINES
 
@@ -98,22 +97,23 @@ def _lines_now_and_then() -> Callable[[str], None]:
 
 
 @contextlib.contextmanager
-def saying_that_it_compiles() -> Iterator[None]:
-    """Say so, once in a process, if loading is so much work that something must be compiled.
+def announcing_compilation() -> Iterator[None]:
+    """Announce once in a process that loops are compiled, if loading takes that long.
 
-    Seconds of this process count, not those on the wall: a busy machine is no first time.
+    The processor time of this process counts, not the time on the wall: a busy machine must not
+    look like a first run.
     """
     done, began = threading.Event(), time.process_time()
 
     def watch() -> None:
         while not done.wait(0.05):
             if time.process_time() - began > _SECONDS_TO_LOAD:
-                _say_that_it_compiles()
+                _announce_compilation()
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
     try:
-        watcher.start()  # a signal may come in the middle of it
+        watcher.start()  # inside the try, since a signal may arrive here
         yield
     finally:
         done.set()
@@ -122,12 +122,12 @@ def saying_that_it_compiles() -> Iterator[None]:
 
 
 @cache
-def _say_that_it_compiles() -> None:
+def _announce_compilation() -> None:
     print("novikoff: compiling for the first time, about 3 s", file=sys.stderr, flush=True)
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Print heading and text of each line, in colour where a terminal wants it (NO_COLOR)."""
+    """Print the heading and the text of each line, on a terminal in colour unless NO_COLOR."""
     if not sys.stdout.isatty():
         print_text(plain_text(lines))
         return
@@ -148,13 +148,13 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
 
 
 def plain_text(lines: Iterable[tuple[str, str]]) -> str:
-    """Heading and text of each line, as they are printed where there is no terminal."""
+    """Return the heading and the text of each line as plain text."""
     plain = (f"{_clean(head):{_HEADING_WIDTH}}{_clean(text)}".rstrip() for head, text in lines)
     return "".join(f"{line}\n" for line in plain)
 
 
 def print_text(text: str) -> bool:
-    """Print at once, as it is; False if nobody reads any more (head -1), which is no error."""
+    """Print a text and flush it; return False if the reader has closed the pipe (head -1)."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -169,7 +169,7 @@ def print_text(text: str) -> bool:
 
 @contextlib.contextmanager
 def handling(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Let a function hear SIGINT and SIGTERM, unless they were ignored from the start."""
+    """Call a function on SIGINT and SIGTERM, unless the process was started to ignore them."""
     before = {
         number: signal.signal(number, handle)
         for number in (signal.SIGINT, signal.SIGTERM)
@@ -183,5 +183,5 @@ def handling(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
 
 
 def _clean(text: str) -> str:
-    """Without control characters, which names and labels of a file may hold."""
+    """Replace control characters, which names and labels of a file may contain."""
     return "".join(c if c.isprintable() else "�" for c in text)

@@ -1,122 +1,116 @@
-"""``novikoff solve``: a file of inequalities in; a point, or the rows that contradict, out."""
+"""``novikoff solve``: a file of inequalities in; a point, or a conflict, out."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from novikoff.cli.main import UNDECIDED, Interrupted
-from novikoff.cli.options import adding, check
-from novikoff.cli.progress import Show, plain_text, print_lines, print_text, shown
+from novikoff.cli.options import add_options, reject
+from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
+from novikoff.formats import certificate_file
+from novikoff.formats.files import check_writable, write_files
 
 if TYPE_CHECKING:
-    from novikoff.jobs.system_study import SystemStudy
+    pass
 
-_FORMATS = ["csv", "mps", "lp", "npz"]
+_SYSTEM_FORMATS = ["csv", "mps", "lp", "npz"]
 _POINTS = ["any", "nearest", "interior", "chebyshev"]
 _METHODS = ["auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual",
             "rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"]  # fmt: skip
 
-_OPTIONS = adding([
+_solve_options = add_options([
     click.option("--point", type=click.Choice(_POINTS), default="any", show_default=True,
-                 help="Which solution: any; the one nearest to the origin; one that meets no more "
-                 "rows with equality than it must; the centre of a largest ball of solutions."),
+                 help="The solution to find: any point, the nearest to the origin, a point in the "
+                 "relative interior, or the Chebyshev centre (of a largest ball inside)."),
     click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
-                 help="auto decides; the others are for learning, and what they propose is "
-                 "verified all the same."),
-    click.option("--keep", multiple=True, metavar="ROW", help="A row that is not to blame, such as "
-                 "a fact: the conflict is minimal among the other rows. May be repeated."),
-    click.option("--all-conflicts", is_flag=True, help="Several conflicts that share no row, found "
-                 "one after the other (not every conflict there is): at least one row of each must "
-                 "go."),
-    click.option("--objective", metavar="TEXT", help='Also find the best value, exactly: "max 3 '
-                 'tea + 2 bread", or "file" for the objective of the file.'),
+                 help="The method. auto always decides; the others are for study. Every answer is "
+                 "verified."),
+    click.option("--keep", multiple=True, metavar="ROW", help="A row that must be kept, such as a "
+                 "fact: the conflict is irreducible among the other rows. May be repeated."),
+    click.option("--all-conflicts", is_flag=True, help="Find several conflicts that share no row, "
+                 "though not every conflict that exists. At least one row of each must go."),
+    click.option("--objective", metavar="TEXT", help='Also find the best value of an objective, '
+                 'exactly: "max 3 tea + 2 bread", or "file" for the objective of FILE.'),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
-                 help="Time for each question; what is not proved by then is undecided."),
-    click.option("--from", "source_format", type=click.Choice(_FORMATS), help="The format of FILE. "
-                 "Default: from its name."),
-    click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+                 help="The time for each question. An answer that is not proved by then is "
+                 "undecided."),
+    click.option("--from", "from_", type=click.Choice(_SYSTEM_FORMATS), help="The format of FILE. "
+                 "[default: from its name]"),
+    click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
                  show_default=True, help="Output format."),
-    click.option("--out", type=click.Path(), metavar="FILE", help="File for the report. Default: "
-                 "standard output."),
-    click.option("--certificate", type=click.Path(), metavar="FILE", help="Write the proof, which "
-                 "novikoff verify checks: that of the system, not of a best value."),
+    click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "
+                 "[default: standard output]"),
+    click.option("--certificate", type=click.Path(), metavar="FILE", help="Write a certificate of "
+                 "the answer, which novikoff verify checks. A best value has no certificate."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 ])  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class SolveOptions:
+    """The options of ``novikoff solve``."""
+
+    point: str
+    method: str
+    keep: tuple[str, ...]
+    all_conflicts: bool
+    objective: str | None
+    budget: float | None
+    from_: str | None
+    format_: Literal["text", "json"]
+    out: str | None
+    certificate: str | None
+    force: bool
+
+    def __post_init__(self) -> None:
+        same = self.out and self.certificate and Path(self.out) == Path(self.certificate)
+        reject(
+            (
+                self.objective is not None and (self.point, self.method) != ("any", "auto"),
+                "--objective cannot be used with --point or --method: it finds the best point.",
+            ),
+            (
+                self.objective is not None and self.all_conflicts,
+                "--objective cannot be used with --all-conflicts.",
+            ),
+            (
+                self.point == "nearest" and self.method != "auto",
+                "--point nearest cannot be used with --method: the methods find any point.",
+            ),
+            (same, "--out and --certificate name the same file."),
+        )
+
+
 @click.command("solve")
 @click.argument("file", type=click.Path())
-@_OPTIONS
-def command(file: str, **values: object) -> None:
-    """Find a point that satisfies inequalities, or the few that contradict each other, with proof.
+@_solve_options
+def command(file: str, **values: Any) -> None:
+    """Find a point that satisfies linear inequalities, or an irreducible conflict, with proof.
 
-    FILE is CSV (coefficients under the names of the variables, a column with <=, >=, =, < or >, a
-    right side; names of the rows may come first), MPS, LP format, or npz with the arrays of
-    nv.solve; text also gzipped or bzipped; - is standard input. Decimals are exact.
+    FILE is CSV, MPS, LP format, or npz with the arrays of nv.solve; text may be compressed by gzip
+    or bzip2; - is standard input. A CSV file has a column of coefficients for each variable, a
+    column with <=, >=, =, < or >, and a column of right-hand sides; row names may come first.
+    Decimal numbers are taken exactly.
 
     \b
     novikoff solve diet.csv
     novikoff solve plan.mps.gz --keep budget --certificate plan.cert.json
     novikoff solve diet.lp --objective file --format json > report.json
-    """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.formats.files import check_writable, write_files
-    from novikoff.report.system_report import lines, to_json
+    """  # noqa: D301 — \b tells click not to wrap the lines that follow
+    from novikoff.jobs.system_study import SystemOptions, study_system  # these load Numba
+    from novikoff.report.system_report import system_json, system_lines
 
-    asked = SimpleNamespace(**values)
-    out, certificate = (path and Path(path) for path in (asked.out, asked.certificate))
-    check(
-        (
-            asked.objective is not None and (asked.point, asked.method) != ("any", "auto"),
-            "--objective excludes --point and --method: the best point is shown.",
-        ),
-        (
-            asked.objective is not None and asked.all_conflicts,
-            "--objective excludes --all-conflicts: ask for one of them.",
-        ),
-        (
-            asked.point == "nearest" and asked.method != "auto",
-            "--point nearest is for --method auto: the others propose any point.",
-        ),
-        (out and out == certificate, "--out and --certificate name the same file."),
-    )
+    asked = SolveOptions(**values)
+    out, certificate = (Path(path) if path else None for path in (asked.out, asked.certificate))
     for path in filter(None, (out, certificate)):
         same = path.exists() and Path(file).exists() and path.samefile(file)
-        check((same, f"{path} is the file to read: it is not replaced by its report."))
+        reject((same, f"{path} is the file to read, and cannot be overwritten."))
         check_writable(path, force=asked.force)
-    with shown() as show:
-        study = _study(file, asked, show)
-        show("writing", None)
-        contents: dict[Path, bytes | None] = {}
-        if certificate and study.proofs:
-            contents[certificate] = _proofs(study)
-            study = replace(study, files={"certificate": str(certificate)})
-        elif certificate:
-            contents[certificate] = None  # that of an earlier run would prove another answer
-        text = to_json(study) if asked.form == "json" else ""
-        if out:
-            contents[out] = (text or plain_text(lines(study))).encode()
-        write_files(contents, force=asked.force)
-    try:
-        if text and not out:
-            print_text(text)
-        elif not out:
-            print_lines(lines(study))
-    except KeyboardInterrupt:
-        if contents:
-            raise Interrupted("interrupted; all files are written.") from None
-        raise
-    sys.exit(UNDECIDED if study.kind == "undecided" else 0)
-
-
-def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemStudy:
-    from novikoff.jobs.system_study import SystemOptions, study_system
-
     options = SystemOptions(
         asked.point,
         asked.method,
@@ -124,13 +118,29 @@ def _study(file: str, asked: SimpleNamespace, show: Show) -> SystemStudy:
         asked.all_conflicts,
         asked.objective,
         asked.budget,
-        asked.source_format,
+        asked.from_,
     )
-    return study_system(file, options, show)
-
-
-def _proofs(study: SystemStudy) -> bytes:
-    from novikoff.formats import certificate_file
-
-    origin = {"source": study.source, "format": study.file.format}
-    return certificate_file.dump_proofs(study.proofs, origin).encode()
+    with showing_progress() as show:
+        study = study_system(file, options, show)
+        show("writing", None)
+        contents: dict[Path, bytes | None] = {}
+        if certificate and study.proofs:
+            origin = {"source": study.source, "format": study.file.format}
+            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).encode()
+            study = replace(study, files={"certificate": str(certificate)})
+        elif certificate:
+            contents[certificate] = None  # removes the certificate of an earlier answer
+        text = system_json(study) if asked.format_ == "json" else ""
+        if out:
+            contents[out] = (text or plain_text(system_lines(study))).encode()
+        write_files(contents, force=asked.force)
+    try:
+        if text and not out:
+            print_text(text)
+        elif not out:
+            print_lines(system_lines(study))
+    except KeyboardInterrupt:
+        if contents:
+            raise Interrupted("interrupted; all files are written.") from None
+        raise
+    sys.exit(UNDECIDED if study.kind == "undecided" else 0)

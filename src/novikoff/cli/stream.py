@@ -1,4 +1,4 @@
-"""``novikoff stream``: learn from a stream, one row at a time; save, stop and go on."""
+"""``novikoff stream``: learn from a stream, one row at a time; save, stop and resume."""
 
 from __future__ import annotations
 
@@ -10,125 +10,191 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import FrameType, SimpleNamespace
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import Any, Literal
 
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import OPTION_NAMES, READING, adding, check, read_options, reading
+from novikoff.cli.options import FileOptions, add_options, file_options, given_options, reject
 from novikoff.cli.progress import (
+    announcing_compilation,
     handling,
     print_lines,
     print_text,
-    saying_that_it_compiles,
     status_line,
 )
+from novikoff.data import StreamOptions
+from novikoff.data.messages import printable_name
+from novikoff.errors import OutputError
+from novikoff.formats.files import check_writable
+from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
+from novikoff.jobs.stream_session import StreamSession
 from novikoff.sentences import counted, digits_up
 
-if TYPE_CHECKING:
-    from novikoff.data import StreamOptions
-    from novikoff.jobs.stream_run import Progress
-    from novikoff.jobs.stream_session import StreamSession
-
-# These options decide how rows are read and learned: they must not change when a stream goes on.
-_LASTING = (
-    *READING,
-    *("hash", "names", "text_labels", "average", "margin", "step", "no_intercept", "multi_class"),
-)
 _SECONDS_BETWEEN_DRAWINGS = 0.125
 
 
-_OPTIONS = adding([
+_stream_options = add_options([
     click.option("--hash", type=click.IntRange(1, 28), metavar="BITS", help="Hash the names of "
-                 "features to 2^BITS columns. Without it names are kept, and each new one gets the "
-                 "next column."),
-    click.option("--names", is_flag=True, help="In label feature:value …, read features as names "
-                 "even if they look like numbers."),
+                 "features to 2^BITS columns. [default: names are kept, and each new name gets the "
+                 "next column]"),
+    click.option("--names", is_flag=True, help="Read the features of label feature:value … as "
+                 "names, even if they look like numbers."),
     click.option("--text-labels", is_flag=True, help="Read labels as text, even if they look like "
                  "numbers."),
-    click.option("--average", is_flag=True, help="The model predicts with the average of all "
-                 "weights."),
+    click.option("--average", is_flag=True, help="Predict with the average of all weights."),
     click.option("--margin", type=click.FloatRange(0), default=0.0, show_default=True,
-                 help="Learn from rows whose score is not above this."),
+                 metavar="NUMBER", help="Update on every row whose score is at most this."),
     click.option("--step", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
-                 help="The size of an update."),
-    click.option("--no-intercept", is_flag=True, help="Rules through the origin only."),
+                 metavar="NUMBER", help="The step size of an update."),
+    click.option("--no-intercept", is_flag=True, help="Use hyperplanes through the origin only."),
     click.option("--multi-class", type=click.Choice(["ovr", "ovo"]), default="ovr",
-                 show_default=True, help="A rule for each class against the rest, or for each "
-                 "pair."),
-    click.option("--passes", type=click.IntRange(1), default=1, show_default=True,
-                 help="How often to go through a file."),
+                 show_default=True, help="Learn one rule for each class against the rest, or one "
+                 "for each pair of classes."),
+    click.option("--passes", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+                 help="The number of passes over a file."),
     click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop",
-                 show_default=True, help="What to do with a row of text that cannot be read or "
-                 "learned: stop there, or leave it out and count it. After a stop, --resume "
-                 "--bad-rows skip goes on behind it."),
-    click.option("--skip-bad", is_flag=True, help="The same as --bad-rows skip."),
+                 show_default=True, help="Stop at a row of text that cannot be read or learned, or "
+                 "skip and count it. After a stop, --resume --bad-rows skip continues behind it."),
+    click.option("--skip-bad", is_flag=True, help="Short for --bad-rows skip."),
     click.option("--bad-rows-log", type=click.Path(), metavar="FILE", help="Write line, row and "
-                 "reason of each row that is skipped to FILE, as CSV."),
-    click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the rows that were "
-                 "predicted wrong before they were learned to FILE, as CSV: row, predicted, "
-                 "label. Where no class could be predicted, as for the first row, the second "
-                 "field is empty; that counts as a mistake, too."),
+                 "reason of each skipped row to FILE, as CSV."),
+    click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the mistakes to "
+                 "FILE, as CSV: row, predicted, label. The second field is empty if no class could "
+                 "be predicted, as for the first row, which also counts as a mistake."),
     click.option("--every", type=click.IntRange(1), metavar="N", help="Also print a line every N "
                  "rows."),
     click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
     click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model to this file "
                  "at the end."),
-    click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also write it after "
+    click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also write the model "
                  "every N rows."),
     click.option("--resume", is_flag=True, help="Continue exactly from MODEL, if it exists. A file "
-                 "is read from where the run stopped; all rows of a pipe are new, except for a "
+                 "is read from where the run stopped. All rows of a pipe are new, except for a "
                  "repeated header."),
     click.option("--force", is_flag=True, help="Start afresh: overwrite MODEL and every FILE that "
                  "exists."),
-    click.option("--quiet", is_flag=True, help="No progress, only the summary."),
-    click.option("--format", "form", type=click.Choice(["text", "json"]), default="text",
+    click.option("--quiet", is_flag=True, help="Print only the summary, no progress."),
+    click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
                  show_default=True, help="Output format: text, or one line of JSON for each "
                  "record."),
 ])  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class LearningOptions(FileOptions):
+    """How rows are read and learned. These options cannot change when a stream is resumed."""
+
+    hash: int | None
+    names: bool
+    text_labels: bool
+    average: bool
+    margin: float
+    step: float
+    no_intercept: bool
+    multi_class: Literal["ovr", "ovo"]
+
+    def lasting(self) -> dict[str, object]:
+        """Return the values of these options by name, which the model file keeps."""
+        return {
+            option.name.rstrip("_"): getattr(self, option.name)
+            for option in fields(LearningOptions)
+            if option.name != "given"
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamCommandOptions(LearningOptions):
+    """The options of ``novikoff stream``."""
+
+    passes: int
+    bad_rows: Literal["stop", "skip"]
+    skip_bad: bool
+    bad_rows_log: str | None
+    mistakes: str | None
+    every: int | None
+    limit: int | None
+    save: str | None
+    save_every: int | None
+    resume: bool
+    force: bool
+    quiet: bool
+    format_: Literal["text", "json"]
+
+    def __post_init__(self) -> None:
+        reject(
+            (self.save_every and not self.save, "--save-every needs --save MODEL."),
+            (self.resume and not self.save, "--resume needs --save MODEL."),
+            (
+                self.force and not self.outputs,
+                "--force needs a file to write, such as --save MODEL.",
+            ),
+            (
+                self.resume and self.force,
+                "--resume and --force cannot be used together: --force starts afresh.",
+            ),
+            (
+                self.bad_rows_log and not self.skips,
+                "--bad-rows-log needs --bad-rows skip.",
+            ),
+        )
+
+    @property
+    def skips(self) -> bool:
+        """Whether rows that cannot be read or learned are skipped."""
+        return self.skip_bad or self.bad_rows == "skip"
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The files to write, by their options."""
+        files = {"--save": self.save, "--mistakes": self.mistakes}
+        files["--bad-rows-log"] = self.bad_rows_log
+        return {option: path for option, path in files.items() if path is not None}
+
+    def stream_options(self) -> StreamOptions:
+        """Return these options as the record that `novikoff.jobs.stream_session.StreamSession` takes."""
+        return StreamOptions(
+            self.read_options(), self.hash, self.names, self.text_labels, skip_bad=self.skips
+        )
+
+
 @click.command("stream")
 @click.argument("data", type=click.Path())
-@reading
-@_OPTIONS
-def command(data: str, **values: object) -> None:
-    """Learn from a stream, one row at a time: predict, then learn.
+@file_options
+@_stream_options
+def command(data: str, **values: Any) -> None:
+    """Learn from a stream, one row at a time: predict each row, then learn it.
 
-    DATA is a file or a named pipe, - is standard input, which may never end: CSV or TSV; lines of
-    label feature:value … whose features are numbers (svmlight) or names; JSON lines such as
-    {"label": "cat", "legs": 4, "colour": "red"}; all also gzipped; Parquet, Arrow, npy and npz as
-    files. Classes and features may appear at any time.
+    DATA is a file or a named pipe; - is standard input, which may never end. Formats: CSV or TSV;
+    lines of label feature:value … whose features are numbers (svmlight) or names; JSON lines such
+    as {"label": "cat", "legs": 4, "colour": "red"}; all of these may be gzipped. Parquet, Arrow,
+    npy and npz must be files. New classes and features may appear at any time.
 
-    Each row is predicted before it is learned. Printed are the rows, the mistakes, their share
-    among all rows and among the last 1,000, and a bound on the margin γ, rounded up: no weights
-    (w, b) of length 1 have y(⟨w, x⟩ + b) above it on all rows learned so far. The prediction that
-    counts is that of the last weights, also with --average.
+    The command prints the number of rows, the mistakes, their share among all rows and among the
+    last 1,000 rows, and an upper bound on the margin γ: no weights (w, b) of length 1 have
+    y(⟨w, x⟩ + b) above this bound on all rows learned so far. A mistake is a wrong prediction
+    of the last weights, also with --average.
 
     \b
     tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
     novikoff stream clicks.csv --save clicks.novikoff --resume
-    """  # noqa: D301 — click takes the backspace for a sign not to wrap what follows
-    from novikoff.jobs.stream_run import StreamRun
-    from novikoff.jobs.stream_session import StreamSession
-
-    asked = SimpleNamespace(**values)
-    asked.bad_rows = "skip" if asked.skip_bad else asked.bad_rows
-    _check(data, asked)
+    """  # noqa: D301 — \b tells click not to wrap the lines that follow
+    asked = StreamCommandOptions(given=given_options(), **values)
+    _check_outputs(data, asked)
     run = StreamRun(
         margin=asked.margin,
         step=asked.step,
         fit_intercept=not asked.no_intercept,
         average=asked.average,
         multi_class=asked.multi_class,
-        loading=saying_that_it_compiles,
+        loading=announcing_compilation,
     )
     session = StreamSession(
         data,
-        _stream_options(asked),
+        asked.stream_options(),
         run,
         model=asked.save,
         save_every=asked.save_every,
@@ -136,7 +202,7 @@ def command(data: str, **values: object) -> None:
         bad_rows=asked.bad_rows_log,
         resume=asked.resume,
         force=asked.force,
-        asked={OPTION_NAMES.get(name, name): getattr(asked, name) for name in _LASTING},
+        asked=asked.lasting(),
     )
     with contextlib.closing(session), _noticing_signals() as signals:
         _learn(session, asked, signals)
@@ -146,7 +212,7 @@ def command(data: str, **values: object) -> None:
         return
     kept = "nothing was written."
     if session.model is not None:
-        kept = f"{session.model} holds what was learned, and --resume goes on from it."
+        kept = f"{session.model} has the model so far; --resume continues it."
     sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
     if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
         if run.rows:
@@ -158,39 +224,22 @@ def command(data: str, **values: object) -> None:
 
 for _option in command.params:
     if isinstance(_option, click.Option) and _option.name == "one_hot":
-        _option.hidden = True  # it is refused, with advice
+        _option.hidden = True  # a stream rejects it with advice
 
 
-def _check(data: str, asked: SimpleNamespace) -> None:
-    """Refuse options that do not go together, and a model that must not be written."""
-    from novikoff.errors import OutputError
-    from novikoff.formats.files import check_writable
-
-    options = {"--save": "save", "--mistakes": "mistakes", "--bad-rows-log": "bad_rows_log"}
-    files = {option: getattr(asked, name) for option, name in options.items()}
-    outputs = {option: path for option, path in files.items() if path is not None}
+def _check_outputs(data: str, asked: StreamCommandOptions) -> None:
+    """Raise an error if a file to write is the data, is named twice, or cannot be written."""
+    outputs = asked.outputs
     places = [os.path.realpath(path) for path in outputs.values()]
-    check(
-        (asked.save_every and not asked.save, "--save-every needs --save MODEL."),
-        (asked.resume and not asked.save, "--resume needs --save MODEL."),
-        (asked.force and not outputs, "--force needs a file to write, such as --save MODEL."),
-        (asked.resume and asked.force, "--resume continues, --force starts afresh: choose one."),
-        (
-            asked.bad_rows_log and asked.bad_rows != "skip",
-            "--bad-rows-log needs --bad-rows skip: where the stream stops, it says why.",
-        ),
-    )
     for option, path in outputs.items():
-        same = False  # the rows must not be written over, under any name
+        same = False  # whether the rows would be overwritten, under whatever name
         with contextlib.suppress(OSError, ValueError, AttributeError):
             rows = os.fstat(sys.stdin.fileno()) if data == "-" else os.stat(data)
             same = os.path.samestat(rows, os.stat(path))
         if same:
-            raise OutputError(
-                f"{path} is the file that the rows come from; choose another name with {option}."
-            )
+            raise OutputError(f"{path} contains the rows; choose another file with {option}.")
         if places.count(os.path.realpath(path)) > 1:
-            raise OutputError(f"{path} would be written twice; choose another name with {option}.")
+            raise OutputError(f"{path} would be written twice; choose another file with {option}.")
     if asked.save is None:
         return
     if os.path.lexists(asked.save) and not (asked.resume or asked.force):
@@ -200,51 +249,35 @@ def _check(data: str, asked: SimpleNamespace) -> None:
     check_writable(Path(asked.save), force=True)
 
 
-def _stream_options(asked: SimpleNamespace) -> StreamOptions:
-    from novikoff.data import StreamOptions
-
-    return StreamOptions(
-        read_options(asked),
-        asked.hash,
-        asked.names,
-        asked.text_labels,
-        skip_bad=asked.bad_rows == "skip",
-    )
-
-
-def _learn(session: StreamSession, asked: SimpleNamespace, signals: list[int]) -> None:
-    """Learn; print at 1, 2, 4, 8, … rows and as wished, and stop when a signal says so."""
-    from novikoff.jobs.stream_run import is_power_of_two
-
+def _learn(session: StreamSession, asked: StreamCommandOptions, signals: list[int]) -> None:
+    """Learn until the end or a signal; print a line at 1, 2, 4, 8, … rows and with --every."""
     run = session.run
     begun = printed = run.rows
     drawn = 0.0
     every = [] if asked.every is None else [asked.every]
-    silent = asked.quiet or asked.form == "json" or not sys.stderr.isatty()
+    silent = asked.quiet or asked.format_ == "json" or not sys.stderr.isatty()
     with status_line(silent=silent) as draw:
         for _ in session.learn(passes=asked.passes, limit=asked.limit, every=every):
             now = time.monotonic()
             due = is_power_of_two(run.rows) or any(run.rows % n == 0 for n in every)
             if due and run.rows > printed:
-                _print(run.progress(), asked, heading=printed == begun)
+                _print_progress(run.progress(), asked, heading=printed == begun)
                 printed = run.rows
             if not silent and now - drawn > _SECONDS_BETWEEN_DRAWINGS:
-                rows, mistakes, error, recent, bound = _said(run.progress())
+                rows, mistakes, error, recent, bound = _in_words(run.progress())
                 draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
                 drawn = now
             if signals:
                 return
         if run.rows > printed:
-            _print(run.progress(), asked, heading=printed == begun)
+            _print_progress(run.progress(), asked, heading=printed == begun)
 
 
-def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
-    """Print what was learned in all."""
-    from novikoff.data.messages import printable_name
-
+def _sum_up(session: StreamSession, asked: StreamCommandOptions) -> None:
+    """Print the summary."""
     run, progress, model = session.run, session.run.progress(), session.run.model
     dropped, notes = session.position.dropped, session.notes()
-    if asked.form == "json":
+    if asked.format_ == "json":
         counts = {"pass": run.passes, "dropped": dropped, "skipped": run.skipped}
         saved = None if session.model is None else printable_name(str(session.model))
         _print_json("end", progress, **counts, notes=notes, model=saved)
@@ -265,7 +298,7 @@ def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
         where = asked.bad_rows_log or "--bad-rows-log FILE lists them"
         rows_left_out = f"{counted(run.skipped, 'row')} that cannot be read {verb} skipped"
         lines.append(("", f"{rows_left_out} ({where})"))
-    _, mistakes, error, recent, bound = _said(progress)
+    _, mistakes, error, recent, bound = _in_words(progress)
     last = f"{recent} of the last {min(progress.rows, 1000):,}"
     lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
     if asked.mistakes is not None:
@@ -280,28 +313,28 @@ def _sum_up(session: StreamSession, asked: SimpleNamespace) -> None:
     print_lines(lines)
 
 
-def _print(progress: Progress, asked: SimpleNamespace, *, heading: bool) -> None:
-    """One line of numbers."""
+def _print_progress(progress: Progress, asked: StreamCommandOptions, *, heading: bool) -> None:
+    """Print one line of numbers, below a heading if it is the first."""
     if asked.quiet:
         return
-    if asked.form == "json":
+    if asked.format_ == "json":
         _print_json("progress", progress)
         return
     titles = [("rows", "mistakes", "error", "recent", "margin ≤")] if heading else []
-    for fields in (*titles, _said(progress)):
-        widths = zip(fields, (15, 13, 10, 10, 14), strict=True)
+    for cells in (*titles, _in_words(progress)):
+        widths = zip(cells, (15, 13, 10, 10, 14), strict=True)
         print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
 
 
-def _said(progress: Progress) -> tuple[str, str, str, str, str]:
-    """Rows, mistakes, their shares, and the bound on the margin, as they are printed."""
+def _in_words(progress: Progress) -> tuple[str, str, str, str, str]:
+    """Return rows, mistakes, their shares, and the bound on the margin as text."""
     bound = "–" if progress.margin_bound is None else digits_up(progress.margin_bound)
     shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
     return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound
 
 
 def _print_json(event: str, progress: Progress, **more: object) -> None:
-    """One record as a line; JSON has no infinity."""
+    """Print one record as a line of JSON, which has no infinity."""
     finite = {k: v if math.isfinite(v or 0.0) else None for k, v in asdict(progress).items()}
     record = {"event": event, **finite, **more}
     print_text(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
@@ -309,12 +342,12 @@ def _print_json(event: str, progress: Progress, **more: object) -> None:
 
 @contextlib.contextmanager
 def _noticing_signals() -> Iterator[list[int]]:
-    """Signals are only noted: they are heeded between two rows. A second Ctrl-C ends at once."""
+    """Note signals, which take effect between two rows; a second Ctrl-C stops at once."""
     noted: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGINT and number in noted:
-            raise Interrupted("interrupted at once; what was not saved before is lost.")
+            raise Interrupted("interrupted at once; rows learned since the last save are lost.")
         noted.append(number)
 
     with handling(note):

@@ -1,55 +1,71 @@
-"""``novikoff verify``: check a certificate against data; the solver is not even imported."""
+"""``novikoff verify``: check a certificate against data. The solver is not imported."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
-from novikoff.cli import cluster
 from novikoff.cli.main import Unmet
 from novikoff.cli.options import (
-    OPTION_NAMES,
-    READING,
-    check,
-    memory,
-    read_data,
-    read_options,
-    reading,
+    TableOptions,
+    cluster_option,
+    file_options,
+    flag,
+    given_options,
+    memory_options,
+    reject,
 )
-from novikoff.cli.progress import print_lines, shown
+from novikoff.cli.progress import print_lines, showing_progress
+from novikoff.data import Dataset, ReadOptions, Recipe
+from novikoff.data.messages import all_quoted, quoted
+from novikoff.data.on_disk import parquet_files
+from novikoff.errors import CertificateError
+from novikoff.formats import certificate_file, model_file
+from novikoff.formats.certificate_file import Proofs
+from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
+from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.sentences import counted
 
 if TYPE_CHECKING:
-    from novikoff.cli.progress import Show
-    from novikoff.data import Dataset, Recipe
-    from novikoff.formats.certificate_file import Proofs
-    from novikoff.proofs.certificate import Certificate
-    from novikoff.proofs.error_bound import ErrorBound
-    from novikoff.proofs.system_certificate import SystemCertificate
+    from novikoff.jobs.study_records import StudyProgress
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions(TableOptions):
+    """The options of ``novikoff verify``."""
+
+    def reject_all(self) -> None:
+        """Reject every option, since a certificate is about inequalities."""
+        for option in fields(self):
+            given = option.name in self.given
+            reject((given, f"{flag(option.name)} is for labelled rows, not for inequalities."))
 
 
 @click.command("verify")
 @click.argument("certificate", type=click.Path())
 @click.argument("data", type=click.Path())
-@reading
-@memory
-@cluster.option
-def command(certificate: str, data: str, **values: object) -> None:
+@file_options
+@memory_options
+@cluster_option
+def command(certificate: str, data: str, **values: Any) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
-    DATA is read as the certificate says it was, and the output says how; with options, as
-    they say alone. For a certificate of novikoff solve, DATA is the file of inequalities. Each
-    claim is printed with its hypotheses. Exits with 0 only if every claim holds, with 1 if one does
-    not, and with 2 if the files cannot be read.
-    """
-    from novikoff.errors import CertificateError
-    from novikoff.formats import certificate_file
-    from novikoff.proofs.system_certificate import SystemCertificate
-    from novikoff.sentences import counted
+    DATA is read as the certificate describes, and the output says how. Options that say how to read
+    DATA replace this description. For a certificate of novikoff solve, DATA is the file of
+    inequalities. Every claim is printed with its hypotheses. The exit code is 0 if every claim
+    holds, 1 if a claim does not hold, and 2 if a file cannot be read.
 
-    asked = SimpleNamespace(**values)
+    \b
+    novikoff verify flowers.cert.json flowers.csv
+    """  # noqa: D301 — \b tells click not to wrap the line that follows
+    asked = VerifyOptions(given=given_options(), **values)
     try:
         proofs = certificate_file.read_proofs(certificate)
     except CertificateError as error:
@@ -57,21 +73,18 @@ def command(certificate: str, data: str, **values: object) -> None:
     systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
     others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
     if systems and others:
-        raise ValueError(f"{certificate}: The file has proofs about a system and about examples.")
+        raise ValueError(f"{certificate}: The file has proofs about a system and about rows.")
     try:
         if systems:
-            for name in (*READING, "cluster", "max_memory", "cache"):
-                flag = OPTION_NAMES.get(name, name).replace("_", "-")
-                given = getattr(asked, name) is not None
-                check((given, f"--{flag} is for rows of examples, not for inequalities."))
+            asked.reject_all()
             print_lines(_check_systems(systems, data, proofs))
             return
         if asked.cluster:
             lines = _check_on_cluster(others, data, proofs, asked)
-            print_lines([*lines, *_model(certificate, proofs)])
+            print_lines([*lines, *_sibling_model(certificate, proofs)])
             return
-        with shown() as show:
-            dataset = _read(data, proofs, asked, show)
+        with showing_progress() as show:
+            dataset = _read_rows(data, proofs, asked, show)
             for proof in others:
                 show(f"checking {proof.positive}", None)
                 proof.verify(dataset.X, dataset.labels)
@@ -82,18 +95,15 @@ def command(certificate: str, data: str, **values: object) -> None:
     print_lines(
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
-            *(("", note) for note in _notes(dataset, _recipe(proofs, asked))),
+            *(("", note) for note in _notes(dataset, _stated_recipe(proofs, asked))),
             *(("holds", proof.claim()) for proof in others),
-            *_model(certificate, proofs),
+            *_sibling_model(certificate, proofs),
         ]
     )
 
 
-def _model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
-    """Whether the model beside a certificate file is of the same study."""
-    from novikoff.formats import certificate_file, model_file
-    from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
-
+def _sibling_model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
+    """Say whether the model file beside a certificate file is of the same study."""
     file = sibling(certificate, CERTIFICATE_ENDING, MODEL_ENDING)
     if file is None:
         return []
@@ -113,11 +123,10 @@ def _check_systems(
     systems: Sequence[SystemCertificate], data: str, proofs: Proofs
 ) -> list[tuple[str, str]]:
     """Check the certificates of novikoff solve against a file of inequalities."""
-    from novikoff.sentences import counted
     from novikoff.systems.files.reading import read_model
 
     known = proofs.data.get("format")
-    with shown() as show:
+    with showing_progress() as show:
         show(f"reading {data}", None)
         file = read_model(data, known if isinstance(known, str) else None)
         show("checking", None)
@@ -130,16 +139,15 @@ def _check_systems(
 
 
 def _check_on_cluster(
-    others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: SimpleNamespace
+    others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: VerifyOptions
 ) -> list[tuple[str, str]]:
-    """Check certificates where the rows are."""
-    from novikoff.sentences import counted
+    """Check certificates on the workers of a cluster."""
+    from novikoff.cli.cluster import opened_rows  # loads Dask only if --cluster asks for it
 
-    cluster.check_options(asked)
-    recipe = _recipe(proofs, asked)
+    recipe = _stated_recipe(proofs, asked)
     missing = recipe is not None and recipe.missing != "refuse"
-    check((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
-    with shown() as show, cluster.opened(data, asked, show, recipe) as (rows, hear):
+    reject((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
+    with showing_progress() as show, opened_rows(data, asked, show, recipe) as (rows, hear):
         for proof in others:
             hear(f"checking {proof.positive}", None)
             rows.verify(proof)
@@ -151,11 +159,8 @@ def _check_on_cluster(
 
 
 def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
-    """The columns that the certificate leaves out, in any file of a folder."""
+    """Name the columns of the files of a folder that the certificate does not use."""
     from pyarrow.parquet import ParquetFile
-
-    from novikoff.data.messages import all_quoted
-    from novikoff.data.on_disk import parquet_files
 
     if recipe is None:
         return []
@@ -167,36 +172,28 @@ def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
     return [f"columns that are ignored: {all_quoted(left)}"] if left else []
 
 
-def _read(data: str, proofs: Proofs, asked: SimpleNamespace, show: Show) -> Dataset:
-    """As the certificate says, or as the options say alone, if there are any."""
-    from novikoff.data import ReadOptions
-
-    recipe = _recipe(proofs, asked)
+def _read_rows(data: str, proofs: Proofs, asked: VerifyOptions, show: StudyProgress) -> Dataset:
+    """Read the data as the certificate describes or, if options say how, as they say."""
+    recipe = _stated_recipe(proofs, asked)
     if recipe is None:
-        return read_data(data, read_options(asked), asked, show)
-    return read_data(data, ReadOptions(missing=recipe.missing), asked, show, recipe)
+        return asked.read(data, asked.read_options(), show)
+    return asked.read(data, ReadOptions(missing=recipe.missing), show, recipe)
 
 
-def _recipe(proofs: Proofs, asked: SimpleNamespace) -> Recipe | None:
-    """How the certificate says that the data was read; None if options say how to read it."""
-    from novikoff.data import Recipe
-
-    says_how = any(getattr(asked, name) is not None for name in READING)
-    if proofs.preprocessing is None or says_how:
+def _stated_recipe(proofs: Proofs, asked: VerifyOptions) -> Recipe | None:
+    """Return how the certificate describes the data; None if options say how to read it."""
+    if proofs.preprocessing is None or asked.given_flags():
         return None
     return Recipe.from_json(proofs.preprocessing)
 
 
 def _notes(dataset: Dataset, stated: Recipe | None) -> list[str]:
-    """How the data was read: whoever reads a claim must know what it is about."""
+    """Say how the data was read, so that the claims can be understood."""
     return [*dataset.notes, *_stated(stated), *_own_means(dataset)]
 
 
 def _stated(recipe: Recipe | None) -> list[str]:
-    """What the certificate says about reading, beyond the columns that are used."""
-    from novikoff.data.messages import all_quoted, quoted
-    from novikoff.sentences import counted
-
+    """Say what the certificate states about reading, beyond the columns that are used."""
     if recipe is None:
         return []
     notes = ["columns, labels and missing values are read as the certificate says"]
@@ -216,24 +213,18 @@ def _stated(recipe: Recipe | None) -> list[str]:
     if recipe.bits is not None:
         notes.append(f"features are names, hashed to {1 << recipe.bits:,} columns")
     if recipe.drop:
-        notes.append(f"keys that are ignored: {all_quoted(recipe.drop)}")
+        notes.append(f"ignored keys: {all_quoted(recipe.drop)}")
     return notes
 
 
 def _own_means(dataset: Dataset) -> list[str]:
-    """The means of the values that are there, in columns where others stand for missing ones."""
-    import math
-
-    import numpy as np
-
-    from novikoff.data.messages import quoted
-
+    """Say the means of the values that are present, in columns with replaced missing values."""
     if dataset.imputed is None:
         return []
     rows, columns = dataset.imputed
     found = []
     for j in np.unique(columns).tolist():
         values = np.delete(dataset.X[:, j], rows[columns == j]).astype(np.float64).tolist()
-        mean = repr(math.fsum(x / len(values) for x in values)) if values else "not there"
+        mean = repr(math.fsum(x / len(values) for x in values)) if values else "undefined"
         found.append(f"{mean} in column {quoted(dataset.names[j])}")
-    return [f"the mean of the values that are there is {', '.join(found)}"]
+    return [f"the mean of the values that are present is {', '.join(found)}"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.summary import Report
-from novikoff.report.text import lines, tally
+from novikoff.report.text import report_lines, tally
 from novikoff.sentences import hyperplane, kind_in_words, short_number, whole_verdict
 
 _STYLE = """
@@ -35,7 +35,7 @@ footer { color: #666; font-size: .85rem; margin-top: 3rem; }
 _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
 
-def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
+def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     """The lines of the text, and ``pictures``, SVG elements of `novikoff.report.pictures`.
 
     They are None where rows are too many to be drawn.
@@ -43,7 +43,13 @@ def page(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     kind = report.kind or "perceptron"
     if len(report.found.cases) > 1:
         kind = report.question
-    parts = _head(report), _facts(report), _wrong(report), _figures(pictures), _foot(report)
+    parts = (
+        _head(report),
+        _description_list(report),
+        _wrong(report),
+        _figures(pictures),
+        _foot(report),
+    )
     body = "\n".join(line for part in parts for line in part)
     title = escape(f"{report.data.source}: {kind}")
     return (
@@ -68,10 +74,10 @@ def _head(report: Report) -> Iterator[str]:
         yield f'<p><span class="kind {report.kind}">{badge}</span> {headline}</p>'
 
 
-def _facts(report: Report) -> Iterator[str]:
+def _description_list(report: Report) -> Iterator[str]:
     found: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
     current = ""
-    for heading, text in lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED):
+    for heading, text in report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED):
         current = heading or current
         table = current == "confusion" or (current == "verdict" and not heading)
         if table and not heading and found[-1][1]:  # its lines are aligned: they stay together

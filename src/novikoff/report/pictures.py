@@ -28,7 +28,7 @@ CAPTIONS: dict[Subject, str] = {
 MAX_TRACED_UPDATES = 100_000
 
 
-def draw(
+def draw_study(
     found: Study,
     X: Matrix,
     names: Sequence[str] | None,
@@ -60,7 +60,7 @@ def draw_all(found: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subje
     drawn: dict[Subject, str] = {}
     for subject, caption in CAPTIONS.items() if find_spec("matplotlib") else ():
         try:
-            figure = draw(found, X, names, subject)
+            figure = draw_study(found, X, names, subject)
         except ValueError:  # no run where no rule is perfect, no margins where w = 0
             continue
         drawn[subject] = figure_to_svg(figure, prefix=subject, label=caption)

@@ -50,7 +50,7 @@ _MAX_FRACTION = 24  # letters of a fraction; longer ones are rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 
-def to_json(study: SystemStudy) -> str:
+def system_json(study: SystemStudy) -> str:
     """The report as JSON."""
     found, stated, best = study.solution, study.solution.system.stated, study.optimum
     feasible, w, violation = found.kind == "feasible", (best or found).w, None
@@ -107,7 +107,7 @@ def to_json(study: SystemStudy) -> str:
     return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading."""
     stated, bounds = study.solution.system.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"

@@ -34,7 +34,9 @@ TOGETHER = (
 )
 
 
-def lines(report: Report, *, classes: int = SHOWN, groups: int = 5) -> Iterator[tuple[str, str]]:
+def report_lines(
+    report: Report, *, classes: int = SHOWN, groups: int = 5
+) -> Iterator[tuple[str, str]]:
     """Heading and text of each line; lines that belong to the one above have no heading.
 
     A confusion matrix of more ``classes`` than this, and more ``groups`` of duplicates, are left to
