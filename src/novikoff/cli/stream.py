@@ -155,7 +155,7 @@ class StreamCommandOptions(LearningOptions):
         return {option: path for option, path in files.items() if path is not None}
 
     def stream_options(self) -> StreamOptions:
-        """Return these options as the record that `novikoff.jobs.stream_session.StreamSession` takes."""
+        """Return these options as the record that a `StreamSession` takes."""
         return StreamOptions(
             self.read_options(), self.hash, self.names, self.text_labels, skip_bad=self.skips
         )
