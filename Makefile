@@ -22,7 +22,7 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# How far one walks, names with several owners, lines of code: a report.
+# The path of a job through the code, names with several owners, lines of code: a report.
 complexity: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.complexity
 

@@ -1,10 +1,17 @@
-"""How far one walks: three measures of how hard the code is to read.
+"""Three measures of how hard the code is to read; ``python -m benchmarks.complexity`` prints them.
 
-* *The walk*: the modules and functions of novikoff that a job enters, counted by `sys.setprofile`.
-* *Owners*: top-level names that are defined in more than one module.
-* *Code*: lines by package, without docstrings, comments, blank lines and imports.
+* *Path of a job*: the modules of novikoff whose code a job runs, and the functions that it calls,
+  in all threads. Each is counted once, however often it runs. Lambdas, comprehensions and generator
+  expressions count as functions, and are also listed apart; from Python 3.12 on, most
+  comprehensions have no frame of their own and are not seen, so compare runs of one Python version.
+  Loops that Numba compiled, methods that dataclasses generate and the import of modules do not
+  count: a job runs once before it is measured.
+* *Names with several owners*: functions, classes and constants, private ones included, that are
+  defined at the top level of more than one module. Imported names are not defined there.
+* *Lines of code*: lines of Python in each package without docstrings, comments, blank lines and
+  imports. The JavaScript of the lab is counted apart, comments included.
 
-``python -m benchmarks.complexity`` prints them. It is a report, not a limit.
+The script is a report, not a limit: no test depends on its numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +21,7 @@ import contextlib
 import io
 import sys
 import tempfile
+import threading
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -23,10 +31,11 @@ from typing import Any
 from unittest import mock
 
 SOURCE = Path(__file__).parent.parent / "src" / "novikoff"
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 def code_lines(path: Path) -> int:
-    """The lines of a module that are neither docstring, comment, blank nor import.
+    """The number of lines of a module without docstrings, comments, blank lines and imports.
 
     Examples
     --------
@@ -54,7 +63,7 @@ def _is_prose(node: ast.stmt) -> bool:
 
 
 def owners() -> dict[str, list[str]]:
-    """The top-level functions, classes and constants that several modules define.
+    """The top-level names that several modules define, with these modules.
 
     Examples
     --------
@@ -72,7 +81,7 @@ def owners() -> dict[str, list[str]]:
 
 def _defined(node: ast.stmt) -> Iterator[str]:
     """The names that a statement at the top level of a module defines."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     targets = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign):
@@ -82,11 +91,8 @@ def _defined(node: ast.stmt) -> Iterator[str]:
         yield from (part.id for part in parts if isinstance(part, ast.Name))
 
 
-def walk(job: Callable[[], object]) -> tuple[int, int]:
-    """The modules and functions of novikoff that a job enters.
-
-    Lambdas and comprehensions count, methods that dataclasses generate do not.
-    """
+def path_of(job: Callable[[], object]) -> tuple[int, int, int]:
+    """The numbers of modules and functions of novikoff that a job runs, and of comprehensions."""
     root, entered = str(SOURCE), set[tuple[str, str]]()
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
@@ -94,17 +100,20 @@ def walk(job: Callable[[], object]) -> tuple[int, int]:
         if event == "call" and code.co_filename.startswith(root) and code.co_name != "<module>":
             entered.add((code.co_filename, code.co_qualname))
 
-    job()  # so that loops are compiled
+    job()  # the first run imports modules and compiles loops
+    threading.setprofile(watch)
     sys.setprofile(watch)
     try:
         job()
     finally:
         sys.setprofile(None)
-    return len({path for path, _ in entered}), len(entered)
+        threading.setprofile(None)
+    comprehensions = sum(name.endswith(COMPREHENSIONS) for _, name in entered)
+    return len({path for path, _ in entered}), len(entered), comprehensions
 
 
 def command(*words: str) -> Callable[[], None]:
-    """A job that runs a command in this process, its output thrown away."""
+    """A job that runs a command in this process and discards its output."""
 
     def job() -> None:
         from novikoff.cli.main import run
@@ -113,6 +122,7 @@ def command(*words: str) -> Callable[[], None]:
         with (
             mock.patch.object(sys, "argv", ["novikoff", *words]),
             contextlib.redirect_stdout(quiet),
+            contextlib.redirect_stderr(quiet),
             contextlib.suppress(SystemExit),
         ):
             run()
@@ -121,7 +131,7 @@ def command(*words: str) -> Callable[[], None]:
 
 
 def jobs(folder: Path) -> dict[str, Callable[[], object]]:
-    """The jobs that are measured, on files in a folder."""
+    """The jobs to measure, on files in a folder."""
     from sklearn.datasets import load_iris, load_wine
 
     import novikoff as nv
@@ -149,11 +159,12 @@ def jobs(folder: Path) -> dict[str, Callable[[], object]]:
 
 def main() -> None:
     """Print the three measures."""
-    print(f"{'the walk':28}{'modules':>8}{'functions':>11}")
+    print(f"{'path of a job':28}{'modules':>8}{'functions':>11}{'comprehensions':>16}")
     with tempfile.TemporaryDirectory() as folder:
         for name, job in jobs(Path(folder)).items():
-            modules, functions = walk(job)
-            print(f"{name:28}{modules:8}{functions:11}")
+            modules, functions, inner = path_of(job)
+            print(f"{name:28}{modules:8}{functions:11}{inner:16}")
+    print(f"(functions include the comprehensions; Python {sys.version.split()[0]})")
     shared = owners()
     print(f"\ntop-level names with several owners: {len(shared)}")
     common = sorted(shared.items(), key=lambda item: -len(item[1]))[:10]
@@ -162,8 +173,11 @@ def main() -> None:
     for path in SOURCE.rglob("*.py"):
         parts = path.relative_to(SOURCE).parts
         packages[parts[0] if len(parts) > 1 else "(top level)"] += code_lines(path)
-    print(f"\nlines of code: {packages.total():,}")
+    print(f"\nlines of Python code: {packages.total():,}")
     print("  " + ", ".join(f"{name} {lines:,}" for name, lines in packages.most_common()))
+    scripts = SOURCE.rglob("*.js")
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in scripts)
+    print(f"lines of JavaScript: {lines:,}")
 
 
 if __name__ == "__main__":

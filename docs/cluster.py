@@ -1,4 +1,4 @@
-"""Write the tables of docs/cluster.md: what a cluster costs on one machine, and far beyond it."""
+"""Write the tables of docs/cluster.md: measured times on one machine, and a simulation of many."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTING = Setting(1, 0, True)
 
 
 def data(gap: float, flips: int = 0) -> tuple[Any, Any]:
-    """Rows in a ball, the two classes a gap apart."""
+    """Random rows of two classes with a gap between them."""
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(N, D)), rng.normal(size=D)
     w /= np.linalg.norm(w)
@@ -40,7 +40,7 @@ def data(gap: float, flips: int = 0) -> tuple[Any, Any]:
 
 
 def write(folder: Path, X: Any, y: Any) -> None:
-    """The rows in as many Parquet files as there are shards."""
+    """Write the rows into one Parquet file for each shard."""
     for k in range(SHARDS):
         some = slice(k * N // SHARDS, (k + 1) * N // SHARDS)
         table = pa.table({f"x{j}": X[some, j] for j in range(D)} | {"y": y[some]})
@@ -48,7 +48,7 @@ def write(folder: Path, X: Any, y: Any) -> None:
 
 
 def best(call: Any) -> tuple[float, Any]:
-    """The least time of some turns, and the last answer."""
+    """The least time of a few turns, and the last answer."""
     found, times = None, []
     for _ in range(TURNS):
         began = time.perf_counter()
@@ -58,7 +58,7 @@ def best(call: Any) -> tuple[float, Any]:
 
 
 def measured(client: Any, folder: Path) -> list[str]:
-    """Verdicts and a perceptron, by local passes and on two workers."""
+    """Times of verdicts and a perceptron in memory and on two workers."""
     lines = ["| case | one machine | Dask | ratio |", "|---|--:|--:|--:|"]
     for name, gap, flips in (
         ("verdict, γ ≈ 0.05", 0.35, 0),
@@ -90,7 +90,7 @@ def measured(client: Any, folder: Path) -> list[str]:
 
 
 def costs(client: Any) -> tuple[float, float, float]:
-    """Seconds for each byte of a pass, each task of the scheduler, and each merge."""
+    """The seconds for one byte of a pass, one task of the scheduler, and one merge."""
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(100_000, D)), rng.normal(size=D + 1)
     shard = Shard(0, 0, X, np.arange(len(X)) % 2)
@@ -102,7 +102,7 @@ def costs(client: Any) -> tuple[float, float, float]:
 
 
 def simulate(n_bytes: float, workers: int, per: tuple[float, float, float], link: float) -> float:
-    """A pass: tasks leave the scheduler one by one, workers look, and a tree merges."""
+    """The seconds of a simulated pass: the scheduler sends tasks, and a tree merges results."""
     byte, task, together = per
     tasks = TASKS_PER_THREAD * workers
     free, ends = [0.0] * workers, []
@@ -118,7 +118,7 @@ def simulate(n_bytes: float, workers: int, per: tuple[float, float, float], link
 
 
 def simulated(per: tuple[float, float, float]) -> list[str]:
-    """Passes over far more rows than there are here."""
+    """Simulated times of passes over many more rows."""
     lines = ["| rows of 50 numbers | bytes | workers | one pass | a verdict of 15 passes |"]
     lines.append("|--:|--:|--:|--:|--:|")
     link = 1e-3 + 2 * D * D * 8 / 1.25e9  # a message of 2d rows over 10 Gbit/s
@@ -134,7 +134,7 @@ def simulated(per: tuple[float, float, float]) -> list[str]:
 
 
 def main() -> None:
-    """Measure, simulate, and write both tables into the page."""
+    """Measure and simulate, and write both tables into the page."""
     with (
         tempfile.TemporaryDirectory() as name,
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,

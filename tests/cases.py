@@ -1,9 +1,10 @@
-"""Data whose margin is known, every index rule, and every storage, for the tests to share."""
+"""What the tests share: data whose margin is known, every index rule, and every storage."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,16 @@ from novikoff.core.training import train_rule
 from tests.oracle import Reference, Rule, signed
 
 Signs = npt.NDArray[np.int8]
+
+
+@contextmanager
+def case_named(case: object) -> Iterator[None]:
+    """Name a random case in every error that is raised inside a loop over many of them."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"Case: {case!r}")
+        raise
 
 
 class Planted(NamedTuple):

@@ -1,4 +1,4 @@
-"""What must be settled before novikoff is imported."""
+"""Settings that must be made before novikoff is imported, and fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 _REPO = Path(__file__).parent.parent
@@ -27,3 +28,12 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 settings.register_profile("novikoff", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("novikoff")
+
+
+@pytest.fixture
+def brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End the search for fewer mistakes after 100 lines without improvement, not after thousands.
+
+    How good the rules are is tested in `tests/golden`.
+    """
+    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 100)

@@ -1,12 +1,13 @@
-"""The harness of the benchmarks runs, tiny; its figures are nobody's business here."""
+"""The benchmarks run on tiny problems; their figures are not checked here."""
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from benchmarks.cases import CASES, TINY
-from benchmarks.complexity import SOURCE, code_lines, owners, walk
+from benchmarks.complexity import SOURCE, code_lines, owners, path_of
 from benchmarks.measure import render
 
 
@@ -36,7 +37,16 @@ def test_a_name_with_two_owners_is_found() -> None:
     assert all((SOURCE / home).exists() for homes in shared.values() for home in homes)
 
 
-def test_a_walk_counts_what_is_entered() -> None:
+def test_a_path_has_the_functions_of_all_threads() -> None:
     from novikoff.core.orders import named
 
-    assert walk(lambda: named("cyclic"))[0] == 1
+    def job() -> None:
+        thread = threading.Thread(target=named, args=("cyclic",))
+        thread.start()
+        thread.join()
+
+    assert path_of(job) == path_of(lambda: named("cyclic"))
+    modules, functions, comprehensions = path_of(job)
+    assert modules == 1
+    assert functions >= 1
+    assert comprehensions == 0

@@ -215,10 +215,10 @@ def test_shards_that_are_not_alike_are_refused() -> None:
     X, y = data("separable", n=8)
     mixed = local_rows(X, y, [4]).source
     mixed.units[1] = Done(sparse(X[4:])), Done(y[4:])
-    with pytest.raises(ValueError, match="Some chunks are sparse, others dense"):
+    with pytest.raises(ValueError, match="Some chunks are sparse, others are dense"):
         ClusterRows(AtOnce(), mixed, "mistakes", lambda tasks, done: None)
     numbers = np.array([0, 1, 0, 1, "0", "1", "0", "1"], dtype=object)
-    with pytest.raises(ValueError, match="The label 0 is a number in some shards, and text in"):
+    with pytest.raises(ValueError, match="The label 0 is a number in some shards and text in"):
         local_rows(X, numbers, [4])
 
 

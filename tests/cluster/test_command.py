@@ -162,7 +162,7 @@ def test_bad_questions(tmp_path: Path) -> None:
         (folder, "local:1", ("--model", "perceptron"), "--model perceptron cannot be used with"),
         (folder, "local:1", ("--scale", "none"), "--scale cannot be used with --cluster"),
         (folder, "local:1", ("--epochs", "2"), "--epochs cannot be used with --cluster"),
-        (path, "local:1", (), "is no folder"),
+        (path, "local:1", (), "is not a folder"),
     ]:
         done = inside("fit", source, "--cluster", where, *words, "--out", tmp_path)
         assert done.code == 2

@@ -181,13 +181,13 @@ def test_files_that_change_or_vanish_are_refused(client: Client, tmp_path: Path)
 
 def test_bad_questions(client: Client, tmp_path: Path) -> None:
     X, y = data("separable", n=50)
-    with pytest.raises(TypeError, match="a folder of Parquet files, dask arrays"):
+    with pytest.raises(TypeError, match="a folder of Parquet files, Dask arrays"):
         nv.cluster.rows(X, y, client=client)
     with pytest.raises(ValueError, match="without Parquet files"):
         nv.cluster.rows(tmp_path, client=client)
     with pytest.raises(ValueError, match="50 rows, but y has 49"):
         nv.cluster.rows(da.from_array(X), da.from_array(y[1:]), client=client)
-    with pytest.raises(ValueError, match="mix is"):
+    with pytest.raises(ValueError, match="mix must be"):
         nv.cluster.rows(*as_arrays(X, y, 20), client=client, mix="sum")  # type: ignore[arg-type]
 
 

@@ -16,17 +16,14 @@ import dask.array as da
 from distributed import Client
 
 import novikoff as nv
-from novikoff.cluster.pocket import Count
+from novikoff.cluster.pocket import MistakeCount
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.core.rows import Vector
 from tests.cluster.cases import Labels, data, local_rows, sparse
 from tests.golden.test_fewest_mistakes import fewest
 from tests.oracle import signed
 
-
-@pytest.fixture(autouse=True)
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 100)
+pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 def noisy(n: int, seed: int = 0) -> tuple[Vector, Labels]:
@@ -157,7 +154,7 @@ def test_proofs_of_other_data_are_refused_on_a_cluster() -> None:
 def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
     near, y = [0.1, 0.2, -0.3], np.array([1, 1, 0, 1, 0])  # a sum of 5.6e-17 in floats
     X = np.array([near, near, near, [2.0, 0.0, 0.0], [-4.0, 0.0, 0.0]])
-    count = Count((Setting(1, 0, True),), np.array([[[1.0]]] * 3 + [[[0.0]]]), np.eye(4)[3])
+    count = MistakeCount((Setting(1, 0, True),), np.array([[[1.0]]] * 3 + [[[0.0]]]), np.eye(4)[3])
     for k, some in enumerate((slice(0, 2), slice(2, 5))):
         part = count.blank()
         with np.errstate(all="ignore"):

@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
-from novikoff.geometry import descent
 from tests.contract.checks import failed_checks
 
 CONFIGURATIONS = [
@@ -32,10 +31,7 @@ CONFIGURATIONS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search a hundred lines in vain, not thousands: the contract is the same."""
-    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
+pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 BETTER_THAN_A_CONSTANT = (

@@ -48,10 +48,7 @@ CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = [0, 1, 1, 0]
 
 
-@pytest.fixture(autouse=True)
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search a hundred lines in vain, not a thousand: how good they are is for `golden`."""
-    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
+pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:

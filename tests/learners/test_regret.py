@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.geometry import descent
 from novikoff.learners.arrays import Example
 from novikoff.proofs.system_statement import Constraint
 from tests.cases import csr
@@ -24,10 +23,7 @@ from tests.system_oracle import is_feasible
 Labels = npt.NDArray[np.int64]
 
 
-@pytest.fixture(autouse=True)
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search a hundred lines in vain, not a thousand: how good they are is for `golden`."""
-    monkeypatch.setattr(descent, "_MAX_IDLE", 100)
+pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 def stream(seed: int, n: int, d: int, *, grid: bool = False) -> tuple[Vector, Labels]:

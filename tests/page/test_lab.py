@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import json
 import math
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from novikoff.core.rows import Vector
 from novikoff.page import presets, study
 from novikoff.page.export import script
 from novikoff.page.question import MAX_NUMBER, MIN_NUMBER, Question
+from tests.cases import case_named
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -117,10 +118,10 @@ def same(a: object, b: object) -> bool:
     return a == b
 
 
-def test_the_run_is_a_ten_line_perceptron() -> None:
-    for name in PLAIN:
-        question = ALL[name]["question"]
-        check(question, study.run_answer(Question.from_json(question)))
+@pytest.mark.parametrize("name", PLAIN)
+def test_the_run_is_a_ten_line_perceptron(name: str) -> None:
+    question = ALL[name]["question"]
+    check(question, study.run_answer(Question.from_json(question)))
 
 
 def _more_margin(told: dict[str, Any]) -> None:
@@ -139,38 +140,41 @@ def _lambda_dropped(told: dict[str, Any]) -> None:
     told["weights"] = told["weights"][1:]
 
 
-def test_a_wrong_answer_is_caught() -> None:
-    for name, break_it in (
+@pytest.mark.parametrize(
+    ("name", "break_it"),
+    [
         ("two_clouds", _more_margin),
         ("two_clouds", step_late),
         ("xor", _row_off),
         ("xor", _lambda_dropped),
-    ):
-        question = ALL[name]["question"]
-        told = copy.deepcopy(study.run_answer(Question.from_json(question)))
+    ],
+)
+def test_a_wrong_answer_is_caught(name: str, break_it: Callable[[dict[str, Any]], None]) -> None:
+    question = ALL[name]["question"]
+    told = copy.deepcopy(study.run_answer(Question.from_json(question)))
+    check(question, told)
+    break_it(told)
+    with pytest.raises(AssertionError):
         check(question, told)
-        break_it(told)
-        with pytest.raises(AssertionError):
-            check(question, told)
 
 
-def test_the_rows_looked_at_and_the_running_average_over_all_looks() -> None:
-    for order in ("cyclic", "permuted", "random", "blocks", "fixed"):
-        question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-        A, run = signed(question), study.run_answer(Question.from_json(question))["run"]
-        assert len(run["visits"]) == run["visited"]
-        acts = dict(zip(run["step"], run["index"], strict=True))
-        w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
-        for look, row in enumerate(run["visits"]):
-            m = float(A[row] @ w)
-            assert math.isclose(run["visit_margin"][look], m, rel_tol=1e-6, abs_tol=1e-9)
-            assert acts.get(look) == (row if m <= 0 else None)
-            w = w + A[row] * (m <= 0)
-            total = total + w
-            if m <= 0:
-                means.append(total / (look + 1))
-        np.testing.assert_allclose(run["averages"], means, rtol=1e-8)
-        assert run["converged"]
+@pytest.mark.parametrize("order", ["cyclic", "permuted", "random", "blocks", "fixed"])
+def test_the_visits_and_the_running_average_over_them(order: str) -> None:
+    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+    A, run = signed(question), study.run_answer(Question.from_json(question))["run"]
+    assert len(run["visits"]) == run["visited"]
+    acts = dict(zip(run["step"], run["index"], strict=True))
+    w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
+    for look, row in enumerate(run["visits"]):
+        m = float(A[row] @ w)
+        assert math.isclose(run["visit_margin"][look], m, rel_tol=1e-6, abs_tol=1e-9)
+        assert acts.get(look) == (row if m <= 0 else None)
+        w = w + A[row] * (m <= 0)
+        total = total + w
+        if m <= 0:
+            means.append(total / (look + 1))
+    np.testing.assert_allclose(run["averages"], means, rtol=1e-8)
+    assert run["converged"]
 
 
 def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
@@ -315,19 +319,19 @@ def kernel_perceptron(question: dict[str, Any]) -> nv.KernelPerceptron:
     )  # fmt: skip
 
 
-def test_the_kernel_s_sides_are_the_estimator_s() -> None:
-    for name, kernel, more in itertools.product(
-        ["xor", "flipped", "equal_rows", "through_origin"],
-        ["rbf", "poly"],
-        [{}, {"order": "permuted", "seed": 3}],
-    ):
-        asked = {**ALL[name]["question"], "sides": kernel, **more}
-        told = study.sides_answer(Question.from_json(asked), BOX)
-        valid("sides", json.loads(json.dumps(told)))
-        check_sides(asked, told, kernel_perceptron(asked))
-        for mutant in ({"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}):
-            with pytest.raises(AssertionError):
-                check_sides(asked, told | mutant, kernel_perceptron(asked))
+@pytest.mark.parametrize("more", [{}, {"order": "permuted", "seed": 3}], ids=["plain", "permuted"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("name", ["xor", "flipped", "equal_rows", "through_origin"])
+def test_the_kernel_s_sides_are_the_estimator_s(
+    name: str, kernel: str, more: dict[str, Any]
+) -> None:
+    asked = {**ALL[name]["question"], "sides": kernel, **more}
+    told = study.sides_answer(Question.from_json(asked), BOX)
+    valid("sides", json.loads(json.dumps(told)))
+    check_sides(asked, told, kernel_perceptron(asked))
+    for mutant in ({"rows": told["rows"][::-1]}, {"box": [-2.5, -3.0, 2.5, 2.0]}):
+        with pytest.raises(AssertionError):
+            check_sides(asked, told | mutant, kernel_perceptron(asked))
 
 
 def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
@@ -343,26 +347,32 @@ def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
         assert f"weights 1 and 1 and θ = {gate.theta} " in ALL[name]["lesson"]
 
 
-def test_sides_that_there_are_not() -> None:
-    maximal = {"sides": "rbf", "order": "max_distance"}
-    for more, complaint in ((maximal, "no maximal order"), ({}, "shows the sides of the line")):
-        with pytest.raises(ValueError, match=complaint):
-            study.sides_answer(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ({"sides": "rbf", "order": "max_distance"}, "no maximal order"),
+        ({}, "shows the sides of the line"),
+        ({"sides": "voted", "rule": "pocket"}, "has no vote"),
+    ],
+)
+def test_sides_that_cannot_be_shown(more: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        study.sides_answer(Question.from_json({**ALL["xor"]["question"], **more}), BOX)
 
 
-def test_the_estimator_repeats_the_run() -> None:
+@pytest.mark.parametrize("order", ["permuted", "random", "max_residual"])
+def test_the_estimator_repeats_the_run(order: str) -> None:
     """So does the exported script."""
-    for order in ("permuted", "random", "max_residual"):
-        question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
-        told = study.run_answer(Question.from_json(question))
-        table = np.array(question["points"])
-        clf = nv.Perceptron(order=order, random_state=3, trace=True)
-        clf.fit(table[:, :2], table[:, 2])
-        assert isinstance(clf.trace_, Trace)
-        assert clf.trace_.index.tolist() == told["run"]["index"]
-        text = script(Question.from_json(question))
-        assert f"order={order!r}" in text
-        assert "random_state=3" in text
+    question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
+    told = study.run_answer(Question.from_json(question))
+    table = np.array(question["points"])
+    clf = nv.Perceptron(order=order, random_state=3, trace=True)
+    clf.fit(table[:, :2], table[:, 2])
+    assert isinstance(clf.trace_, Trace)
+    assert clf.trace_.index.tolist() == told["run"]["index"]
+    text = script(Question.from_json(question))
+    assert f"order={order!r}" in text
+    assert "random_state=3" in text
 
 
 def test_the_certificate_proves_the_verdict() -> None:
@@ -461,29 +471,29 @@ POCKETS = ["flipped", "xor", "two_clouds", "on_the_line", "through_origin", "equ
 
 
 @pytest.mark.parametrize("name", POCKETS)
-def test_the_pocket_is_stepped_as_it_is_printed(name: str) -> None:
-    for seed, start in ((0, None), (1, None), (2, [1.0, -2.0, 0.5])):
-        question = ALL[name]["question"] | {"rule": "pocket", "seed": seed, "start": start}
-        told = study.run_answer(Question.from_json(question))
-        valid("answer", json.loads(json.dumps(told)))
-        check_pocket(question, told)
-        drawn = [*told["run"]["pocket"]]
-        for wrong in ([drawn[-1]] * len(drawn), [0] * len(drawn), [*range(len(drawn))]):
-            if wrong != drawn:
-                broken = told | {"run": told["run"] | {"pocket": wrong}}
-                with pytest.raises(AssertionError):
-                    check_pocket(question, broken)
-        table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
-        b = w[2:] if question.get("bias", True) else [0.0]
-        clf = nv.Pocket(
-            "textbook", fit_intercept=question.get("bias", True), max_updates=study.MAX_UPDATES,
-            random_state=seed,
-        )  # fmt: skip
-        clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
-        errors = told["run"]["errors"]
-        assert np.asarray(clf.history_)[:, 1].tolist() == [
-            errors[at] for at in told["run"]["pocket"]
-        ]
+@pytest.mark.parametrize(("seed", "start"), [(0, None), (1, None), (2, [1.0, -2.0, 0.5])])
+def test_the_pocket_is_stepped_as_it_is_printed(
+    name: str, seed: int, start: list[float] | None
+) -> None:
+    question = ALL[name]["question"] | {"rule": "pocket", "seed": seed, "start": start}
+    told = study.run_answer(Question.from_json(question))
+    valid("answer", json.loads(json.dumps(told)))
+    check_pocket(question, told)
+    drawn = [*told["run"]["pocket"]]
+    for wrong in ([drawn[-1]] * len(drawn), [0] * len(drawn), [*range(len(drawn))]):
+        if wrong != drawn:
+            broken = told | {"run": told["run"] | {"pocket": wrong}}
+            with pytest.raises(AssertionError):
+                check_pocket(question, broken)
+    table, w = np.array(question["points"]), start or [0.0, 0.0, 0.0]
+    b = w[2:] if question.get("bias", True) else [0.0]
+    clf = nv.Pocket(
+        "textbook", fit_intercept=question.get("bias", True), max_updates=study.MAX_UPDATES,
+        random_state=seed,
+    )  # fmt: skip
+    clf.fit(table[:, :2], table[:, 2].astype(int), coef_init=[w[:2]], intercept_init=b)
+    errors = told["run"]["errors"]
+    assert np.asarray(clf.history_)[:, 1].tolist() == [errors[at] for at in told["run"]["pocket"]]
 
 
 def test_the_pocket_preset_ends_as_its_lesson_says() -> None:
@@ -544,12 +554,13 @@ def check_bounds(question: dict[str, Any], told: dict[str, Any]) -> int:
 def test_no_run_makes_more_updates_than_the_page_says() -> None:
     stated = close = 0
     for turn in range(300):
-        question = random_question(turn)
-        told = study.run_answer(Question.from_json(question))
-        valid("answer", json.loads(json.dumps(told)))
-        stated += check_bounds(question, told)
-        if told["kind"] == "separable" and question["rule"] == "perceptron":
-            close += len(told["run"]["index"]) > (told["reference"]["bound"] or math.inf) / 2
+        with case_named(turn):
+            question = random_question(turn)
+            told = study.run_answer(Question.from_json(question))
+            valid("answer", json.loads(json.dumps(told)))
+            stated += check_bounds(question, told)
+            if told["kind"] == "separable" and question["rule"] == "perceptron":
+                close += len(told["run"]["index"]) > (told["reference"]["bound"] or math.inf) / 2
     assert stated > 250
     assert close > 10  # the test would notice a bound that is half of the true one
 

@@ -26,9 +26,7 @@ from tests.oracle import signed
 FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0, CORNERS])
 
 
-@pytest.fixture(autouse=True)
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 100)
+pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:

@@ -246,12 +246,7 @@ def counts_are_true(model: Any, X: Any, y: Signs) -> None:
         nv.verify(proof, X, y)
 
 
-@pytest.fixture
-def _brief_descents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("novikoff.geometry.descent._MAX_IDLE", 60)
-
-
-@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.usefixtures("brief_descents")
 @pytest.mark.parametrize("strategy", ["ratchet", "run_length", "textbook"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_pocket_counts_what_it_predicts(
@@ -265,7 +260,7 @@ def test_a_pocket_counts_what_it_predicts(
             counts_are_true(model, X, y)
 
 
-@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.usefixtures("brief_descents")
 @pytest.mark.parametrize(
     ("X", "y", "fit_intercept"),
     [
@@ -283,7 +278,7 @@ def test_a_pocket_of_extreme_rows_counts_what_it_predicts(
         counts_are_true(model.set_params(random_state=0).fit(rows, y), rows, np.array(y))
 
 
-@pytest.mark.usefixtures("_brief_descents")
+@pytest.mark.usefixtures("brief_descents")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_pocket_on_a_cluster_counts_what_it_predicts(family: str) -> None:
     pytest.importorskip("distributed", reason="Dask is not installed")

@@ -1,12 +1,13 @@
-"""More rows than one machine: the verdict, the perceptron and the pocket on Dask (F2).
+"""Data larger than one machine: the verdict, the perceptron and the pocket on Dask (F2).
 
-`rows` makes a folder of Parquet files, or collections of Dask, stand in the place of X:
-``nv.separate(rows)``, ``nv.verify(certificate, rows)``, ``nv.Perceptron().fit(rows)``,
-``nv.Pocket().fit(rows)``. The verdict is the one of memory; only its passes over the rows run on
-workers. Dask is imported when it is first needed.
+`rows` opens a folder of Parquet files, or Dask arrays and data frames. The result is passed instead
+of X and y: ``nv.separate(rows)``, ``nv.verify(certificate, rows)``, ``nv.Perceptron().fit(rows)``,
+``nv.Pocket().fit(rows)``. The verdict is the same as in memory; only its passes over the rows run
+on the workers. Dask is imported when it is first needed.
 """
 
 from novikoff.cluster.rows import ClusterRows, rows
+from novikoff.cluster.rows import ClusterRows as Rows  # the name until 0.1
 from novikoff.errors import ClusterError
 
-__all__ = ["ClusterError", "ClusterRows", "rows"]
+__all__ = ["ClusterError", "ClusterRows", "Rows", "rows"]

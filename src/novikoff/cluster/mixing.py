@@ -1,12 +1,18 @@
 """The perceptron over shards: iterative parameter mixing (B11; McDonald, Hall and Mann 2010).
 
-In each epoch every shard i runs from the common w, makes k_i updates and ends at w_i; then
-w ← Σ μ_i w_i with μ ≥ 0, Σ μ_i = 1. On data separable by γ, from w = 0,
+In each epoch, every shard i starts from the common w, makes k_i updates and ends at w_i. Then
+w ← Σ μ_i w_i with μ ≥ 0 and Σ μ_i = 1. On data with margin γ > 0, from w = 0,
 
-    Σ over epochs of Σ_i μ_i k_i  ≤  R²/γ²:
+    Σ over epochs of Σ_i μ_i k_i  ≤  R²/γ².
 
-⟨u, w⟩ grows by γΣμk at least, ‖w‖² by R²Σμk at most, as ‖·‖² is convex. Weights are added up in a
-tree that the numbers of the shards fix, so that no bit depends on who adds up what, and when.
+Proof: for the unit vector u of the margin, ⟨u, w⟩ grows by at least γΣμk, and ‖w‖² grows by at most
+R²Σμk, because ‖·‖² is convex. The weights are added in a tree that depends only on the numbers of
+the shards, so the bits of the sum do not depend on which worker adds them, or when.
+
+References
+----------
+R. McDonald, K. Hall and G. Mann (2010). Distributed training strategies for the structured
+perceptron. NAACL HLT.
 """
 
 from __future__ import annotations
@@ -32,9 +38,9 @@ Mix: TypeAlias = Literal["mistakes", "uniform"]
 
 @dataclass
 class MixedRun:
-    """The weights of all rules and what was counted.
+    """The weights of all rules, and the counts of the run.
 
-    ``mixed_updates`` is ΣΣ μ_i k_i for each rule: what the theorem bounds by R²/γ².
+    ``mixed_updates`` is ΣΣ μ_i k_i for each rule, which the theorem bounds by R²/γ².
     """
 
     W: Vector  # (p, K), the biases last
@@ -51,10 +57,10 @@ class MixedRun:
 
 @dataclass
 class Epoch(ShardVisit):
-    """One epoch of every shard from the same weights, and what is needed to mix them.
+    """One epoch of every shard from the same weights, and the sums that mix them.
 
-    ``sums`` are Σ c_i w_i over the shards place·2^level, …, (place + 1)·2^level − 1, by level and
-    place, with c_i = k_i, or 1 if mixing is uniform: as few of them as there can be.
+    ``sums[level, place]`` is Σ c_i w_i over the shards place·2^level, …, (place + 1)·2^level − 1,
+    with c_i = k_i, or c_i = 1 if mixing is uniform. Neighbouring sums are added at once.
     """
 
     plan: Plan
@@ -75,7 +81,7 @@ class Epoch(ShardVisit):
         self.squares = np.zeros(n_rules, dtype=np.int64)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Run an epoch over the rows of a shard."""
+        """Run one epoch over the rows of a shard."""
         W, totals = self._run(shard, self.W)
         k = totals[1]
         factors = np.ones_like(k) if self.mix == "uniform" else k
@@ -84,14 +90,14 @@ class Epoch(ShardVisit):
         self.shards += 1
 
     def merge(self, other: Epoch) -> None:
-        """Add up what both have learned."""
+        """Add the sums and the counts of both."""
         for (level, place), own in other.sums.items():
             self._add(level, place, own)
         self.totals, self.squares = self.totals + other.totals, self.squares + other.squares
         self.shards += other.shards
 
     def mixed(self) -> tuple[Vector, list[Fraction]]:
-        """The mixed weights, and Σ μ_i k_i, of each rule."""
+        """The mixed weights and Σ μ_i k_i of each rule."""
         k, end = self.totals[1], max((place + 1) << level for level, place in self.sums)
         total = self._total((end - 1).bit_length(), 0)
         whole = np.full_like(k, self.shards) if self.mix == "uniform" else k
@@ -113,20 +119,20 @@ class Epoch(ShardVisit):
         return run.W, run.counts.totals
 
     def _add(self, level: int, place: int, own: Vector) -> None:
-        while (level, place ^ 1) in self.sums:  # neighbours become one
+        while (level, place ^ 1) in self.sums:  # add the sum of the neighbour
             own = own + self.sums.pop((level, place ^ 1))
             level, place = level + 1, place // 2
         self.sums[level, place] = own
 
     def _total(self, level: int, place: int) -> Vector:
-        """The sum of a part of the tree, in which shards without rows are missing."""
+        """The sum of a subtree; shards without rows are missing from the tree."""
         if (level, place) in self.sums or level == 0:
             return self.sums.get((level, place), np.zeros_like(self.W))
         return self._total(level - 1, 2 * place) + self._total(level - 1, 2 * place + 1)
 
 
 def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
-    """Run epoch after epoch, until one is clean on all shards or a limit is reached."""
+    """Run epochs until no shard makes an update, or a limit is reached."""
     n_rules = first.W.shape[1]
     run = MixedRun(first.W, first.totals, 0, [], [Fraction(0)] * n_rules)
     stop: Stop | None = Stop.UPDATES if limits.most_updates() <= 0 else limits.reached()
@@ -138,10 +144,10 @@ def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
             run.epochs, run.totals = run.epochs + 1, run.totals + done.totals
             run.mixed_updates = [a + b for a, b in zip(run.mixed_updates, counted, strict=True)]
             if not np.isfinite(run.W).all():
-                raise ValueError("The weights have left float64: scale the features.")
+                raise ValueError("The weights are beyond the range of float64: scale the features.")
             if not done.totals[1].any():
                 stop = Stop.CLEAN
-            elif int(run.totals[1].max()) >= limits.most_updates():  # of one rule
+            elif int(run.totals[1].max()) >= limits.most_updates():  # the updates of one rule
                 stop = Stop.UPDATES
             else:
                 stop = limits.reached(run.epochs)

@@ -1,8 +1,8 @@
-"""The verdict's passes over rows on a cluster; what replaces a mask, or a number for each row.
+"""The verdict's passes over rows on a cluster, without masks or numbers for all rows.
 
-No process can hold a mask of all rows. A set of rows is a predicate, which a task applies to the
-rows of its part; the result stays with the shard (`memo`) for the next pass. The few rows that an
-answer names come back with it.
+No process can hold a mask of all rows. A set of rows is therefore a predicate, which a task
+evaluates on the rows of its part. The result stays with the shard (`memo`) for the next pass. The
+few rows that an answer names are returned with the answer.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from novikoff.geometry.visits import ExactSigns, Mask, MostViolated, Part, PerRo
 from novikoff.proofs import exact
 from novikoff.proofs.exact import Numbers, Signs
 
-# Entries of fetched rows that the coordinator keeps.
+# This process keeps fetched rows of at most this many entries.
 MAX_FETCHED_ENTRIES = 1 << 24
-# Findings about the rows of a shard that are kept.
+# A shard keeps at most this many results about its rows.
 MAX_REMEMBERED = 16
 
 
 class DaskPasses(Passes):
-    """The rows of a cluster under the signs of a question.
+    """The rows of a cluster with the signs of a setting.
 
-    The limits are for rows that are fetched; passes have their own.
+    ``limits`` applies to fetching rows; each pass has its own limits.
     """
 
     remote = True
@@ -54,7 +54,7 @@ class DaskPasses(Passes):
         self._known: FetchedPart | None = None  # rows that were fetched
 
     def over(self, visit: V, limits: Limits) -> V:
-        """Let a visit look at all rows; OutOfTimeError if a limit is reached."""
+        """Run a visit over all rows; raise OutOfTimeError if a limit is reached."""
         if not isinstance(visit, MostViolated | ExactSigns):
             return self.cluster.over(visit, limits, self.setting)
         found = self.cluster.over(Carrying(visit), limits, self.setting)
@@ -63,12 +63,12 @@ class DaskPasses(Passes):
         return cast(V, found.visit)
 
     def fetch(self, rows: Indices) -> FetchedPart:
-        """Rows by number, from here where they are known, else from the workers."""
-        # The first rows are needed for any answer, even that there was no time.
+        """Rows by number: from this process if it knows them, otherwise from the workers."""
+        # Every answer needs the first rows, even the answer that there was no time.
         limits = Limits() if self._known is None else self.limits
         known = self._known
         if known is not None and known.n * self.p >= MAX_FETCHED_ENTRIES:
-            known = None  # others make room
+            known = None  # drop them to make room
         wanted = np.unique(rows) if known is None else np.setdiff1d(rows, known.numbers)
         if known is None or len(wanted) > 0:
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
@@ -88,11 +88,11 @@ class DaskPasses(Passes):
         return RowPredicate(len(rows), only=tuple(rows.tolist()))
 
     def difference(self, rows: RowSet, others: RowSet) -> RowSet:
-        """A set without the rows of another, all of which it has."""
+        """A set without the rows of one of its subsets."""
         return cast(RowPredicate, rows).less(cast(RowPredicate, others))
 
     def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
-        """Those rows of a set that have the sign 0."""
+        """The rows of a set that have the sign 0."""
         before = cast(RowPredicate, rows)
         return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
 
@@ -101,17 +101,20 @@ class DaskPasses(Passes):
         return cast(RowPredicate, rows).size
 
     def members_of(self, rows: RowSet, few: Indices) -> Indices:
-        """Those of a few rows that are in a set."""
+        """The rows of ``few`` that are in a set."""
         return few[self.fetch(few).of(rows)] if len(few) > 0 else few
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> LengthsAsSeen:
-        """‖a_i‖ for every row, worked out where it is needed."""
+        """‖a_i‖ for every row, computed where it is needed."""
         return LengthsAsSeen(columns, centre)
 
 
 @dataclass
 class Survey(ShardVisit):
-    """The shape, R, the labels with the first row of each; refuses NaN by row and column."""
+    """The shape, R, and the labels with the first row of each.
+
+    NaN and infinity are rejected with an error that names row and column.
+    """
 
     fit_intercept: bool
     names: Sequence[Hashable] | None = None
@@ -122,7 +125,7 @@ class Survey(ShardVisit):
     labels: dict[Label, int] = field(init=False, default_factory=dict)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Check the rows of a shard."""
+        """Check the rows of a shard and take its numbers into account."""
         self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
         rows = shard.rows(self.fit_intercept, self.names)
         self.radius = max(self.radius, rows.radius)
@@ -131,7 +134,7 @@ class Survey(ShardVisit):
         self._note({label: shard.first + k for label, k in zip(shard.labels, firsts, strict=True)})
 
     def merge(self, other: Survey) -> None:
-        """Take the larger, and all labels."""
+        """Keep the larger numbers and the labels of both."""
         if other.d >= 0:
             self._take(other.d, other.sparse)
         self.radius = max(self.radius, other.radius)
@@ -140,9 +143,9 @@ class Survey(ShardVisit):
 
     def _take(self, d: int, sparse: bool) -> None:
         if self.d not in (-1, d):
-            raise DataError(f"Some shards have {d} columns, others {self.d}.")
+            raise DataError(f"Some shards have {d} columns, others have {self.d}.")
         if self.d >= 0 and self.sparse != sparse:
-            raise DataError("Some chunks are sparse, others dense: make them alike.")
+            raise DataError("Some chunks are sparse, others are dense: convert them to one format.")
         self.d, self.sparse = d, sparse
 
     def _note(self, labels: dict[Label, int]) -> None:
@@ -151,7 +154,7 @@ class Survey(ShardVisit):
 
 
 class FetchedPart(Part):
-    """A few rows, which know their numbers."""
+    """A few rows with their numbers in the data."""
 
     def __init__(self, numbers: Indices, X: Any, signs: Signs, fit_intercept: bool) -> None:
         super().__init__(0, X, signs, fit_intercept)
@@ -159,16 +162,16 @@ class FetchedPart(Part):
 
     @property
     def numbers(self) -> Indices:
-        """The number of each row among all."""
+        """The number of each row in the data."""
         return self._numbers
 
     @classmethod
     def of_part(cls, part: Part, at: Indices | Mask) -> FetchedPart:
-        """Some rows of a part, copied."""
+        """A copy of some rows of a part."""
         return cls(part.numbers[at], part.X[at], part.signs[at], part.fit_intercept)
 
     def joined(self, other: FetchedPart) -> FetchedPart:
-        """The rows of both, each once, in order."""
+        """The rows of both parts in order, each row once."""
         if len(self.signs) == 0 or len(other.signs) == 0:
             return other if len(self.signs) == 0 else self
         every = np.concatenate([self.numbers, other.numbers])
@@ -179,37 +182,37 @@ class FetchedPart(Part):
 
 @dataclass
 class Wanted(Visit):
-    """Rows to be fetched, their numbers sorted."""
+    """The sorted numbers of rows to fetch."""
 
     rows: Indices
 
     def look_at(self, part: Part) -> None:
-        """There is nothing to find out."""
+        """Do nothing: `Carrying` copies the rows."""
 
     def merge(self, other: Wanted) -> None:
-        """There is nothing to add."""
+        """Do nothing."""
 
 
 @dataclass
 class Carrying(Visit):
-    """A visit together with the rows that its answer names, so that no second pass fetches them."""
+    """A visit with the rows that its answer names, so that no second pass has to fetch them."""
 
     visit: MostViolated | ExactSigns | Wanted
     rows: FetchedPart | None = field(init=False, default=None)
 
     def blank(self) -> Carrying:
-        """The same question, nothing seen yet."""
+        """A copy that has seen no rows."""
         return Carrying(self.visit.blank())
 
     def look_at(self, part: Part) -> None:
-        """Look, and keep the rows that were named."""
+        """Run the visit and keep the rows that it names."""
         self.visit.look_at(part)
         first, last = np.searchsorted(self._named(), [part.first, part.first + part.n])
         self._keep(FetchedPart.of_part(part, self._named()[first:last] - part.first))
 
     def merge(self, other: Carrying) -> None:
-        """Merge, and keep the rows that are still named."""
-        self.visit.merge(other.visit)  # type: ignore[arg-type]  # of the same kind
+        """Merge the visits and keep the rows that the result names."""
+        self.visit.merge(other.visit)  # type: ignore[arg-type]  # both are of one type
         if other.rows is not None:
             self._keep(other.rows)
 
@@ -226,10 +229,11 @@ class Carrying(Visit):
 
 @dataclass(frozen=True)
 class RowPredicate(PerRow):
-    """A set of ``size`` rows: those with ⟨a_i, w⟩ = 0 for every w of ``faces``, or the others.
+    """A set of ``size`` rows: the rows with ⟨a_i, w⟩ = 0 for every w of ``faces``.
 
-    Of these the rows ``only`` by number, if any are given, but not the rows ``without``. The
-    number after a w bounds the error of a product with it.
+    If ``others`` is True, it is the complement of these rows. ``only`` restricts the set to rows by
+    number, and ``without`` excludes rows by number. The number beside each w bounds the error of a
+    product with it.
     """
 
     size: int
@@ -239,14 +243,15 @@ class RowPredicate(PerRow):
     without: tuple[int, ...] = ()
 
     def less(self, rows: RowPredicate) -> RowPredicate:
-        """The same without some of its rows: a few, or those on more faces."""
+        """The set without a subset: a few rows, or the rows on more faces."""
         size = self.size - rows.size
         if rows.only is not None:
             return replace(self, size=size, without=(*self.without, *rows.only))
-        return replace(rows, size=size, others=True)  # of all rows, as the search asks for
+        # The search asks this only of the set of all rows.
+        return replace(rows, size=size, others=True)
 
     def of(self, part: Part) -> Mask:
-        """Those of a part that are in it."""
+        """Which rows of a part are in the set."""
         inside = np.ones(part.n, dtype=np.bool_)
         for w, doubt in self.faces:
             inside = inside & _at_zero(part, w, doubt)
@@ -257,7 +262,7 @@ class RowPredicate(PerRow):
 
 
 def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
-    """The rows with ⟨a_i, w⟩ = 0, exactly."""
+    """Which rows have ⟨a_i, w⟩ = 0, decided exactly."""
 
     def find() -> Mask:
         found = ~(np.abs(part.products(w.near)) > doubt)
@@ -271,19 +276,19 @@ def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
 
 @dataclass(frozen=True)
 class LengthsAsSeen(PerRow):
-    """‖a_i‖ as `Part.lengths` has it."""
+    """The lengths ‖a_i‖, computed by `Part.lengths`."""
 
     columns: Vector
     centre: Vector | None
 
     def of(self, part: Part) -> Vector:
-        """The lengths of these rows."""
+        """The lengths of the rows of a part."""
         key = self.columns.tobytes(), None if self.centre is None else self.centre.tobytes()
         return remembered(part, key, lambda: part.lengths(self.columns, self.centre))
 
 
 def remembered(part: Part, key: object, find: Callable[[], Any]) -> npt.NDArray[Any]:
-    """What was found out about a part of a shard before, or is now."""
+    """A result about a part of a shard, from its memo or computed now."""
     memo: Memo = getattr(part, "memo", {})
     if key not in memo and len(memo) >= MAX_REMEMBERED:
         memo.clear()

@@ -1,8 +1,8 @@
-"""The fewest mistakes on the rows of a cluster, and how few there can be (A6, C5).
+"""The rule with the fewest mistakes found on a cluster, and a proved lower bound (A6, C5).
 
-Every shard looks for a rule and for contradictions among its own rows, and the coordinator among a
-sample of all; then all rules are counted on all rows. Shards have no row in common, so that what
-their contradictions prove adds up.
+Every shard searches for a rule and for contradictions among its own rows, and this process searches
+in a sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards
+have no common row, so the lower bounds that their contradictions prove can be added.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from novikoff.geometry.separability import Verdict
     from novikoff.proofs.certificate import Certificate
 
-# Scores of a block of rows, and its rows at least.
+# Rows are counted in blocks of about this many scores, and of at least this many rows.
 _SCORES_PER_BLOCK, _MIN_ROWS_PER_BLOCK = 1 << 20, 64
-# Numbers of the sample.
+# The sample has at most this many entries.
 SAMPLE_ENTRIES = 1 << 20
-_ULP = float(np.finfo(np.float64).eps)
-_BEYOND_FLOATS = (
+_EPSILON = float(np.finfo(np.float64).eps)
+_SCORES_OUT_OF_RANGE = (
     "The scores of some rows are beyond the range or the precision of float64: scale the columns."
 )
 
 
 @dataclass(frozen=True)
 class CountedRule:
-    """A rule, its mistakes on all rows, and the proof of how few there can be."""
+    """A rule, its mistakes on all rows, and a proved lower bound for every rule."""
 
     w: Vector
     errors: int
@@ -55,21 +55,21 @@ class CountedRule:
 
     @property
     def bound(self) -> Fraction:
-        """The mistakes of any hyperplane, at least."""
+        """A proved lower bound on the mistakes of every hyperplane."""
         return self.proof.bound
 
     @property
     def optimal(self) -> bool:
-        """Whether no hyperplane is better, by proof."""
+        """Whether it is proved that no hyperplane makes fewer mistakes."""
         return self.errors <= self.bound
 
     @property
     def history(self) -> list[tuple[int, float]]:
-        """The updates of all shards, and the mistakes after them."""
+        """One entry: the updates of all shards, and the mistakes after them."""
         return [(self.updates, float(self.errors))]
 
 
-def search(
+def find_counted_rules(
     rows: ClusterRows,
     settings: tuple[Setting, ...],
     limits: Limits,
@@ -77,22 +77,22 @@ def search(
     options: dict[str, Any],
     verdicts: Sequence[Verdict] = (),
 ) -> list[CountedRule]:
-    """The best rule for each setting; several settings are the classes, each against the rest.
+    """Find the best rule for each setting. Several settings are classes, each against the rest.
 
-    1. The verdicts, unless they are known: their w, and their contradictions.
-    2. Where one of them has not all rows right: the rules and contradictions of a sample of all
-       rows, and of each shard.
-    3. All these rules are counted on all rows, moved off the rows that are on them, and the best
-       are counted once more: the best of each setting, those that are best together, and the
-       constants that choose the most frequent class.
-    4. The contradictions of all shards prove together how few mistakes there can be.
+    1. Find the verdicts that are not given; each has a w or a contradiction.
+    2. If not all settings are separable, find rules and contradictions in a sample of all rows and
+       in each shard.
+    3. Count the mistakes of all these rules on all rows, and move the rules off the rows that lie
+       on them. Count again for the best rule of each setting, the rules that are best together, and
+       the constant rules that predict the most frequent class.
+    4. Add up the lower bounds that the contradictions of all shards prove.
     """
     rng, n_settings = np.random.default_rng(seed), len(settings)
     if not verdicts:
-        verdicts = [_verdict(rows, own, limits.part(0.2 / n_settings)) for own in settings]
-    parts: list[list[Found]] = []  # the sample, then the shards: what each found for each setting
+        verdicts = [_kind_verdict(rows, own, limits.part(0.2 / n_settings)) for own in settings]
+    parts: list[list[ShardRule]] = []  # for each setting, of the sample first, then of each shard
     if any(verdict.kind != "separable" for verdict in verdicts):
-        visit = Candidates(
+        visit = ShardSearch(
             settings, options, limits.updates, limits.part(0.3 / n_settings).seconds, seed
         )
         parts.append(visit.among(*_sampled(rows, settings, rng)))
@@ -100,21 +100,21 @@ def search(
         visit = replace(visit, seconds=limits.part(0.8 / (n_settings * turns)).seconds)
         by_shard = rows.cluster.over(visit, Limits()).found
         parts += [by_shard[number] for number in sorted(by_shard)]
-    W = _best(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
+    W = _best_rules(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
     errors = _misclassified(rows, settings, W)
     digests = _digests(rows, settings, verdicts)
     rules = []
     for k, setting in enumerate(settings):
         found = [part[k] for part in parts]
-        proof = _proof(rows, setting, digests[k], verdicts[k].certificate, found)
+        proof = _joint_bound(rows, setting, digests[k], verdicts[k].certificate, found)
         updates = sum(own.updates for own in found)
         if errors[k] < proof.bound:
-            raise ValueError(_BEYOND_FLOATS)
+            raise ValueError(_SCORES_OUT_OF_RANGE)
         rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
     return rules
 
 
-def _verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
+def _kind_verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
     found = rows.decide(setting, "kind", 1e-8, limits, None)
     if limits.interrupted:
         raise KeyboardInterrupt
@@ -124,7 +124,7 @@ def _verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
 def _sampled(
     rows: ClusterRows, settings: tuple[Setting, ...], rng: np.random.Generator
 ) -> tuple[list[Problem], Indices]:
-    """Some of all rows, under the signs of each setting, and their numbers."""
+    """A random sample of the rows with the signs of each setting, and the numbers of its rows."""
     size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
     numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
     own = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
@@ -135,12 +135,13 @@ def _candidates(
     d: int,
     settings: tuple[Setting, ...],
     verdicts: Sequence[Verdict],
-    parts: list[list[Found]],
+    parts: list[list[ShardRule]],
 ) -> Vector:
-    """W[:, c, k], candidate c for the setting k; of equally good ones the first is taken.
+    """The candidates W[:, c, k] for each setting k. Of equally good candidates, the first wins.
 
-    These are the constants, the verdict's w, the rules of the sample and of the shards, the mean of
-    the shards' rules, and the sample's cheap rules, whose scores have a common scale.
+    They are the constant rule, the w of the verdict, the rules of the sample and of the shards, the
+    mean of the rules of the shards, and the cheap rules of the sample, whose scores have a common
+    scale.
     """
     constant, decided = np.zeros((2, d + 1, len(settings)))
     for k, (setting, verdict) in enumerate(zip(settings, verdicts, strict=True)):
@@ -158,36 +159,36 @@ def _candidates(
     return W
 
 
-def _best(
+def _best_rules(
     rows: ClusterRows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
 ) -> Vector:
-    """The best rule of each setting, among candidates moved off the rows on them."""
+    """The best rule of each setting among candidates that are moved off the rows on them."""
     d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
-    seen = rows.cluster.over(Count(settings, W, v), Limits())
+    seen = rows.cluster.over(MistakeCount(settings, W, v), Limits())
     moved = W + v[:, None, None] * seen.steps()
     best_alone = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0)
     chosen = [moved[:, best_alone, np.arange(n_settings)], moved[:, seen.together.argmin()]]
-    if bias:  # of the rows on the hyperplane of w = 0, a bias gets its class right
+    if bias:  # a constant rule classifies the rows of its own class correctly
         largest = np.arange(n_settings) == seen.up[0].argmax()
         chosen.append(np.vstack([np.zeros((d, n_settings)), np.where(largest, 1.0, -1.0)]))
     W = np.stack(chosen, axis=1)
-    seen = rows.cluster.over(Count(settings, W, v), Limits())
+    seen = rows.cluster.over(MistakeCount(settings, W, v), Limits())
     return np.asarray(W[:, int(seen.together.argmin())])
 
 
 def _misclassified(rows: ClusterRows, settings: tuple[Setting, ...], W: Vector) -> Indices:
-    """The rows that `predict` misclassifies by each rule."""
+    """The number of rows that `predict` misclassifies by each rule."""
     seen = rows.cluster.over(Misclassified(settings, W), Limits())
-    if seen.beyond:
-        raise ValueError(_BEYOND_FLOATS)
+    if seen.overflow:
+        raise ValueError(_SCORES_OUT_OF_RANGE)
     return seen.wrong
 
 
 def _digests(
     rows: ClusterRows, settings: tuple[Setting, ...], verdicts: Sequence[Verdict]
 ) -> list[str]:
-    """The digest of the rows with the signs of each setting, as far as possible of the verdicts."""
+    """The digests of the rows with the signs of each setting, from the verdicts if possible."""
     known = []
     for setting, verdict in zip(settings, verdicts, strict=True):
         proof = verdict.certificate
@@ -197,17 +198,18 @@ def _digests(
     return known
 
 
-def _proof(
+def _joint_bound(
     rows: ClusterRows,
     setting: Setting,
     sha256: str,
     verdict: Certificate | None,
-    found: list[Found],
+    found: list[ShardRule],
 ) -> ErrorBound:
-    """The contradictions of all shards, or of the sample, which is first, if they prove more.
+    """The lower bound by the contradictions of all shards, or of the sample if it proves more.
 
-    That of the verdict is added if it has no row of theirs. Without a bias it may have a row of
-    zeros, which `predict` may have right.
+    ``found`` has the result of the sample first. The contradiction of the verdict is added if it
+    shares no row with the others. Without a bias it is not added: it may contain a row of zeros,
+    which `predict` may classify correctly.
     """
     taken = max(found[1:], found[:1], key=lambda some: sum(sum(own.shares) for own in some))
     claims = [claim for own in taken for claim in own.claims]
@@ -231,8 +233,8 @@ def _proof(
     )
 
 
-class Found(NamedTuple):
-    """What was found for one setting among some rows; these have their numbers among all."""
+class ShardRule(NamedTuple):
+    """A rule and contradictions for one setting among some rows, with their numbers in the data."""
 
     w: Vector
     cheap: tuple[Vector, ...]
@@ -242,15 +244,15 @@ class Found(NamedTuple):
 
 
 @dataclass
-class Candidates(ShardVisit):
-    """What every shard has found for each setting, by its number; a clock is for one setting."""
+class ShardSearch(ShardVisit):
+    """The search of every shard for each setting; ``seconds`` is the limit for one setting."""
 
     settings: tuple[Setting, ...]
     options: dict[str, Any]
     updates: int | None
     seconds: float | None
     seed: int
-    found: dict[int, list[Found]] = field(init=False, default_factory=dict)
+    found: dict[int, list[ShardRule]] = field(init=False, default_factory=dict)  # by shard
 
     def look_at_shard(self, shard: Shard) -> None:
         """Search among the rows of a shard."""
@@ -259,8 +261,8 @@ class Candidates(ShardVisit):
         problems = [rows.with_signs(part.signs) for part in parts]
         self.found[shard.number] = self.among(problems, parts[0].numbers)
 
-    def among(self, problems: list[Problem], numbers: Indices) -> list[Found]:
-        """Search as in memory among rows, under the signs of each setting."""
+    def among(self, problems: list[Problem], numbers: Indices) -> list[ShardRule]:
+        """Search among rows with the signs of each setting, as in memory."""
         load_pocket_loop(problems[0])
         seed, found = [self.seed, int(numbers[0])], []
         basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
@@ -278,27 +280,27 @@ class Candidates(ShardVisit):
                 raise KeyboardInterrupt
             claims = [renumbered(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
-            found.append(Found(best.w, best.cheap, claims, shares, best.updates))
+            found.append(ShardRule(best.w, best.cheap, claims, shares, best.updates))
         return found
 
-    def merge(self, other: Candidates) -> None:
-        """Know the rules of both."""
+    def merge(self, other: ShardSearch) -> None:
+        """Join the results of both."""
         self.found |= other.found
 
 
 @dataclass
-class Count(ShardVisit):
-    """The mistakes of W[:, c, k] on the sides k, for every c, and how many ``together`` make.
+class MistakeCount(ShardVisit):
+    """The mistakes of each candidate W[:, c, k] for setting k, and of all settings ``together``.
 
-    A row so near to a hyperplane that rounding could have it on either side is a mistake. Of these
-    rows a step w + t·v with t > 0 gets ``up`` right, with t < 0 ``down``; no other row changes its
-    side while ``low`` < t < ``high``.
+    A row counts as a mistake if it is so close to the hyperplane that rounding decides its side. A
+    step w + t·v with t > 0 classifies ``up`` of these rows correctly, a step with t < 0 ``down`` of
+    them. No other row changes its side while ``low`` < t < ``high``.
     """
 
     settings: tuple[Setting, ...]
     W: Vector  # (p, C, K)
     v: Vector
-    wrong: Indices = field(init=False)  # (C, K), as all that follow
+    wrong: Indices = field(init=False)  # (C, K), like the next four fields
     up: Indices = field(init=False)
     down: Indices = field(init=False)
     low: Vector = field(init=False)
@@ -312,15 +314,15 @@ class Count(ShardVisit):
         self.together = np.zeros(shape[0], dtype=np.int64)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Count block by block."""
+        """Count the mistakes block by block."""
         signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
         rows, flat = shard.rows(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
         shape = self.W.shape[1:]
         lengths = norms(rows)
-        taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` has zeros negative
+        taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` calls a row of zeros negative
         largest = np.abs(self.W).max(axis=0)
         sizes = largest * np.linalg.norm(self.W / np.where(largest > 0.0, largest, 1.0), axis=0)
-        doubt = 2.0 * rows.p * _ULP * sizes * rows.unit
+        doubt = 2.0 * rows.p * _EPSILON * sizes * rows.unit
         size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
         with one_blas_thread():
             for first in range(0, rows.n, size):
@@ -332,17 +334,17 @@ class Count(ShardVisit):
                 if len(at) > 0:  # columns of different size: Σ|w_j·x_j| is far below ‖w‖·‖x‖
                     block: Any = rows.X[some][at]
                     terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
-                    near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _ULP * terms)
+                    near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _EPSILON * terms)
                 self._count(f, near, signs[some], step, taking[some, None])
 
     def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
-        """Count some rows: scores f, rows × C × K, and how a step along v changes y·f."""
+        """Count some rows, from the scores f (rows × C × K) and the change of y·f along v."""
         s = f * signs[:, None]
         wrong = ((near | ~(s > 0.0)) & taking).sum(axis=0)
         self.wrong = self.wrong + wrong
         self.up = self.up + (near & (step > 0.0)).sum(axis=0)
         self.down = self.down + (near & (step < 0.0)).sum(axis=0)
-        t = np.where(near, np.nan, -s / step)  # where a row that is off the hyperplane meets it
+        t = np.where(near, np.nan, -s / step)  # the t at which a row reaches the hyperplane
         self.low = np.maximum(self.low, np.where(t < 0.0, t, -np.inf).max(axis=0))
         self.high = np.minimum(self.high, np.where(t > 0.0, t, np.inf).min(axis=0))
         missed = wrong[:, 0]
@@ -350,14 +352,14 @@ class Count(ShardVisit):
             missed = (f.argmax(axis=2) != signs.argmax(axis=1)[:, None]).sum(axis=0)
         self.together = self.together + missed
 
-    def merge(self, other: Count) -> None:
-        """Add up, and take the narrower interval."""
+    def merge(self, other: MistakeCount) -> None:
+        """Add the counts and keep the narrower interval."""
         self.wrong, self.together = self.wrong + other.wrong, self.together + other.together
         self.up, self.down = self.up + other.up, self.down + other.down
         self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
 
     def steps(self) -> Vector:
-        """How far to go along v, off the hyperplane to the better side; 0 if no row is on it."""
+        """The step along v that moves w off its rows to the better side; 0 if no row is on it."""
         right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
         left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
         t = np.where(self.up >= self.down, right, left)
@@ -366,12 +368,12 @@ class Count(ShardVisit):
 
 @dataclass
 class Misclassified(ShardVisit):
-    """The rows that `predict` misclassifies by the rules W[:, k], one for each setting."""
+    """The number of rows that `predict` misclassifies by each rule W[:, k]."""
 
     settings: tuple[Setting, ...]
     W: Vector  # (p, K)
     wrong: Indices = field(init=False)  # (K,)
-    beyond: bool = field(init=False, default=False)  # whether a score is not finite
+    overflow: bool = field(init=False, default=False)  # whether a score is not finite
 
     def __post_init__(self) -> None:
         self.wrong = np.zeros(self.W.shape[1], dtype=np.int64)
@@ -381,8 +383,8 @@ class Misclassified(ShardVisit):
         signs = np.column_stack([shard.part(setting).signs for setting in self.settings])
         f = scores(shard.rows(self.settings[0].fit_intercept).X, self.W)
         self.wrong = self.wrong + ((f > 0.0) != (signs > 0)).sum(axis=0)
-        self.beyond = self.beyond or not bool(np.isfinite(f).all())
+        self.overflow = self.overflow or not bool(np.isfinite(f).all())
 
     def merge(self, other: Misclassified) -> None:
-        """Add up."""
-        self.wrong, self.beyond = self.wrong + other.wrong, self.beyond or other.beyond
+        """Add the counts."""
+        self.wrong, self.overflow = self.wrong + other.wrong, self.overflow or other.overflow

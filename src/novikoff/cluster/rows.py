@@ -1,4 +1,4 @@
-"""Rows of a cluster in the place of X: a folder of files, or collections of Dask."""
+"""Rows on a cluster, passed instead of X and y: a folder of files, Dask arrays or data frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from novikoff.cluster.mixing import Epoch, Mix, MixedRun, mixed_run
 from novikoff.cluster.passes import DaskPasses, Survey
-from novikoff.cluster.pocket import CountedRule, search
+from novikoff.cluster.pocket import CountedRule, find_counted_rules
 from novikoff.cluster.shards import (
     Setting,
     Shard,
@@ -59,35 +59,37 @@ def rows(
     recipe: Recipe | None = None,
     progress: TaskProgress | None = None,
 ) -> ClusterRows:
-    """Rows on the workers of a Dask cluster, to be given in the place of X and y (F2).
+    """Open rows on the workers of a Dask cluster, to be passed instead of X and y (F2).
 
     Parameters
     ----------
     X : path, dask array or dask data frame
-        A folder of Parquet files that every worker can read at the same path; each file is a
-        shard. Or an array of as many rows as y, cut into chunks of rows; a chunk is a shard, and
-        may be a SciPy CSR matrix. Or a frame, with its label among its columns; a partition is a
+        A folder of Parquet files that every worker can read at the same path; each file is one
+        shard. Or a Dask array in chunks of rows; each chunk is one shard, and may be a SciPy CSR
+        matrix. Or a Dask data frame that includes the column of labels; each partition is one
         shard.
     y : dask array, optional
-        The labels of an array.
+        The labels, if X is an array.
     label : str or int, optional
-        The column of the labels, as in `novikoff.data.ReadOptions`; a name for a frame.
+        The column of labels, as in `novikoff.data.ReadOptions`; for a data frame its name.
     client : distributed.Client, optional
-        That of the cluster; by default Dask's current one.
+        The client of the cluster. Default: Dask's current client.
     one_hot, drop : sequence of str
-        Columns of text of the files, and columns to leave out, as in ``ReadOptions``.
+        Text columns to encode as one column for each category, and columns to leave out, as in
+        ``ReadOptions``; for files only.
     mix : "mistakes" or "uniform"
-        How a `Perceptron` goes on from what its shards have learned in an epoch: see `fit`.
+        How a `Perceptron` averages the weights of the shards after an epoch: see
+        `ClusterRows.fit`.
     recipe : Recipe, optional
-        The columns of the files, where a model or a certificate tells them.
+        How the columns of the files become features, if a model or a certificate says so.
     progress : callable, optional
-        Called with the tasks of a pass and how many of them are done.
+        A function that is called with the number of tasks of a pass and how many are done.
 
     Returns
     -------
     ClusterRows
-        Shards stay in the workers' memory as long as it lives, if all of them take less than 40 %
-        of it; else each pass reads them again.
+        The rows. If all shards take less than 40 % of the workers' memory, they stay in memory as
+        long as this object exists; otherwise each pass reads them again.
 
     Examples
     --------
@@ -110,23 +112,23 @@ def rows(
             source = array_source(client, X, y)
         else:
             raise TypeError(
-                "Rows of a cluster are a folder of Parquet files, dask arrays X and y, or a dask "
-                f"data frame, not {type(X).__name__}."
+                "Rows on a cluster must be a folder of Parquet files, Dask arrays X and y, or a "
+                f"Dask data frame, not {type(X).__name__}."
             )
     if sum(source.counts) == 0:
-        raise DataError("There are no rows.")
+        raise DataError("The data has no rows.")
     return ClusterRows(client, source, mix, progress or (lambda tasks, done: None))
 
 
 class ClusterRows(RemoteRows):
-    """Labelled rows on a cluster; `rows` makes them.
+    """Labelled rows on a cluster, which `rows` opens.
 
     Attributes
     ----------
     n, d : int
-        Rows and columns.
+        The numbers of rows and columns.
     labels : list
-        The labels, sorted.
+        The distinct labels, sorted.
     n_shards : int
         The number of shards.
     """
@@ -135,12 +137,12 @@ class ClusterRows(RemoteRows):
         self.mix, self.source, self.n = mix, source, int(sum(source.counts))
         self.n_shards = len(source.counts)
         if mix not in ("mistakes", "uniform"):
-            raise ValueError(f"mix is 'mistakes' or 'uniform', not {mix!r}.")
+            raise ValueError(f"mix must be 'mistakes' or 'uniform', not {mix!r}.")
         self.cluster = Cluster(client, source, progress)
         self._surveys: dict[bool, Survey] = {}
         known = self.survey()
         if source.recipe is not None and len({isinstance(x, str) for x in known.labels}) > 1:
-            # The labels are whole numbers in some files, and others are not: read them alike.
+            # The labels are whole numbers in some files only: read all of them as decimals.
             self.source = source.with_decimals(source.recipe)
             self.cluster = Cluster(client, self.source, progress)
             self._surveys.clear()
@@ -150,8 +152,8 @@ class ClusterRows(RemoteRows):
         for label in self.labels:
             if texts[str(label)] is not label:
                 raise DataError(
-                    f"The label {label} is a number in some shards, and text in others: make them "
-                    "alike."
+                    f"The label {label} is a number in some shards and text in others: use one "
+                    "type in all shards."
                 )
         self.named = source.names is not None
         self.names: Sequence[Hashable] = source.names or range(self.d)
@@ -161,14 +163,14 @@ class ClusterRows(RemoteRows):
         return f"<ClusterRows: {size}, labels {', '.join(map(repr, self.labels[:12]))}>"
 
     def survey(self, fit_intercept: bool = True) -> Survey:
-        """What one pass says of all rows."""
+        """The shape, the radius and the labels of all rows, found in one pass."""
         if fit_intercept not in self._surveys:
             visit = Survey(fit_intercept, self.source.names)
             self._surveys[fit_intercept] = self.cluster.over(visit, Limits())
         return self._surveys[fit_intercept]
 
     def passes(self, setting: Setting, limits: Limits) -> DaskPasses:
-        """The rows under the signs of a question."""
+        """The passes over the rows with the signs of a setting."""
         return DaskPasses(self.cluster, setting, self.survey(setting.fit_intercept), limits)
 
     def separate(
@@ -181,7 +183,7 @@ class ClusterRows(RemoteRows):
         budget: float | None = None,
         progress: IntervalProgress | None = None,
     ) -> Verdict:
-        """Decide as `novikoff.separate` does; ``verdict.data`` is None.
+        """Decide separability as `novikoff.separate` does; ``verdict.data`` is None.
 
         Examples
         --------
@@ -198,38 +200,41 @@ class ClusterRows(RemoteRows):
         limits: Limits,
         progress: IntervalProgress | None,
     ) -> Verdict:
-        """The verdict on a question; the rows are hashed meanwhile, for its certificate."""
+        """Decide one setting. The rows are hashed at the same time, for the certificate."""
         passes = self.passes(setting, limits)
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
         found = None
         try:
             found = search_verdict(passes, goal, tol, limits, progress)
         finally:
-            if found is None or found.kind is None:  # there is no certificate
+            if found is None or found.kind is None:  # then there is no certificate
                 self.cluster.cancel(hashing)
         sha256 = "" if found.kind is None else self.digests((setting,), hashing)[0]
         sides = setting.positive, setting.negative
         return with_undecided_reason(make_verdict(passes, sha256, found, sides), passes, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
-        """The digest of the rows with the signs of each question; of a pass that has begun."""
+        """The digest of the rows with the signs of each setting.
+
+        ``hashing`` are the futures of a pass of `Digests` that has begun already.
+        """
         begun = hashing or self.cluster.begin(Digests(self.d, settings))
         trees = self.cluster.result(begun, Limits())
         digest = MatrixDigest.of_tree(trees.rows, self.n)
         return [digest.signed(signs) for signs in trees.signs]
 
     def verify(self, certificate: Certificate | ErrorBound) -> None:
-        """Check every claim of a certificate, where the rows are."""
+        """Check every claim of a certificate on the workers."""
         if (self.n, self.d) != (certificate.n, certificate.d):
             raise CertificateError(
-                f"The certificate is for {certificate.n} × {certificate.d} numbers, the data has "
-                f"{self.n} × {self.d}."
+                f"The certificate is for {certificate.n} × {certificate.d} numbers, the data "
+                f"has {self.n} × {self.d}."
             )
         check = self.cluster.over(Check(certificate), Limits()).checking
         check.finish()
 
     def separated(self, certificate: Certificate) -> Any:
-        """Which rows a certificate's w has strictly on their side: a lazy dask array of bool."""
+        """Which rows the w of a certificate separates strictly, as a lazy Dask array of bool."""
         import dask
         import dask.array as da
 
@@ -245,11 +250,11 @@ class ClusterRows(RemoteRows):
     ) -> MixedRun:
         """Run the perceptron by iterative parameter mixing (B11).
 
-        In each epoch every shard runs from the mixed w, makes k_i updates and ends at w_i; then
-        w ← Σ μ_i w_i. ``mix="mistakes"`` has μ_i = k_i/Σk: at most R²/γ² epochs with a mistake.
-        ``"uniform"`` has μ_i = 1/S. In both ΣΣ μ_i k_i ≤ R²/γ².
+        In each epoch, every shard i starts from the mixed w, makes k_i updates and ends at w_i.
+        Then w ← Σ μ_i w_i. With ``mix="mistakes"``, μ_i = k_i/Σk, and at most R²/γ² epochs have a
+        mistake. With ``mix="uniform"``, μ_i = 1/S for S shards. In both cases ΣΣ μ_i k_i ≤ R²/γ².
         """
-        own = replace(plan, limits=Limits())  # a task has no clock
+        own = replace(plan, limits=Limits())  # the tasks have no time limit
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
         first = Epoch(own, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
@@ -263,20 +268,20 @@ class ClusterRows(RemoteRows):
         verdicts: Sequence[Verdict] = (),
         **options: Any,
     ) -> list[CountedRule]:
-        """A rule with few mistakes for each pair of sides, with proof of how few there can be.
+        """Find a rule with few mistakes for each pair of sides, with a proved lower bound.
 
         Every shard searches among its own rows as `novikoff.Pocket` does, with the same options,
-        and this process among a sample of all; what they find is counted on all rows. Of two
-        labels the second is positive; several pairs are all classes against the rest. The verdict
-        on each pair is asked for, unless it is known.
+        and this process searches in a sample of all rows. The mistakes of all rules found are
+        counted on all rows. The first label of a pair is positive. Several pairs are the classes,
+        each against the rest. Verdicts that are not given are computed.
         """
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
-        return search(self, settings, limits, seed, options, verdicts)
+        return find_counted_rules(self, settings, limits, seed, options, verdicts)
 
     def separated_by(
         self, W: Vector, sides: Sequence[tuple[Label, Label | None]], fit_intercept: bool
     ) -> bool:
-        """Whether each column of weights has every row strictly on its side: proved."""
+        """Whether each column of W separates all rows strictly; proved where True."""
         for pair, w in zip(sides, W.T, strict=True):
             passes = self.passes(Setting(*pair, fit_intercept), Limits())
             if not passes.least_products(exact.floats(w[: passes.p]), Limits()).separates:
@@ -284,17 +289,20 @@ class ClusterRows(RemoteRows):
         return True
 
     def judge(self, model: LinearModel, codes: Indices) -> Judgement:
-        """What a model makes of all rows; ``codes`` are its classes for each of the labels."""
+        """The confusion matrix and the margins of a model on all rows.
+
+        ``codes`` are the classes of the model, one for each label.
+        """
         return self.cluster.over(Judgement(model, tuple(self.labels), codes), Limits())
 
 
 @dataclass
 class Judgement(ShardVisit):
-    """Rows of each class (down) that a model gives to each class, and the nearest to each rule."""
+    """The confusion matrix of a model (true classes down), and the smallest margin of each rule."""
 
     model: LinearModel
     labels: tuple[Label, ...]
-    codes: Indices  # the class of the model, for each label
+    codes: Indices  # the class of the model for each label
     confusion: Indices = field(init=False)
     margins: Vector = field(init=False)
 
@@ -304,20 +312,20 @@ class Judgement(ShardVisit):
         self.margins = np.full(self.model.n_rules, np.inf)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Let the model choose a class for each row."""
+        """Predict the class of each row."""
         found = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
         self.confusion = self.confusion + found.confusion
         self.margins = np.minimum(self.margins, found.margins)
 
     def merge(self, other: Judgement) -> None:
-        """Add up, and take the nearer rows."""
+        """Add the counts and keep the smaller margins."""
         self.confusion = self.confusion + other.confusion
         self.margins = np.minimum(self.margins, other.margins)
 
 
 @dataclass
 class Digests(ShardVisit):
-    """The trees of hashes of rows and signs; leaves are cut at the edges of shards only."""
+    """The hash trees of the rows and of their signs."""
 
     d: int
     settings: tuple[Setting, ...]
@@ -328,13 +336,13 @@ class Digests(ShardVisit):
         self.rows, self.signs = HashTree(self.d), [HashTree(0) for _ in self.settings]
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Hash these rows."""
+        """Hash the rows of a shard."""
         self.rows.add(shard.first, shard.X)
         for setting, tree in zip(self.settings, self.signs, strict=True):
             tree.add(shard.first, shard.part(setting).signs)
 
     def merge(self, other: Digests) -> None:
-        """Join the trees."""
+        """Join the trees of both."""
         self.rows.merge(other.rows)
         for own, tree in zip(self.signs, other.signs, strict=True):
             own.merge(tree)
@@ -342,7 +350,7 @@ class Digests(ShardVisit):
 
 @dataclass
 class Check(ShardVisit):
-    """The check of a certificate."""
+    """The check of a certificate on the rows of the shards."""
 
     certificate: Certificate | ErrorBound
     checking: Any = field(init=False)
@@ -354,17 +362,17 @@ class Check(ShardVisit):
         )
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Read a shard as the checker does."""
+        """Let the checker read a shard."""
         part = slice(shard.first, shard.first + len(shard.codes))
         self.checking.read(shard.X, shard.given_labels(), part)
 
     def merge(self, other: Check) -> None:
-        """Join what both have seen."""
+        """Join what both checks have read."""
         self.checking.merge(other.checking)
 
 
 def _strictly(shards: Any, certificate: Certificate) -> Any:
-    """The rows of shards that are strictly on their side."""
+    """Which rows of the shards w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
     seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
@@ -372,7 +380,7 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
 
 
 def _client(client: Any) -> Any:
-    """The client that is given, or the current one; all its workers have this package."""
+    """The given client, or the current one, after a check that its workers have this package."""
     try:
         from distributed import get_client
     except ImportError:
@@ -383,10 +391,11 @@ def _client(client: Any) -> Any:
         client = client or get_client()
     except ValueError:
         raise ClusterError(
-            "There is no client: make one, as by distributed.Client('tcp://host:8786')."
+            "There is no Dask client: make one, for instance with "
+            "distributed.Client('tcp://host:8786')."
         ) from None
     for worker, found in client.run(versions, on_error="return").items():
-        # Dask would wait for another; a worker that is gone is an OSError.
+        # Dask would wait for other workers. An OSError means that the worker is gone.
         if isinstance(found, Exception) and not isinstance(found, OSError):
-            raise ClusterError(f"The worker {worker} has no novikoff ({found}): install it there.")
+            raise ClusterError(f"Worker {worker} cannot import novikoff ({found}): install it.")
     return client

@@ -1,6 +1,6 @@
-"""Shards: the rows of one file or chunk, where a worker has them.
+"""Shards: the rows of one file, chunk or partition, on a worker.
 
-A source says what shards there are and how each is read: it holds paths or futures, never rows.
+A `ShardSource` lists the shards and knows how to read them. It holds paths or futures, not rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.class_labels import Label, check_labels, plain_label
+from novikoff.core.class_labels import Label, Labels, check_labels, plain_label
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import check_matrix, widened
@@ -25,49 +25,48 @@ from novikoff.data.recipe import Recipe
 from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.visits import Part
 
-Labels = npt.NDArray[Any]
-# What was found out about rows, by what it is and by the first row and number of rows.
+# Results about the rows of a shard: by the question, then by first row and number of rows.
 Memo = dict[object, dict[tuple[int, int], npt.NDArray[Any]]]
 
 
 def versions() -> str:
-    """What the bits of this process depend on."""
+    """The versions that the bits of a result depend on."""
     from novikoff import __version__
 
     python = ".".join(platform.python_version_tuple()[:2])
     return f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
 
 
-def checked(expected: str, task: Callable[..., Any], *given: Any) -> Any:
-    """Do a task on a worker of the versions that are expected: others may join at any time."""
+def run_checked(expected: str, task: Callable[..., Any], *given: Any) -> Any:
+    """Run a task if the worker has the expected versions; workers may join at any time."""
     if versions() != expected:
         raise ClusterError(
-            f"A worker on {platform.node()} has {versions()}, the coordinator {expected}: install "
-            "the same versions on all machines, or the bits would differ."
+            f"A worker on {platform.node()} has {versions()}, but this process has {expected}. "
+            "Install the same versions on all machines: other versions give other bits."
         )
     return task(*given)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A question about labelled rows: which label is positive, and whether there is a bias."""
+    """Which label is positive, which is negative, and whether there is a bias."""
 
     positive: Label | None
-    negative: Label | None  # None: every other
+    negative: Label | None  # None: all other labels
     fit_intercept: bool
 
 
 class ShardPart(Part):
-    """Rows of a shard under the signs of a question.
+    """Rows of a shard with the signs of a setting.
 
-    ``memo`` keeps what a rule has found out about these rows for the next pass. It may be lost at
-    any time: it is worked out again.
+    ``memo`` keeps results about these rows for the next pass. It may be lost at any time; then the
+    results are computed again.
     """
 
     memo: Memo
 
     def range(self, first: int, last: int) -> Part:
-        """Some of the rows, by their place in this part, without a copy."""
+        """The rows ``first`` to ``last`` of this part, without a copy."""
         part = super().range(first, last)
         own = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
         own.memo = self.memo
@@ -75,7 +74,7 @@ class ShardPart(Part):
 
 
 class Shard:
-    """The rows first, first + 1, … of all, and the class of each; shards are numbered."""
+    """The rows first, first + 1, … of the data, with their labels. Shards are numbered."""
 
     def __init__(self, number: int, first: int, X: Matrix, y: Labels) -> None:
         self.number, self.first, self.X = number, first, X
@@ -86,7 +85,7 @@ class Shard:
         self._checked: dict[bool, Rows] = {}
 
     def __sizeof__(self) -> int:
-        """The bytes of its rows: Dask takes tasks to large results, not these to tasks."""
+        """The bytes of the rows. Dask moves tasks to large results, not large results to tasks."""
         X: Any = self.X
         parts = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
         return sum(int(part.nbytes) for part in (*parts, self.codes))
@@ -99,14 +98,14 @@ class Shard:
         return self._checked[fit_intercept]
 
     def part(self, setting: Setting) -> ShardPart:
-        """The rows under the signs of a question."""
+        """The rows with the signs of a setting."""
         signs = self._sides([1 if label == setting.positive else -1 for label in self.labels])
         part = ShardPart(self.first, self.X, signs.astype(np.int8), setting.fit_intercept)
         part.memo = self.memo
         return part
 
     def classes(self, labels: Sequence[Label]) -> Indices:
-        """The number of each row's label among all labels."""
+        """The position of each row's label in a list of labels."""
         return self._sides([labels.index(label) for label in self.labels])
 
     def given_labels(self) -> Labels:
@@ -119,10 +118,10 @@ class Shard:
 
 @dataclass(frozen=True)
 class ShardSource:
-    """What shards there are, and how a worker reads one.
+    """The shards of the data, and how a worker reads a shard.
 
-    A unit is what ``read`` needs of a shard besides its number and first row: a path, or futures of
-    chunks. ``recipe`` has the columns of files.
+    A unit is what ``read`` needs besides the number and the first row of a shard: a path, or
+    futures of chunks. ``recipe`` describes the columns of files.
     """
 
     read: Callable[..., Shard]
@@ -138,7 +137,7 @@ class ShardSource:
         return np.cumsum([0, *self.counts])[:-1]
 
     def with_decimals(self, recipe: Recipe) -> ShardSource:
-        """The same files, whose labels are numbers, not all whole: each number has one text."""
+        """The same files, with labels read as decimals: equal numbers become equal labels."""
         return replace(self, read=partial(read_file, recipe, "decimals"))
 
     def submit(self, client: Any, key: str, group: Sequence[int], keep: bool) -> Any:
@@ -146,16 +145,16 @@ class ShardSource:
         units, firsts = [self.units[k] for k in group], self.firsts
         places = [(k, int(firsts[k])) for k in group]
         how = _read_all if keep else LazyShards
-        return client.submit(checked, versions(), how, self.read, units, places, key=key)
+        return client.submit(run_checked, versions(), how, self.read, units, places, key=key)
 
 
 @dataclass(frozen=True)
 class LazyShards:
-    """Shards that are read when they are looked at, one at a time."""
+    """Shards that are read one at a time, when they are needed."""
 
     read: Callable[..., Shard]
     units: list[tuple[Any, ...]]
-    places: list[tuple[int, int]]  # the number and first row of each
+    places: list[tuple[int, int]]  # the number and the first row of each shard
 
     def __iter__(self) -> Iterator[Shard]:
         for unit, place in zip(self.units, self.places, strict=True):
@@ -175,9 +174,9 @@ def read_file(
     mark: tuple[int, int],
     count: int,
 ) -> Shard:
-    """The shard of a file, which must be what it was when it was counted.
+    """Read the shard of a file; raise DataError if the file has changed since it was counted.
 
-    ``kind`` is that of the labels of all files, where this file alone may not tell it.
+    ``kind`` is the kind of the labels of all files, if a single file may not show it.
     """
     from novikoff.data.reading import join, open_reader
 
@@ -187,14 +186,14 @@ def read_file(
         reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
         data = join(reader)
     if data is None or len(data.labels) != count or check_file(path) != mark:
-        raise DataError(f"{path} has changed while it was in use: fit again.")
+        raise DataError(f"{path} has changed while it was in use: start again.")
     return Shard(number, first, check_matrix(data.X), data.labels)
 
 
 def take_chunk(
     levels: Mapping[Hashable, list[Any]], number: int, first: int, X: Any, y: Any
 ) -> Shard:
-    """The shard of chunks X and y; ``levels`` are the categories of a frame's columns."""
+    """The shard of chunks X and y; ``levels`` are the categories of category columns."""
     try:
         return Shard(number, first, check_matrix(X, levels), check_labels(y))
     except ValueError as error:
@@ -202,7 +201,7 @@ def take_chunk(
 
 
 def check_file(path: str) -> tuple[int, int]:
-    """The size and time of a file."""
+    """The size and the modification time of a file, which must be readable."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -214,19 +213,21 @@ def check_file(path: str) -> tuple[int, int]:
 
 
 def folder_files(folder: str) -> list[str]:
-    """The Parquet files of a folder; DataError if it is none, or has none."""
+    """The Parquet files of a folder; DataError if the path is no folder or has no such file."""
     from novikoff.data.on_disk import parquet_files
 
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:
-        raise DataError(f"{folder} is no folder: rows of a cluster are a folder of Parquet files.")
+        raise DataError(
+            f"{folder} is not a folder: rows on a cluster must be a folder of Parquet files."
+        )
     return paths
 
 
 def folder_source(
     client: Any, folder: str, options: ReadOptions, recipe: Recipe | None
 ) -> ShardSource:
-    """The Parquet files of a folder, as their footers and the first of them tell."""
+    """The source of a folder of Parquet files, from their footers and the first file."""
     from pyarrow.parquet import ParquetFile
 
     units, schemas = list[tuple[Any, ...]](), list[Any]()
@@ -237,7 +238,7 @@ def folder_source(
             schemas.append(footer.schema_arrow)
     if not units:
         raise DataError(f"{folder} is empty: its files have no rows.")
-    recipe = recipe or _recipe(client, [path for path, _, _ in units], options)
+    recipe = recipe or _folder_recipe(client, [path for path, _, _ in units], options)
     counts, names = [count for _, _, count in units], recipe.names
     types = {_label_type(schema, recipe.label) for schema in schemas} - {None}
     read = partial(read_file, recipe, "texts" if len(types) > 1 else None)
@@ -245,7 +246,7 @@ def folder_source(
 
 
 def _label_type(schema: Any, label: str | None) -> str | None:
-    """Whether the labels of a file are numbers, truth values or text; None if it has none."""
+    """The type of the labels of a file: numbers, truths or texts; None if it has no labels."""
     from pyarrow import types
 
     if label not in schema.names:
@@ -258,14 +259,14 @@ def _label_type(schema: Any, label: str | None) -> str | None:
     return "numbers" if numeric else "texts"
 
 
-def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
-    """Which columns become which features: as in the first file, with the text of all."""
-    recipe = _recipe_of(paths[0], options)
+def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
+    """How columns become features: as in the first file, with the categories of all files."""
+    recipe = _file_recipe(paths[0], options)
     text = [column.name for column in recipe.columns if column.levels is not None]
     if not text:
         return recipe
     own = replace(options, one_hot=tuple(text))
-    found = client.gather(client.map(_recipe_of, paths, options=own, pure=False))
+    found = client.gather(client.map(_file_recipe, paths, options=own, pure=False))
     every = [column for other in found for column in other.columns]
     columns = []
     for column in recipe.columns:
@@ -276,8 +277,8 @@ def _recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
     return replace(recipe, columns=tuple(columns))
 
 
-def _recipe_of(path: str, options: ReadOptions) -> Recipe:
-    """The columns of a file, by its first rows; by all of them if some are of text."""
+def _file_recipe(path: str, options: ReadOptions) -> Recipe:
+    """How the columns of a file become features, from its first rows; from all for text columns."""
     from novikoff.data.reading import open_reader
 
     reader = open_reader(path, options, None, labelled=True)
@@ -289,16 +290,16 @@ def _recipe_of(path: str, options: ReadOptions) -> Recipe:
 
 
 def array_source(client: Any, X: Any, y: Any) -> ShardSource:
-    """The chunks of arrays X and y, of the same rows each."""
+    """The source of Dask arrays X and y, with equal chunks of rows."""
     if y is None or not hasattr(y, "chunks") or X.ndim != 2 or y.ndim != 1:
-        raise TypeError(
-            "Besides a dask array X of two dimensions, a dask array y of labels is needed."
-        )
+        raise TypeError("X must be a Dask array of two dimensions, and y a Dask array of labels.")
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     if np.isnan(X.shape[0]) or np.isnan(y.shape[0]):
         if X.numblocks[0] != y.numblocks[0]:
-            raise ValueError("X and y have chunks of unknown sizes, and not equally many.")
+            raise ValueError(
+                "X and y have chunks of unknown sizes, but not the same number of chunks."
+            )
     elif X.shape[0] != y.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, but y has {y.shape[0]} labels.")
     elif X.chunks[0] != y.chunks[0]:
@@ -309,11 +310,11 @@ def array_source(client: Any, X: Any, y: Any) -> ShardSource:
 
 
 def frame_source(client: Any, frame: Any, label: Any) -> ShardSource:
-    """The partitions of a frame, its label apart."""
+    """The source of a Dask data frame, whose label column is split off."""
     from dask import delayed
 
     if label not in frame.columns:
-        raise DataError(f"The frame has no column {label!r}: name the labels with label=….")
+        raise DataError(f"The frame has no column {label!r}: pass the column of labels as label=….")
     frame = client.persist(frame)
     parts = frame.to_delayed()
     names = [name for name in frame.columns if name != label]
@@ -323,18 +324,18 @@ def frame_source(client: Any, frame: Any, label: Any) -> ShardSource:
     for name in names:
         if str(frame.dtypes[name]) == "category":
             found = client.gather(
-                client.compute([delayed(_categories)(part[name]) for part in parts])
+                client.compute([delayed(_category_values)(part[name]) for part in parts])
             )
             occurring = {value for _, some in found for value in some}
-            # In the order that they have, as in memory; partitions may know different ones.
+            # Partitions may have different categories. Their order is kept, as in memory.
             every = dict.fromkeys(value for known, _ in found for value in known)
             levels[name] = [value for value in every if value in occurring]
     wide = widened((name, levels.get(name)) for name in names).names
     return _counted(client, X, y, len(wide), wide, levels)
 
 
-def _categories(column: Any) -> tuple[list[Any], list[Any]]:
-    """The categories of a column, in order, and those that occur."""
+def _category_values(column: Any) -> tuple[list[Any], list[Any]]:
+    """The categories of a column, in order, and the categories that occur."""
     return column.cat.categories.tolist(), column.dropna().unique().tolist()
 
 
@@ -346,15 +347,16 @@ def _counted(
     names: Sequence[Hashable] | None = None,
     levels: Mapping[Hashable, list[Any]] | None = None,
 ) -> ShardSource:
-    """Chunks with the number of rows of each."""
+    """The source of chunks, after the rows of each chunk are counted."""
     units: list[tuple[Any, ...]] = list(zip(client.compute(X), client.compute(y), strict=True))
-    sizes = client.gather([client.submit(_size, *unit, pure=False) for unit in units])
+    sizes = client.gather([client.submit(_chunk_sizes, *unit, pure=False) for unit in units])
     for k, (rows_, labels) in enumerate(sizes):
         if rows_ != labels:
-            raise ValueError(f"Chunk {k} has {rows_} rows of X, but {labels} labels.")
+            raise ValueError(f"Chunk {k} has {rows_} rows of X but {labels} labels.")
     counts = [rows_ for rows_, _ in sizes]
     return ShardSource(partial(take_chunk, levels or {}), units, counts, width, names)
 
 
-def _size(X: Any, y: Any) -> tuple[int, int]:
+def _chunk_sizes(X: Any, y: Any) -> tuple[int, int]:
+    """The numbers of rows and of labels of a chunk."""
     return int(X.shape[0]), len(y)

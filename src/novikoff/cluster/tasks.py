@@ -1,8 +1,9 @@
-"""Tasks of a cluster: visits that look at groups of shards, merged in a tree.
+"""Tasks on a cluster: visits to groups of shards, whose results are merged in a tree.
 
-A task is a pure function of a visit and of shards. Dask decides where it runs, moves what it
-needs, and runs it again where a worker has died; a visit gives the same bits in any case. About
-four tasks for each thread, however many shards there are, keep the scheduler's work small.
+A task is a pure function of a visit and some shards. Dask decides where the task runs, moves its
+data, and runs it again if a worker dies; the bits of the result are the same in every case. There
+are about four tasks for each thread, however many shards there are, so the scheduler has little to
+do.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from novikoff.cluster.shards import Setting, Shard, ShardSource, checked, versions
+from novikoff.cluster.shards import Setting, Shard, ShardSource, run_checked, versions
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.errors import ClusterError
@@ -29,20 +30,21 @@ from novikoff.geometry.visits import V, Visit
 from novikoff.proofs import exact
 
 TASKS_PER_THREAD = 4
-# Results that are merged by one task.
+# The number of results that one task merges.
 FAN_IN = 8
 SECONDS_BETWEEN_POLLS = 0.25
-# Visits with a longer pickle are sent once, as a task's result.
+# A visit with a longer pickle is sent once, as the result of a task.
 MAX_EMBEDDED_BYTES = 1 << 15
+# Shards stay in memory if they take at most this share of the memory of all workers.
 SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
-# Hears how many tasks a pass has, and how many are done.
+# A function that is called with the number of tasks of a pass and how many are done.
 TaskProgress = Callable[[int, int], None]
 
 
 @dataclass
 class ShardVisit(Visit):
-    """A visit that looks at whole shards, not at parts of them under signs."""
+    """A visit that reads whole shards instead of parts with signs."""
 
     def look_at_shard(self, shard: Shard) -> None:
         """Take a shard into account."""
@@ -50,18 +52,18 @@ class ShardVisit(Visit):
 
 
 def identity(value: Any) -> Any:
-    """A value as a task's result: Dask computes it again if it is lost, unlike scattered data."""
+    """Return a value: Dask computes a lost result of a task again, but not lost scattered data."""
     return value
 
 
 def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
-    """Let a copy of a visit look at shards: at each as a whole, or at its rows under signs.
+    """Run a copy of a visit over shards: over whole shards, or over rows with signs.
 
-    Rows are looked at range by range: as in memory, a range stays in the cache.
+    Rows are read range by range, as in memory, so that a range stays in the cache.
     """
     exact.check_arithmetic()
     total = visit.blank()
-    with np.errstate(all="ignore"):  # what overflows proves nothing
+    with np.errstate(all="ignore"):  # a product that overflows proves nothing
         for shard in shards:
             if isinstance(total, ShardVisit):
                 total.look_at_shard(shard)
@@ -75,7 +77,7 @@ def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
 
 
 def merge(visits: list[Visit]) -> Visit:
-    """One visit that has seen what all have."""
+    """Merge visits into one."""
     total = visits[0].blank()
     for visit in visits:
         total.merge(visit)
@@ -90,11 +92,11 @@ class Cluster:
         threads = client.nthreads()
         told = client.scheduler_info()["workers"].values()
         if not threads:
-            raise ClusterError("The cluster has no workers: start some, and try again.")
+            raise ClusterError("The cluster has no workers: start workers and try again.")
         least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
         size = 8.0 * sum(source.counts) * (source.width + 1)  # bytes
         self.keep = size <= SHARE_OF_MEMORY_FOR_SHARDS * least * len(threads)
-        used = np.flatnonzero(source.counts)  # empty shards are not looked at
+        used = np.flatnonzero(source.counts)  # empty shards are skipped
         parts = np.array_split(used, min(len(used), TASKS_PER_THREAD * sum(threads.values())))
         self.groups: list[list[int]] = [part.tolist() for part in parts]
         self._token, self._count = uuid4().hex[:12], count()
@@ -102,11 +104,11 @@ class Cluster:
 
     @property
     def firsts(self) -> Indices:
-        """The first row of each group."""
+        """The number of the first row of each group."""
         return self.source.firsts[[group[0] for group in self.groups]]
 
     def shards(self, g: int) -> Any:
-        """A future of the shards of a group, kept in the workers' memory if all fit."""
+        """A future of the shards of a group; they stay in the workers' memory if all shards fit."""
         if not self.keep:
             key = f"read-{self._token}-{next(self._count)}"
             return self.source.submit(self.client, key, self.groups[g], False)
@@ -122,7 +124,7 @@ class Cluster:
         setting: Setting | None = None,
         groups: Sequence[int] | None = None,
     ) -> V:
-        """Let a visit look at the shards of all groups, or of some."""
+        """Run a visit over the shards of all groups, or of some groups."""
         return cast(V, self.result(self.begin(visit, setting, groups), limits))
 
     def begin(
@@ -133,10 +135,12 @@ class Cluster:
         *,
         priority: int = 0,
     ) -> list[Any]:
-        """The futures of a pass, the last of which is its result."""
+        """Start a pass and return its futures; the last future is the result."""
         tag = f"{self._token}-{next(self._count)}"
         mine = versions()
-        name = type(getattr(visit, "visit", visit)).__name__.lower()  # of one inside another
+        name = type(
+            getattr(visit, "visit", visit)
+        ).__name__.lower()  # the inner visit of a `Carrying`
         submit = partial(self.client.submit, priority=priority)
         asked: Any = visit
         made = []
@@ -146,21 +150,23 @@ class Cluster:
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
             key = f"{name}-{tag}-{g}"
-            level.append(submit(checked, mine, look, setting, asked, self.shards(g), key=key))
+            level.append(submit(run_checked, mine, look, setting, asked, self.shards(g), key=key))
         made += level
         submit = partial(self.client.submit, priority=priority + 1)
         depth = 0
         while len(level) > 1:
             depth += 1
             level = [
-                submit(checked, mine, merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}")
+                submit(
+                    run_checked, mine, merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}"
+                )
                 for k in range(0, len(level), FAN_IN)
             ]
             made += level
         return made
 
     def result(self, futures: list[Any], limits: Limits) -> Any:
-        """The result of a pass; whatever ends it early, no task of it is left behind."""
+        """Wait for the result of a pass. If it ends early, all its tasks are cancelled."""
         ended, done = Event(), False
         futures[-1].add_done_callback(lambda _: ended.set())
         try:
@@ -179,25 +185,26 @@ class Cluster:
                 self.cancel(futures)
 
     def cancel(self, futures: list[Any]) -> None:
-        """Leave nothing of a pass behind."""
-        with suppress(Exception):  # the scheduler may be gone
+        """Cancel all tasks of a pass."""
+        with suppress(Exception):  # the scheduler may not answer
             self.client.cancel(futures, force=True, asynchronous=False)
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say in a sentence what Dask could not do."""
+    """Turn the errors of Dask into a ClusterError that says what to do."""
     try:
         yield
     except CancelledError as error:
         raise ClusterError(
-            f"The scheduler is gone, or has forgotten the work ({error}): start the cluster "
-            "again, and fit again."
+            f"The scheduler has ended or lost the tasks ({error}): start the cluster again and "
+            "repeat the work."
         ) from None
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
         raise ClusterError(
-            "A task has ended several workers: a shard probably does not fit into a worker's "
-            f"memory. Give workers more, or cut the data into smaller files or chunks. ({error})"
+            "A task has ended several workers, probably because a shard does not fit into a "
+            "worker's memory. Give the workers more memory, or split the data into smaller files "
+            f"or chunks. ({error})"
         ) from None

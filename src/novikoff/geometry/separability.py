@@ -86,8 +86,8 @@ class Verdict:
     support : array of int
         The rows that carry the margin, or the contradiction.
     separated_rows : array of int
-        The rows strictly on their side of the hyperplane. Empty for rows of a
-        cluster: then only their number is known, and `novikoff.cluster.Rows.separated` finds them.
+        The rows strictly on their side of the hyperplane. Empty for rows of a cluster: then only
+        their number is known, and `novikoff.cluster.ClusterRows.separated` finds them.
     n_separated : int
         The number of these rows.
     certificate : Certificate or None

@@ -80,7 +80,7 @@ def script(question: Question) -> str:
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     shown = f"""clf = nv.Perceptron(
     order={question.order!r}, fit_intercept={question.bias}, step={question.mu!r},
-    margin={margin!r}, random_state={question.seed}, max_epochs={study.MAX_EPOCHS},
+    margin={margin!r}, random_state={question.seed}, max_epochs={study.RUN_EPOCHS},
     max_updates={study.MAX_UPDATES}, trace=True,
 )
 clf.fit(X, y{start})

@@ -44,7 +44,7 @@ from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_UPDATES, MAX_VISITS, KERNEL_EPOCHS = 300, 2000, 200
 # Most epochs of a random order may have no mistake, so a run may need many epochs.
-MAX_EPOCHS = 2000
+RUN_EPOCHS = 2000
 # After this time a verdict is undecided, and the search for the fewest mistakes ends.
 MAX_SECONDS = 5.0
 LABELS = 1, -1  # the labels of the points, as a downloaded file has them
@@ -183,7 +183,7 @@ def _traced(question: Question, problem: Problem, w_star: Vector | None) -> tupl
     mu, aggressively = question.mu, question.rule == "aggressive"
     update = aggressive(mu) if aggressively else perceptron(question.delta, mu)
     plan = Plan(
-        update, named(question.order), Limits(MAX_EPOCHS, MAX_UPDATES), question.seed,
+        update, named(question.order), Limits(RUN_EPOCHS, MAX_UPDATES), question.seed,
         trace=True, reference=w_star,
     )  # fmt: skip
     ran = train_rule(problem, plan, start=question.vector(question.start))
