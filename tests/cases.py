@@ -29,7 +29,24 @@ from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.training import train_rule
-from tests.oracle import Reference, Rule, signed
+from novikoff.core.updates import (
+    Update,
+    aggressive,
+    passive_aggressive,
+    perceptron,
+    relaxation,
+)
+from tests.oracle import (
+    PA,
+    PA1,
+    PA2,
+    Aggressive,
+    Perceptron,
+    Reference,
+    Relaxation,
+    Rule,
+    signed,
+)
 
 Signs = npt.NDArray[np.int8]
 
@@ -130,6 +147,23 @@ STORAGES: dict[str, Callable[[Vector, Path], Floats | SparseMatrix]] = {
 }
 
 
+def update_of(rule: Rule) -> Update:
+    """The library's update rule for a rule of the oracle."""
+    match rule:
+        case Perceptron(margin, step):
+            return perceptron(margin, step)
+        case Aggressive(step):
+            return aggressive(step)
+        case PA():
+            return passive_aggressive()
+        case PA1(C):
+            return passive_aggressive(cap=C)
+        case PA2(C):
+            return passive_aggressive(slack=1.0 / (2.0 * C))
+        case Relaxation(eta, margin):
+            return relaxation(eta, margin)
+
+
 def csr(X: Vector, dtype: type = np.float64, index: type = np.int32) -> sp.csr_array:
     matrix = sp.csr_array(X.astype(dtype))
     matrix.indices = matrix.indices.astype(index)
@@ -163,7 +197,7 @@ def learn(
     """Run one of `RULES` on the case, or on ``X`` in its place, traced against w*."""
     order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
     problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
-    plan = Plan(move.update, order, limits, seed, average, trace=True, reference=case.w_star)
+    plan = Plan(update_of(move), order, limits, seed, average, trace=True, reference=case.w_star)
     ran = train_rule(problem, plan, **options)
     return ran, ran.traces[0]
 

@@ -1,4 +1,4 @@
-"""The perceptron in plain NumPy, written from SPEC alone: every fast path must equal it.
+"""The perceptron in plain NumPy: every fast path must equal it. It imports nothing of novikoff.
 
 A row is a_i = y_i·[x_i, 1]. Its margin ⟨a_i, w⟩ is summed from left to right, the bias last;
 a rule acts on the row when that is not above its threshold, and moves w by τ·a_i.
@@ -13,8 +13,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core import updates
-
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
@@ -23,48 +21,26 @@ class Perceptron(NamedTuple):
     margin: float = 0.0
     step: float = 1.0
 
-    @property
-    def update(self) -> updates.Update:
-        return updates.perceptron(self.margin, self.step)
-
 
 class Aggressive(NamedTuple):
     step: float = 1.0
 
-    @property
-    def update(self) -> updates.Update:
-        return updates.aggressive(self.step)
-
 
 class PA(NamedTuple):
-    @property
-    def update(self) -> updates.Update:
-        return updates.passive_aggressive()
+    pass
 
 
 class PA1(NamedTuple):
     C: float = 1.0
 
-    @property
-    def update(self) -> updates.Update:
-        return updates.passive_aggressive(cap=self.C)
-
 
 class PA2(NamedTuple):
     C: float = 1.0
-
-    @property
-    def update(self) -> updates.Update:
-        return updates.passive_aggressive(slack=1.0 / (2.0 * self.C))
 
 
 class Relaxation(NamedTuple):
     eta: float = 1.0
     margin: float = 0.0
-
-    @property
-    def update(self) -> updates.Update:
-        return updates.relaxation(self.eta, self.margin)
 
 
 Rule = Perceptron | Aggressive | PA | PA1 | PA2 | Relaxation

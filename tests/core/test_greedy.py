@@ -12,7 +12,16 @@ from novikoff.core.problem import pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import train_rule
-from tests.cases import Planted, assert_same_run, average, csr, learn, planted, planted_integers
+from tests.cases import (
+    Planted,
+    assert_same_run,
+    average,
+    csr,
+    learn,
+    planted,
+    planted_integers,
+    update_of,
+)
 from tests.oracle import PA, Perceptron, Relaxation, Rule, oracle
 
 RULES = ["max_distance", "max_residual"]
@@ -96,7 +105,7 @@ def test_a_zero_row_comes_last_by_distance() -> None:
     X = np.vstack([np.zeros(3), case.X])
     signs = np.append(np.int8(1), case.signs)
     problem = pose(X, signs, False)
-    ran = train_rule(problem, Plan(Perceptron().update, MaxDistance(), Limits(updates=200)))
+    ran = train_rule(problem, Plan(update_of(Perceptron()), MaxDistance(), Limits(updates=200)))
     assert ran.stops == [Stop.UPDATES]
     assert (signs[1:] * (X[1:] @ ran.W[:, 0][:3]) > 0).all()
 

@@ -37,7 +37,7 @@ def test_rows_in_pieces_and_one_by_one_are_the_same() -> None:
             LinearModel(np.arange(n_classes), 6, averages=average, multi_class=multi_class)
             for _ in range(3)
         ]
-        update = perceptron(margin=1.0, step=0.5)
+        update = perceptron(threshold=1.0, step_size=0.5)
         rows = csr(X) if sparse else X
         wrong = models[0].learn(rows, codes, update, sample_weight=weights) != codes
         for part in (slice(0, 1), slice(1, 30), slice(30, 30), slice(30, 80)):
@@ -57,7 +57,7 @@ def test_binary_rows_that_are_wrong_are_the_mistakes_of_the_theorem() -> None:
     case = planted_integers(1, 60, 4)
     model = LinearModel(np.array([-1, 1]), 4)
     codes = (case.signs > 0).astype(np.int64)
-    predicted = model.learn(case.X, codes, perceptron(margin=2.0))
+    predicted = model.learn(case.X, codes, perceptron(threshold=2.0))
     assert (predicted != codes).sum() == model.n_mistakes < model.n_updates
     assert model.radius >= case.radius
 
@@ -74,11 +74,11 @@ def test_a_piece_that_fails_changes_nothing() -> None:
                 part[1, 1:3] = bad
                 rows = sp.csr_array(part) if sparse else part
                 with pytest.raises(ValueError, match=r"row 1, column 1|range of float64"):
-                    model.learn(rows, codes[:2], perceptron(step=1e5))
+                    model.learn(rows, codes[:2], perceptron(step_size=1e5))
                 assert state(model) == before
             with pytest.raises(ValueError, match="51 features, but 50 are expected"):
                 model.learn(np.ones((1, 51)), codes[:1], perceptron())
-            numbers = numbers_of(perceptron(step=1e5), True)
+            numbers = numbers_of(perceptron(step_size=1e5), True)
             with pytest.raises(ValueError, match="range of float64"):
                 model.learn_one(np.arange(50), np.full(50, 1e308), 0, numbers)
             assert state(model) == before

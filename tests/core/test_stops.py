@@ -11,7 +11,7 @@ from novikoff.core.problem import Problem, pose
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import train_rule
-from tests.cases import SEQUENCES, planted, planted_integers
+from tests.cases import SEQUENCES, planted, planted_integers, update_of
 from tests.oracle import Perceptron, Vector, margins
 
 
@@ -27,7 +27,7 @@ def go(
     start: Vector | None = None,
     after_epoch: Callable[[Run], bool] | None = None,
 ) -> Run:
-    plan = Plan(Perceptron().update, order, limits, after_epoch=after_epoch)
+    plan = Plan(update_of(Perceptron()), order, limits, after_epoch=after_epoch)
     return train_rule(problem, plan, start=start)
 
 

@@ -25,6 +25,7 @@ from tests.cases import (
     learn,
     planted,
     planted_integers,
+    update_of,
 )
 from tests.oracle import PA, PA1, PA2, Aggressive, Perceptron, Relaxation, Rule, oracle, signed
 from tests.oracle import tau as oracle_tau
@@ -135,7 +136,7 @@ def test_real_numbers_follow_the_rule_up_to_rounding(tmp_path: Path) -> None:
                 ran.traces[0].index, ran.traces[0].margin, ran.traces[0].tau, strict=True
             ):
                 assert m == pytest.approx(A[i] @ w, rel=1e-9, abs=1e-9)
-                assert m <= update.update.threshold
+                assert m <= update_of(update).threshold
                 assert tau == pytest.approx(oracle_tau(update, m, float(A[i] @ A[i])), rel=1e-9)
                 w += tau * A[i]
             np.testing.assert_allclose(ran.W[:, 0], w, rtol=1e-9, atol=1e-12)
@@ -235,11 +236,13 @@ def test_numbers_beyond_float64_are_not_clean() -> None:
         for order in [Cyclic(), MaxDistance(), MaxResidual()]:
             problem = pose(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
             with pytest.raises(ValueError, match="range of float64"):
-                train_rule(problem, Plan(Perceptron().update, order, Limits(updates=50)))
+                train_rule(problem, Plan(update_of(Perceptron()), order, Limits(updates=50)))
             large = np.array([[1e308]])
             problem = pose(large if storage == "dense" else csr(large), PLUS[:1], True)
             with pytest.raises(ValueError, match="range of float64"):
-                train_rule(problem, Plan(Perceptron(step=10.0).update, order, Limits(updates=50)))
+                train_rule(
+                    problem, Plan(update_of(Perceptron(step=10.0)), order, Limits(updates=50))
+                )
 
 
 def test_no_run_ends_with_weights_that_are_not_finite() -> None:

@@ -18,7 +18,7 @@ from novikoff.core.problem import pose
 from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.training import train_rule
-from tests.cases import learn, planted, planted_integers
+from tests.cases import learn, planted, planted_integers, update_of
 from tests.oracle import Aggressive, Perceptron
 
 
@@ -42,7 +42,7 @@ def test_replaying_the_trace_gives_its_numbers() -> None:
 
 def test_a_long_trace_takes_many_tapes() -> None:
     case = planted_integers(1, 60, 6)
-    plan = Plan(Aggressive().update, Cyclic(), Limits(epochs=100), trace=True)
+    plan = Plan(update_of(Aggressive()), Cyclic(), Limits(epochs=100), trace=True)
     (trace,) = train_rule(pose(case.X, case.signs, True), plan).traces
     assert trace.step.tolist() == list(range(6000))  # more than one trace buffer
     assert trace.inner is None

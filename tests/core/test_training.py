@@ -15,7 +15,7 @@ from novikoff.core.runs import Plan, Run
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.training import train, train_rule
-from tests.cases import SEQUENCES, csr
+from tests.cases import SEQUENCES, csr, update_of
 from tests.oracle import PA, PA1, Perceptron, Relaxation, Rule
 
 K = 4
@@ -35,7 +35,7 @@ def together(
     fit_intercept: bool = True, **options: Any,
 ) -> Run:  # fmt: skip
     problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
-    plan = Plan(update.update, SEQUENCES[order](len(X)), limits, seed=3, average=True)
+    plan = Plan(update_of(update), SEQUENCES[order](len(X)), limits, seed=3, average=True)
     return train(problem, codes, OneVsRest(K), plan, **options)
 
 
@@ -45,7 +45,7 @@ def alone(
 ) -> Run:  # fmt: skip
     signs = np.where(codes == c, 1, -1).astype(np.int8)
     problem = pose(csr(X) if sparse else X, signs, fit_intercept)
-    plan = Plan(update.update, SEQUENCES[order](len(X)), limits, seed=3, average=True)
+    plan = Plan(update_of(update), SEQUENCES[order](len(X)), limits, seed=3, average=True)
     return train_rule(problem, plan, start=None if start is None else start[:, c], **options)
 
 
@@ -119,7 +119,7 @@ def test_rows_that_were_not_predicted_are_wrong() -> None:
                 sign = 1.0 if c == code else -1.0
                 if not sign * scores[c] > 0.0:
                     W[:, c] += sign * np.append(x, 1.0)
-        predicted = model.learn(csr(X) if sparse else X, codes, Perceptron().update)
+        predicted = model.learn(csr(X) if sparse else X, codes, update_of(Perceptron()))
         assert 0 < (predicted != codes).sum() < len(X)
         assert predicted.tolist() == expected
         assert model.W.tolist() == W.tolist()

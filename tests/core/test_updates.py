@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from numba import njit
 
 from novikoff.core.updates import (
@@ -31,9 +32,9 @@ def _compiled(update: Update, m: float, sq: float) -> float:
 BY_HAND: list[tuple[Update, float, float, float, float]] = [
     # rule, m, ‖a‖², threshold, τ
     (perceptron(), -3.0, 4.0, 0.0, 1.0),
-    (perceptron(margin=2.0, step=0.25), 1.0, 4.0, 2.0, 0.25),
+    (perceptron(threshold=2.0, step_size=0.25), 1.0, 4.0, 2.0, 0.25),
     (aggressive(), 7.0, 4.0, math.inf, 1.0),
-    (aggressive(step=3.0), -7.0, 4.0, math.inf, 3.0),
+    (aggressive(step_size=3.0), -7.0, 4.0, math.inf, 3.0),
     (PA, -3.0, 8.0, JUST_BELOW_ONE, 0.5),
     (PA, 0.5, 4.0, JUST_BELOW_ONE, 0.125),
     (PA1, -3.0, 8.0, JUST_BELOW_ONE, 0.25),
@@ -41,28 +42,28 @@ BY_HAND: list[tuple[Update, float, float, float, float]] = [
     (PA2, -3.0, 4.0, JUST_BELOW_ONE, 0.5),
     (passive_aggressive(slack=1.0), 0.0, 1.0, JUST_BELOW_ONE, 0.5),
     (relaxation(), -6.0, 4.0, 0.0, 1.5),
-    (relaxation(eta=2.0, margin=1.0), -1.0, 8.0, 1.0, 0.5),
+    (relaxation(eta=2.0, threshold=1.0), -1.0, 8.0, 1.0, 0.5),
 ]
 
 
-def test_formulas() -> None:
-    for update, m, sq, delta, step in BY_HAND:
-        assert (update.threshold, tau(update, m, sq)) == (delta, step)
-        assert _compiled(update, m, sq) == step
+@pytest.mark.parametrize(("update", "m", "sq", "delta", "step"), BY_HAND)
+def test_formulas(update: Update, m: float, sq: float, delta: float, step: float) -> None:
+    assert (update.threshold, tau(update, m, sq)) == (delta, step)
+    assert _compiled(update, m, sq) == step
 
 
-def test_no_step_along_a_row_of_length_zero() -> None:
-    for update in [PA, PA1, relaxation(margin=1.0)]:
-        assert tau(update, 0.0, 0.0) == 0.0
-        assert _compiled(update, 0.0, 0.0) == 0.0
+@pytest.mark.parametrize("update", [PA, PA1, relaxation(threshold=1.0)])
+def test_no_step_along_a_row_of_length_zero(update: Update) -> None:
+    assert tau(update, 0.0, 0.0) == 0.0
+    assert _compiled(update, 0.0, 0.0) == 0.0
 
 
-def test_passive_aggressive_lands_on_a_margin_of_one() -> None:
-    """W + τ·a has margin m + τ‖a‖² = 1; relaxation projects, and reflects with η = 2."""
-    for m, sq in [(-3.0, 8.0), (0.25, 0.5)]:
-        assert m + tau(PA, m, sq) * sq == 1.0
-        assert m + tau(relaxation(eta=1.0, margin=2.0), m, sq) * sq == 2.0
-        assert m + tau(relaxation(eta=2.0, margin=2.0), m, sq) * sq == 2.0 + (2.0 - m)
+@pytest.mark.parametrize(("m", "sq"), [(-3.0, 8.0), (0.25, 0.5)])
+def test_passive_aggressive_lands_on_a_margin_of_one(m: float, sq: float) -> None:
+    """w + τ·a has margin m + τ‖a‖² = 1; relaxation projects, and reflects with η = 2."""
+    assert m + tau(PA, m, sq) * sq == 1.0
+    assert m + tau(relaxation(eta=1.0, threshold=2.0), m, sq) * sq == 2.0
+    assert m + tau(relaxation(eta=2.0, threshold=2.0), m, sq) * sq == 2.0 + (2.0 - m)
 
 
 def test_passive_aggressive_acts_below_one_and_not_at_one() -> None:

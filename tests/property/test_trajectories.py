@@ -21,7 +21,7 @@ from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits
 from novikoff.core.training import train_rule
-from tests.cases import Signs, csr
+from tests.cases import Signs, csr, update_of
 from tests.oracle import Perceptron, oracle, signed
 
 EPOCHS = 6
@@ -52,7 +52,7 @@ def problems(draw: st.DrawFn, entries: st.SearchStrategy[float]) -> tuple[Vector
 def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
-    plan = Plan(rule.update, order, Limits(epochs=EPOCHS), seed=1, trace=True)
+    plan = Plan(update_of(rule), order, Limits(epochs=EPOCHS), seed=1, trace=True)
     return train_rule(pose(X, signs, fit_intercept), plan)
 
 
@@ -110,13 +110,13 @@ def test_a_stream_may_be_cut_anywhere(
     whole, pieces = (
         LinearModel(np.arange(n_classes), X.shape[1], averages=average) for _ in range(2)
     )
-    predicted = whole.learn(csr(X) if sparse else X, codes, Perceptron().update).tolist()
+    predicted = whole.learn(csr(X) if sparse else X, codes, update_of(Perceptron())).tolist()
     found: list[int] = []
     edges = [0, *sorted(min(cut, len(X)) for cut in cuts), len(X)]
     for first, last in itertools.pairwise(edges):
         part = X[first:last]
         form = csr(part) if sparse else part
-        found += pieces.learn(form, codes[first:last], Perceptron().update).tolist()
+        found += pieces.learn(form, codes[first:last], update_of(Perceptron())).tolist()
     assert found == predicted
     assert pieces.W.tolist() == whole.W.tolist()
     assert pieces.weighted.tolist() == whole.weighted.tolist()

@@ -122,7 +122,7 @@ def test_many_classes_share_their_support() -> None:
     rng = np.random.default_rng(2)
     X, y = rng.integers(-4, 5, size=(90, 3)).astype(float), rng.integers(0, 3, size=90)
     clf = nv.KernelPerceptron("linear", order="cyclic", max_epochs=5)
-    with pytest.warns(UserWarning, match="kernel's space"):
+    with pytest.warns(UserWarning, match="feature space"):
         clf.fit(X, y)
     for k in range(3):
         with pytest.warns(UserWarning, match="separable"):

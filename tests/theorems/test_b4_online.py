@@ -13,7 +13,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.stops import Limits
 from novikoff.core.training import train_rule
 from novikoff.theory import mistake_bound
-from tests.cases import Planted, planted
+from tests.cases import Planted, planted, update_of
 from tests.oracle import Indices, Perceptron, Vector, margins
 from tests.theorems.mutants import against_the_sign, mistakes_of
 
@@ -30,7 +30,7 @@ def listen(
     for first in range(0, len(stream), chunk):
         rows = stream[first : first + chunk]
         problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
-        plan = Plan(Perceptron().update, Cyclic(), Limits(epochs=1))
+        plan = Plan(update_of(Perceptron()), Cyclic(), Limits(epochs=1))
         ran = train_rule(problem, plan, start=np.zeros_like(w) if forget else w)
         assert ran.visited == len(rows)
         w = ran.W[:, 0]

@@ -58,7 +58,7 @@ def test_perceptron(seed: int) -> None:
 
 def test_perceptron_catches_an_update_that_is_no_mistake() -> None:
     with pytest.raises(AssertionError):
-        check_perceptron(changed(perceptron, a="Plan(update() → Plan(update(margin=0.9)"), 0)
+        check_perceptron(changed(perceptron, a="Plan(update() → Plan(update(threshold=0.9)"), 0)
 
 
 def check_von_neumann(method: Callable[..., Attempt], H: Vector) -> None:

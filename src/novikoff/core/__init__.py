@@ -1,1 +1,1 @@
-"""The loop and what it runs on: rows, problem, orders, updates, stops, trace."""
+"""The perceptron's loop and its records: rows, problems, orders, updates, runs, models."""

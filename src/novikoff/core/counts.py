@@ -1,10 +1,11 @@
-"""What kernels count, the average of the weights, and the trace.
+"""The counts of a run, the average of the weights, and the trace.
 
-Novikoff's proof is two inequalities, true after every update t from w₀ = 0 (B3):
+Novikoff's proof consists of two inequalities, which hold after every update t from w₀ = 0 (B3):
 
     ⟨w*, w_t⟩ ≥ t·γ        ‖w_t‖² ≤ t·R²
 
-and hence cos∠(w*, w_t) ≥ √t·γ/R; as a cosine is at most 1, t ≤ R²/γ². A `Trace` shows them.
+They imply cos∠(w*, w_t) ≥ √t·γ/R. A cosine is at most 1, and so t ≤ R²/γ². A `Trace` records both
+sides of the inequalities.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from novikoff.core.rows import Indices, Vector
 if TYPE_CHECKING:
     from novikoff.core.problem import Problem
 
-TRACE_BUFFER_LENGTH = 1 << 12  # updates
+TRACE_BUFFER_LENGTH = 1 << 12  # the number of updates in a trace buffer
 
 
 class Counts(NamedTuple):
-    """What kernels count for K rules; arrays that nobody asked for have no rows."""
+    """The counts of compiled loops for K rules; an array that is not needed has no rows."""
 
     totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
-    per_row: npt.NDArray[np.int32]  # (n, K): updates on each row, the dual variables (A8)
-    weighted: Vector  # (p, K): Σ t·τ·a_i, from which the mean of all w follows (A9)
-    scores: Vector  # (visits of one call, K): ⟨x, w⟩ + b of each row before its update
-    overflow: Vector  # (1,): 0, or NaN once a margin has left float64
+    per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables (A8)
+    weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w (A9)
+    scores: Vector  # (rows of one call, K): ⟨x, w⟩ + b of each row before its update
+    overflow: Vector  # (1,): 0, or NaN after a margin was not finite
 
     @classmethod
     def blank(cls, n: int, p: int, n_rules: int) -> Counts:
-        """Nothing counted yet, for n rows; p is 0 if no average is kept."""
+        """Counts of zero for n rows; p is 0 if no average is kept."""
         totals, per_row = np.zeros((3, n_rules), np.int64), np.zeros((n, n_rules), np.int32)
         return cls(totals, per_row, np.zeros((p, n_rules)), np.empty((0, n_rules)), np.zeros(1))
 
     def of_single_rule(self) -> Counts:
-        """The same arrays without the dimension of the rules, of which there is one."""
+        """Views of the arrays for a single rule, without the axis of the rules."""
         columns = self.totals[:, 0], self.per_row[:, 0], self.weighted[:, 0], self.scores[:, 0]
         return Counts(*columns, self.overflow)
 
 
 def check_range(w: Vector, counts: Counts) -> None:
-    """Raise ValueError if a weight, or a margin on the way, has left float64."""
+    """Raise ValueError if a weight or a margin of the run is not finite."""
     if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
         raise ValueError(
             "The weights grew beyond the range of float64: scale the data down "
@@ -57,14 +58,14 @@ def check_range(w: Vector, counts: Counts) -> None:
 
 @dataclass(frozen=True)
 class Trace:
-    """Arrays with one entry per update.
+    """The record of a run: arrays with one entry per update.
 
     Attributes
     ----------
     step : array of int
-        How many rows had been looked at before this one.
+        The number of rows that the run had visited before this one.
     index : array of int
-        The row i that was acted on.
+        The row i on which w was updated.
     margin : array of float
         ⟨a_i, w⟩ before the update.
     tau : array of float
@@ -72,13 +73,13 @@ class Trace:
     squared_norm : array of float
         ‖w‖² after the update.
     inner : array of float or None
-        ⟨w*, w⟩ after the update, given a reference w*.
+        ⟨w*, w⟩ after the update, if there is a reference w*.
     cosine : array of float or None
-        The cosine of the angle between w* and w after the update, given w*.
+        The cosine of the angle between w* and w after the update, if there is a w*.
     problem : Problem or None
-        The rows of the run; those alone that were acted on, once `detached`.
+        The rows of the run; after `detached`, only the rows with updates.
     start : array of float or None
-        w_0, if it is not zero.
+        The initial weights w_0; None if they are zero.
 
     Examples
     --------
@@ -102,9 +103,10 @@ class Trace:
         return len(self.index)
 
     def weights(self, t: int | None = None) -> Vector:
-        """w_t, the bias last, after t updates: bit for bit that of the run (B3).
+        """The weights w_t after t updates, the bias last, bit for bit as in the run (B3).
 
-        Without t, all of w_0, w_1, … as the rows of a matrix; a negative t counts from the end.
+        Without t, all weights w_0, w_1, … as the rows of a matrix. A negative t counts from the
+        end.
         """
         if self.problem is None:
             raise ValueError("This trace has no rows to compute weights from: see Trace.problem.")
@@ -118,22 +120,22 @@ class Trace:
         path[1:] *= (self.tau[:last] * self.problem.signs[at])[:, None]
         if self.start is not None:
             path[0] = self.start
-        np.cumsum(path, axis=0, out=path)  # one after the other, as the loop adds them
+        np.cumsum(path, axis=0, out=path)  # adds in the order of the loop
         return path if t is None else path[last]
 
     def average(self, t: int | None = None) -> Vector:
-        """The mean of w over all rows looked at until update t, its own included (A9).
+        """The mean of w over all rows that were visited up to update t (A9).
 
-        Without t, all of them as the rows of a matrix; the first, before any update, is w_0.
+        Without t, the means for all t as the rows of a matrix, of which the first is w_0.
         """
         path = self.weights()
-        stood = np.diff(self.step, prepend=0)[:, None]  # the rows that each w but the last saw
+        stood = np.diff(self.step, prepend=0)[:, None]  # the rows visited with each w
         means = np.cumsum(stood * path[:-1], axis=0) + path[1:]
         means = np.vstack([path[:1], means / (self.step + 1)[:, None]])
         return means if t is None else means[self._place(t)]
 
     def detached(self) -> Trace:
-        """The same with a copy of the rows acted on, whatever becomes of the data."""
+        """The trace with a copy of the rows that have updates, independent of the data."""
         if self.problem is None:
             return self
         return replace(self, problem=self.problem.part(np.unique(self.index)))
@@ -144,11 +146,11 @@ class Trace:
         return t % (len(self) + 1)
 
     def margin_ceilings(self) -> Vector:
-        """‖w_t‖/Σ τ after each update: γ is at most that, if the run began at w₀ = 0 (B3, C3).
+        """‖w_t‖/Σ τ after each update, an upper bound on γ if the run began at w₀ = 0 (B3, C3).
 
-        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for every unit vector w*. The
-        result is rounded up: each update rounds w by at most 3u·‖w‖, its length and the sum of τ
-        are rounded once for each entry.
+        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for the unit vector w* of the
+        margin γ. The result is rounded up: each update rounds w by at most 3u·‖w‖, and the length
+        of w and the sum of τ are rounded once for each entry.
         """
         if self.problem is None:
             raise ValueError(
@@ -162,22 +164,22 @@ class Trace:
 
 
 class TraceBuffer(NamedTuple):
-    """The part of a trace that a compiled loop can write before `Recorder` takes it over."""
+    """The part of a trace that a compiled loop writes before `Recorder` copies it."""
 
-    used: Indices  # (1,)
+    used: Indices  # (1,): the number of entries in use
     entries: Vector  # (length, 6): step, row, margin, tau, squared norm, inner product
     reference: Vector  # w*, or empty
 
 
 def trace_buffer(length: int = 0, reference: Vector | None = None) -> TraceBuffer:
-    """A buffer for ``length`` updates; of length 0 it records nothing."""
+    """A buffer for ``length`` updates; a buffer of length 0 records nothing."""
     w_star = np.empty(0) if reference is None else np.array(reference, dtype=np.float64)
     return TraceBuffer(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
 
 
 @njit(cache=True, nogil=True)
 def write_update(buffer: TraceBuffer, step: int, i: int, m: float, tau: float, w: Vector) -> None:
-    """Write one update down; w is the vector after it."""
+    """Append an update to the buffer; w are the weights after the update."""
     squared_norm, inner = 0.0, 0.0
     for j in range(len(w)):
         squared_norm += w[j] * w[j]
@@ -190,7 +192,7 @@ def write_update(buffer: TraceBuffer, step: int, i: int, m: float, tau: float, w
 
 
 class Recorder:
-    """Gathers full buffers into one trace.
+    """Collects the contents of a trace buffer into one trace.
 
     Examples
     --------
@@ -210,7 +212,7 @@ class Recorder:
         self.buffer.used[0] = 0
 
     def trace(self) -> Trace:
-        """All that was recorded."""
+        """The trace of all updates recorded so far."""
         self.take()
         columns = np.ascontiguousarray(np.concatenate(self._taken).T)
         (step, index), (margin, tau, squared_norm, inner) = (

@@ -1,14 +1,20 @@
 """The Forgetron: a kernel perceptron that keeps at most B points (A9).
 
-On a mistake the point joins with β = y (f'). Beyond the budget the oldest point r, of weight
-σ = |β_r|, is forgotten: all β are first shrunk by the largest φ in (0, 1] with
+On a mistake the point is added with the coefficient β = y, which gives f'. If there are then more
+than B points, the oldest point r with σ = |β_r| is removed. Before that, all β are multiplied by
+the largest φ in (0, 1] with
 
-    Q + Ψ(φσ, φμ) ≤ 15/32·M,    Ψ(λ, μ) = λ² + 2λ − 2λμ,    μ = y_r·f'(x_r),
+    Q + Ψ(φσ, φμ) ≤ 15/32·M,    Ψ(λ, μ) = λ² + 2λ − 2λμ,    μ = y_r·f'(x_r).
 
-M being the mistakes with the present one, and Q, the damage of all points forgotten, grows by that
-Ψ. For K(x, x) ≤ 1, B ≥ 83 and every g of length at most ¼·√((B + 1)/ln(B + 1)) there are at most
-2‖g‖² + 4·Σℓ mistakes (`novikoff.bounds.forgetron_bound`; Dekel, Shalev-Shwartz and Singer 2008,
-self-tuned). Other kernels than "rbf" are normalised: K(x, z)/√(K(x, x)·K(z, z)).
+M is the number of mistakes, including the present one, and Q is the sum of the Ψ of all removed
+points. For K(x, x) ≤ 1, B ≥ 83 and every g of length at most ¼·√((B + 1)/ln(B + 1)) there are at
+most 2‖g‖² + 4·Σℓ mistakes (`novikoff.bounds.forgetron_bound`). Kernels other than "rbf" are
+normalised: K(x, z)/√(K(x, x)·K(z, z)).
+
+References
+----------
+Dekel, O., Shalev-Shwartz, S. and Singer, Y. (2008). The Forgetron: a kernel-based perceptron on a
+budget. *SIAM Journal on Computing* 37(5), 1342-1372. This is the self-tuned Forgetron.
 """
 
 from __future__ import annotations
@@ -25,18 +31,18 @@ from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
 
-SHARE = 15.0 / 32.0  # of the mistakes, that the damage of forgetting may reach
-CHUNK = 128  # rows whose kernels are computed together
+SHARE = 15.0 / 32.0  # the largest ratio of Q to the number of mistakes
+CHUNK = 128  # the number of rows whose kernel values are computed together
 HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
 
 
 class ForgetronModel(StateModel):
-    """For each rule B + 1 places for points, in a ring; those in use have β ≠ 0."""
+    """For each rule a ring of B + 1 places for points; a place in use has β ≠ 0."""
 
     points: Vector
-    beta: Vector  # the weights of the points, up to the scale of the rule
+    beta: Vector  # the coefficients of the points, divided by the scale of the rule
     gram: Vector
-    ring: Vector  # the oldest place, how many are in use, the scale of β, Q, and M
+    ring: Vector  # the oldest place, the number of places in use, the scale of β, Q, and M
 
     shapes: ClassVar = {"points": "KCd", "beta": "KC", "gram": "KCC", "ring": "K5"}
     negated_on_swap: ClassVar = ("beta",)
@@ -51,14 +57,14 @@ class ForgetronModel(StateModel):
 
     @property
     def kernel(self) -> Kernel:
-        """K, before it is normalised."""
+        """The kernel before it is normalised."""
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own)
 
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
     ) -> RuleVisit:
-        """The loop over these rows, which have no weights."""
+        """The loop over these rows; ``sample_weight`` is not used."""
         X, signs, kernel = rows.X, self.sides[codes].astype(np.float64), self.kernel
 
         def sweep(rule: int, epoch: Indices) -> None:
@@ -92,13 +98,13 @@ class ForgetronModel(StateModel):
         return out
 
     def support_of(self, rule: int) -> tuple[Vector, Vector]:
-        """The points of a rule, from the oldest on, and their weights."""
+        """The points of a rule, the oldest first, and their coefficients."""
         head, size, scale = (self.ring[rule, k] for k in (HEAD, SIZE, SCALE))
         places = (int(head) + np.arange(int(size))) % self.beta.shape[1]
         return self.points[rule, places], scale * self.beta[rule, places]
 
     def check(self) -> None:
-        """Raise ValueError unless the arrays, as from a file, belong together."""
+        """Raise ValueError if the arrays, which may come from a file, contradict each other."""
         n_places = self.beta.shape[1]
         if n_places != int(self.settings["budget"]) + 1:
             raise ValueError("it has not as many places as its budget")
@@ -113,7 +119,7 @@ class ForgetronModel(StateModel):
 
 
 def _normalised(kernel: Kernel, X: Matrix, Z: Matrix) -> Vector:
-    """K(x, z)/√(K(x, x)·K(z, z)), at most 1; 0 for a point without length."""
+    """K(x, z)/√(K(x, x)·K(z, z)), which is at most 1; 0 if K(x, x) or K(z, z) is 0."""
     gram = kernel.gram(X, Z)
     if kernel.form == "rbf" or gram.size == 0:
         return gram
@@ -127,10 +133,10 @@ def sweep_forgetting(
     gram: Vector, signs: Vector, chunk: Indices, n_used: int, members: Indices, beta: Vector,
     kept: Vector, ring: Vector, totals: Indices, per_row: Indices,
 ) -> None:  # fmt: skip
-    """Visit the rows of a chunk, given their kernels with the points kept and with each other.
+    """Visit the rows of a chunk, given their kernel values with the points and with each other.
 
-    ``members`` is the column of ``gram`` that each place stands for; ``kept[j]`` are the kernels of
-    the point in place j with those that are older.
+    ``members[j]`` is the column of ``gram`` of the point in place j. ``kept[j]`` are the kernel
+    values of the point in place j with the older points.
     """
     n_places = len(beta)
     for t in range(len(chunk)):
@@ -169,7 +175,7 @@ def sweep_forgetting(
 
 @njit(cache=True, nogil=True)
 def shrinking(sigma: float, mu: float, damage: float, mistakes: float) -> float:
-    """The largest φ in (0, 1] with Q + Ψ(φσ, φμ) ≤ 15/32·M: a root of a·φ² + b·φ + c, or 1."""
+    """The largest φ in (0, 1] with Q + Ψ(φσ, φμ) ≤ 15/32·M: 1, or a root of a·φ² + b·φ + c."""
     a, b, c = sigma * sigma - 2.0 * sigma * mu, 2.0 * sigma, damage - SHARE * mistakes
     if a + b + c <= 0.0:
         return 1.0

@@ -1,4 +1,4 @@
-"""The hyperplane ⟨w, x⟩ + b = 0 and where points lie about it (A13; Rem 1.27)."""
+"""The hyperplane ⟨w, x⟩ + b = 0, and the distances and angles of points from it (A13)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""The kernel perceptron: the perceptron's run with ⟨·, ·⟩ replaced by K (A8).
+"""The kernel perceptron: the run of the perceptron with ⟨·, ·⟩ replaced by a kernel K (A8).
 
-w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The scores of all rows
-are kept: a row that is right costs nothing, a mistake on row i adds y_i·K(x_i, ·) to all of them.
-A weight c_i of a row counts its mistakes c_i-fold: the run on c_i·Φ(x_i).
-From w = 0 there are at most R²/γ² mistakes, R² = max K(x_i, x_i) and γ the margin in the kernel's
-space: Novikoff's proof has inner products only.
+The weights are w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The
+scores of all rows are kept: a row that is classified correctly costs nothing, and a mistake on row
+i adds y_i·K(x_i, ·) to all scores. With a factor c_i in ``sample_weight``, a mistake on row i
+counts c_i times, as in the run on the rows c_i·Φ(x_i).
+
+From w = 0 there are at most R²/γ² mistakes, where R² = max K(x_i, x_i) and γ is the margin in the
+feature space of the kernel: Novikoff's proof uses inner products only.
 """
 
 from __future__ import annotations
@@ -22,15 +24,15 @@ from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
 
-LOOK = 64  # rows looked at together for the next mistake
+LOOK = 64  # the number of rows that are searched at once for the next mistake
 
 
 class KernelModel(StateModel):
-    """The support points, on which a rule was updated, and how often: y_i·k_i."""
+    """The support points, which are the rows with updates, and their coefficients y_i·k_i."""
 
-    coef: Vector  # Σ c·y of each rule and point
+    coef: Vector  # Σ c·y over the updates, for each rule and point
     weighted: Vector  # Σ step·c·y, for the average
-    rows: Vector  # the numbers of the points, where the kernel is precomputed
+    rows: Vector  # the row numbers of the points, if the kernel is precomputed
 
     shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R"}
     negated_on_swap: ClassVar = ("coef", "weighted")
@@ -48,27 +50,27 @@ class KernelModel(StateModel):
 
     @property
     def kernel(self) -> Kernel:
-        """K, with 1 added for an intercept."""
+        """The kernel, with 1 added for an intercept."""
         own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
         return Kernel(self.settings["kernel"], **own, bias=float(self.fit_intercept))
 
     @property
     def precomputed(self) -> bool:
-        """Whether the features are the kernels with the rows of the fit."""
+        """Whether the features are the kernel values with the rows of the fit."""
         return bool(self.settings["kernel"] == "precomputed")
 
     def work(self, rows: Rows) -> int:
-        """A row of the kernel matrix, which rules share while it is kept, and the scores."""
+        """The work for a row of the kernel matrix and for the scores of all rows."""
         return rows.n * (rows.longest + self.n_rules)
 
     def watched(self) -> Vector:
-        """The counts of the run that goes on."""
+        """The coefficients of the current run."""
         return self._counts.T
 
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
     ) -> RuleVisit:
-        """The loop over these rows."""
+        """The loop over these rows, which keeps the scores of all rows."""
         kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
@@ -100,7 +102,7 @@ class KernelModel(StateModel):
         return sweep
 
     def finish(self) -> None:
-        """Take the rows with mistakes into the support."""
+        """Append the rows with updates to the support points."""
         used = np.flatnonzero(self._counts.any(axis=0))
         self._append(self._rows[used], self._counts[:, used], self._late[:, used])
         if self.precomputed:
@@ -110,14 +112,14 @@ class KernelModel(StateModel):
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
-        """Learn one example: its scores before, and how many rules it moved."""
+        """Learn one example; see `Model.learn_one`."""
         row = self._row(columns, values)
         scores: Vector = self.last_scores(row)[0]
         with np.errstate(over="ignore", invalid="ignore"):
             square = values.dot(values)
         if not np.isfinite(scores).all() or not np.isfinite(square):
             raise ValueError(TOO_LARGE)
-        self.kernel.diagonal(row)  # finite, or ValueError
+        self.kernel.diagonal(row)  # raises ValueError if it is not finite
         sides = self.sides[code]
         moved = np.where(sides * scores <= 0.0, factor * sides, 0.0)
         if moved.any():
@@ -136,11 +138,11 @@ class KernelModel(StateModel):
         return self.coef - late if self.averages else self.coef.copy()
 
     def final_scores(self, X: Matrix) -> Vector:
-        """By the last coefficients, or by their average."""
+        """Σ dual_coef·K(x_i, x), by the last coefficients or their average."""
         return self._combine(X, self.dual_coef())
 
     def traces(self) -> list[Trace]:
-        """The updates of the last run, with ‖w‖² in the kernel's space."""
+        """The trace of the last run for each rule, with ‖w‖² in the feature space of the kernel."""
         found = []
         begun = (self.coef * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
         for acts, start in zip(self._acts, begun, strict=True):
@@ -150,7 +152,7 @@ class KernelModel(StateModel):
         return found
 
     def check(self) -> None:
-        """Raise ValueError unless the arrays, as from a file, belong together."""
+        """Raise ValueError if the arrays, which may come from a file, contradict each other."""
         rows, width = self.rows, self.coef.shape[1]
         if not ((rows >= 0) & (rows < self.n_features) & (rows % 1.0 == 0.0)).all():
             raise ValueError("its support has numbers of no row")
@@ -159,7 +161,7 @@ class KernelModel(StateModel):
             raise ValueError("its coefficients are not those of its support")
 
     def _append(self, rows: Matrix, coef: Vector, weighted: Vector) -> None:
-        """More points of support."""
+        """Append support points."""
         if not self.precomputed and self.support.shape[0] == 0:
             self.support = rows.astype(np.float64)
         elif not self.precomputed:

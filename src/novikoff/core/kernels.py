@@ -1,6 +1,6 @@
-"""Kernels K(x, z): by name, or a function as scikit-learn's pairwise ones, and rows of them.
+"""Kernel functions K(x, z) by name, or as functions like scikit-learn's pairwise kernels.
 
-Values are products of matrices, by NumPy and SciPy; nothing is compiled.
+Kernel values are computed by NumPy and SciPy as products of matrices; nothing is compiled.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 BY_NAME = ("linear", "poly", "rbf")
-# Of each number of a kernel the least it may be, and the words.
+# For each setting of a kernel, its least value if it is a number, else its possible values.
 KERNEL_SETTINGS = {"kernel": BY_NAME, "gamma": 0.0, "degree": 1, "coef0": 0.0}
-BLOCK = 1 << 21  # values computed at once
-CANCELS = 2.0**16  # γ·(‖x‖² + ‖z‖²) above which ‖x − z‖² is not taken from ⟨x, z⟩
+BLOCK = 1 << 21  # the number of kernel values that are computed at the same time
+# If γ·(‖x‖² + ‖z‖²) is above this number, ‖x − z‖² is computed from x − z, not from ⟨x, z⟩.
+CANCELS = 2.0**16
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """⟨x, z⟩, (γ·⟨x, z⟩ + c)^degree, exp(−γ·‖x − z‖²), or a function of two matrices; plus a bias.
+    """A kernel: ⟨x, z⟩, (γ·⟨x, z⟩ + c)^degree, exp(−γ·‖x − z‖²) or a function; plus a bias.
 
     Examples
     --------
@@ -40,9 +41,9 @@ class Kernel:
     bias: float = 0.0
 
     def gram(self, X: Matrix, Z: Matrix, squares: Vector | None = None) -> Vector:
-        """K(x_i, z_j) for all rows of both; ``squares`` are the ‖x_i‖² if they are known."""
+        """K(x_i, z_j) for all rows of X and Z; ``squares`` are the ‖x_i‖² if they are known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
-        if 0 in (X.shape[0], Z.shape[0]):  # functions may refuse such matrices
+        if 0 in (X.shape[0], Z.shape[0]):  # a kernel function may reject empty matrices
             return np.zeros((X.shape[0], Z.shape[0]))
         with np.errstate(all="ignore"):
             if not isinstance(self.form, str):
@@ -70,19 +71,19 @@ class Kernel:
                 np.exp(found, out=found)
             if self.bias:
                 found += self.bias
-            total = found.sum()  # NaN or infinite if one value is
+            total = found.sum()  # not finite if one value is not finite
         if not np.isfinite(total) and not np.isfinite(found).all():
             i, j = np.argwhere(~np.isfinite(found))[0]
             raise ValueError(
                 f"The kernel of two rows, {i} and {j} of those compared, is {found[i, j]}: it must "
-                "be finite; scale the data down, or mend the kernel function."
+                "be finite; scale the data down, or correct the kernel function."
             )
         return found
 
     def _subtract_first(self, found: Vector, X: Matrix, Z: Matrix, sizes: Vector) -> None:
-        """−γ·‖x − z‖² from x − z, where the sum of terms of these sizes may have lost digits.
+        """Compute −γ·‖x − z‖² from x − z, where sums of terms of these sizes may lose digits.
 
-        Below −746 it does not matter: exp is 0.
+        Values below −746 do not matter, because their exponential is 0.
         """
         near = np.nonzero((sizes > CANCELS) & (found > -746.0 - 2.0**-40 * sizes))
         step = max(1, BLOCK // max(1, X.shape[1]))
@@ -91,7 +92,7 @@ class Kernel:
             found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
     def diagonal(self, X: Matrix) -> Vector:
-        """K(x_i, x_i) of every row."""
+        """K(x_i, x_i) for every row."""
         if self.form == "rbf":
             return np.full(X.shape[0], 1.0 + self.bias)
         out = np.empty(X.shape[0])
@@ -101,7 +102,7 @@ class Kernel:
         return out
 
     def blocks(self, X: Matrix, Z: Matrix) -> Iterator[tuple[int, int, Vector]]:
-        """Stretches of rows of X, and their kernels with all of Z, if it has any rows."""
+        """Ranges of rows of X, and their kernel values with all rows of Z, if Z has rows."""
         size = max(1, BLOCK // max(1, Z.shape[0]))
         for begin in range(0, X.shape[0] if Z.shape[0] > 0 else 0, size):
             end = min(X.shape[0], begin + size)
@@ -109,9 +110,9 @@ class Kernel:
 
 
 class KernelRows:
-    """K(x_i, ·) over all rows of a matrix, the latest of them kept within a number of bytes.
+    """A cache of the rows K(x_i, ·) of a kernel matrix, within a number of bytes.
 
-    With ``form="precomputed"`` the matrix holds them.
+    If the form of the kernel is "precomputed", the matrix holds the kernel values.
     """
 
     def __init__(self, kernel: Kernel, X: Matrix, cache_bytes: float) -> None:
@@ -139,7 +140,7 @@ class KernelRows:
 
 
 def _writeable(X: Matrix) -> Matrix:
-    """X, or a copy: compiled functions may refuse arrays that are read-only."""
+    """X or a writeable copy: a compiled kernel function may reject read-only arrays."""
     numbers = X if isinstance(X, np.ndarray) else X.data
     return X if numbers.flags.writeable else X.copy()
 
@@ -152,10 +153,10 @@ def squared_norms(X: Matrix) -> Vector:
 
 
 def seems_semidefinite(gram: Vector) -> bool:
-    """Whether a kernel matrix is symmetric, and nothing below shows that no feature space has it.
+    """Whether a kernel matrix is symmetric and passes two tests for positive semidefiniteness.
 
-    That is a pair with K_ij² > K_ii·K_jj, or a negative eigenvalue of at most 500 rows and
-    columns, by more than rounding.
+    It fails if K_ij² > K_ii·K_jj for some pair, or if a matrix of at most 500 of its rows and
+    columns has a negative eigenvalue, in both cases by more than rounding.
     """
     if not np.allclose(gram, gram.T):
         return False

@@ -1,8 +1,8 @@
-"""The index rules: which row comes next (A4; Rem 1.38 of the source notes).
+"""The index rules: which row comes next (A4).
 
-A rule deals out *epochs*, arrays of row numbers. Where an epoch is certain to visit every row
-(``covers``), an epoch without a mistake is a clean cycle. The two maximal rules deal all rows, and
-the loop looks at all their margins before every step: `novikoff.core.sweep.sweep_greedy`.
+An index rule yields *epochs*, arrays of row numbers. If every epoch is certain to visit every row
+(``covers``), an epoch without an update is a clean cycle. The epochs of the two maximal rules are
+all rows, and the loop looks at all margins before every step: `novikoff.core.sweep.sweep_greedy`.
 
 >>> rng = np.random.default_rng(0)
 >>> sorted(next(Permuted().epochs(Candidates(np.arange(5)), rng)).tolist())
@@ -27,65 +27,65 @@ from novikoff.core.rows import Indices, Vector
 
 @dataclass(frozen=True)
 class Candidates:
-    """The rows an order may deal, and ‖a_i‖² of each for the rules that ask for it."""
+    """The row numbers that an order chooses from, and ‖a_i‖² of each row on request."""
 
     rows: Indices
     squared_norms: Callable[[], Vector] = field(default=lambda: np.empty(0))
-    n_all: int | None = None  # how many rows there are in all, if the candidates is a part
+    n_all: int | None = None  # the number of all rows, if the candidates are a part of them
 
 
 @runtime_checkable
 class Order(Protocol):
-    """An index rule."""
+    """An index rule: an object with these two members."""
 
     @property
     def covers(self) -> bool:
         """Whether every epoch visits every row."""
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal epoch after epoch."""
+        """Yield epoch after epoch, each an array of row numbers."""
 
 
 @dataclass(frozen=True)
 class Cyclic:
-    """I_t = t mod n: the rows as they stand, again and again."""
+    """I_t = t mod n: the rows in their order, again and again."""
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal the candidates as it is."""
+        """Yield the candidates in their order."""
         return itertools.repeat(candidates.rows)
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A random cycle, drawn once and kept."""
+    """A random permutation that is drawn once and repeated."""
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal the one cycle."""
+        """Yield the permutation again and again."""
         return itertools.repeat(rng.permutation(candidates.rows))
 
 
 @dataclass(frozen=True)
 class Permuted:
-    """A fresh random permutation in every epoch."""
+    """A new random permutation in every epoch."""
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal a permutation after the other."""
+        """Yield one permutation after the other."""
         while True:
             yield rng.permutation(candidates.rows)
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of neighbouring rows in random order, random order inside each.
+    """Blocks of neighbouring rows in random order, with the rows of each block in random order.
 
-    Drawn anew in every epoch. Memory is read in long stretches, which is several times
-    faster than row by row, and close to a full permutation in what it learns.
+    The order is drawn again for every epoch. Memory is read block by block, which is several times
+    faster than row by row, and learns about as well as a full permutation.
     """
 
     size: int = 64
@@ -96,31 +96,31 @@ class Blocks:
             raise ValueError(f"A block needs at least one row, not {self.size}.")
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal shuffled blocks."""
+        """Yield shuffled blocks."""
         whole = len(candidates.rows) // self.size * self.size
         starts, rest = np.arange(0, whole, self.size), candidates.rows[whole:]
         while True:
-            # Sorting random numbers shuffles every block, far faster than a permutation of each.
+            # Sorting random numbers shuffles all blocks at once, far faster than one by one.
             places = rng.random((len(starts), self.size)).argsort(axis=1)
             places += rng.permutation(starts)[:, None]
             shuffled = candidates.rows[places.ravel()]
-            at = self.size * rng.integers(len(starts) + 1)  # the place of the shorter block
+            at = self.size * rng.integers(len(starts) + 1)  # where the shorter block goes
             yield np.concatenate([shuffled[:at], rng.permutation(rest), shuffled[at:]])
 
 
 @dataclass(frozen=True)
 class Random:
-    """Independent draws, I_t = i with probability p_i ∝ ‖a_i‖², or with the given p.
+    """Independent draws: I_t = i with probability p_i ∝ ‖a_i‖², or with the given p.
 
-    An epoch is n draws and need not visit every row, so the end is found by a check of
-    all rows.
+    An epoch is n draws. It need not visit every row, and so all rows are checked before a run
+    ends.
     """
 
     p: npt.ArrayLike | None = None
     covers = False
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal n draws at a time."""
+        """Yield n draws at a time."""
         n = len(candidates.rows)
         p = candidates.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
         if self.p is not None and p.shape == (candidates.n_all,):
@@ -137,10 +137,10 @@ class Random:
 
 @dataclass(frozen=True)
 class Chaotic:
-    """The caller's own sequence of row numbers, every row at least once in ``window`` steps.
+    """The caller's own sequence of row numbers, with every row at least once in ``window`` steps.
 
-    The promise is checked while the sequence is read; an epoch is ``window`` steps. A
-    sequence that ends, ends the run after its last whole window.
+    The condition is checked while the sequence is read. An epoch is ``window`` steps. When the
+    sequence ends, the run ends after the last whole window.
     """
 
     sequence: Iterable[int]
@@ -148,7 +148,7 @@ class Chaotic:
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal the sequence, window by window."""
+        """Yield the sequence, window by window."""
         n, window = len(candidates.rows), self.window
         if not isinstance(window, Integral) or window < n:
             raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
@@ -179,7 +179,7 @@ class Chaotic:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The caller's own cycle of row numbers, again and again: every row once at least.
+    """The caller's own cycle of row numbers, repeated; every row occurs at least once.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Cycle:
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Deal the cycle, without the rows that take no part."""
+        """Yield the cycle without the rows that are not candidates."""
         n, cycle = (
             len(candidates.rows) if candidates.n_all is None else candidates.n_all,
             np.array(self.rows),
@@ -210,17 +210,17 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Greedy(Cyclic):
-    """A rule that takes the worst of all rows, at every step; an epoch is n steps."""
+    """An index rule that takes the worst of all rows at every step; an epoch is n steps."""
 
 
 @dataclass(frozen=True)
 class MaxDistance(Greedy):
-    """The row farthest on the wrong side: ⟨a_i, w⟩/‖a_i‖ smallest."""
+    """The row with the least ⟨a_i, w⟩/‖a_i‖: the farthest on the wrong side."""
 
 
 @dataclass(frozen=True)
 class MaxResidual(Greedy):
-    """The row most violated: ⟨a_i, w⟩ smallest."""
+    """The row with the least ⟨a_i, w⟩: the most violated inequality."""
 
 
 BY_NAME: dict[str, Callable[[], Order]] = {
@@ -234,12 +234,12 @@ BY_NAME: dict[str, Callable[[], Order]] = {
 }
 
 
-# The orders in which the weights at the end of an epoch decide all that follows.
+# The orders in which the weights at the end of an epoch determine all later weights.
 REPEATED = (Cyclic, Fixed, Cycle, MaxDistance, MaxResidual)
 
 
 def named(order: str | Sequence[int] | Indices | Order) -> Order:
-    """The rule of that name, or the cycle of these rows; a rule is returned as it is."""
+    """The order of a name, or the cycle of a list of rows; an order is returned unchanged."""
     if isinstance(order, str):
         if order not in BY_NAME:
             raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
@@ -257,12 +257,12 @@ def named(order: str | Sequence[int] | Indices | Order) -> Order:
 def epochs_of(
     order: Order, problem: Problem, sample_weight: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
-    """Epoch after epoch, without the rows whose sign or weight is 0."""
+    """The epochs of an order, without the rows whose sign or factor is 0."""
     rows = problem.active_rows()
     candidates = Candidates(rows, lambda: np.square(norms(problem)[rows]), problem.n)
-    ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # no subclass of theirs
+    ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # a subclass may do anything
     for epoch in order.epochs(candidates, rng):
-        if not ours:  # row numbers of a foreign order are not trusted
+        if not ours:  # check the row numbers of the caller's own order
             epoch = np.ascontiguousarray(epoch, dtype=np.int64)
             inside = epoch.size == 0 or 0 <= epoch.min() <= epoch.max() < problem.n
             if epoch.ndim != 1 or not inside:
@@ -275,9 +275,9 @@ def epochs_of(
 def first_visits(
     order: Order, problem: Problem, rng: np.random.Generator, count: int
 ) -> Indices | None:
-    """The first ``count`` rows that a run in this order looks at; None if w decides them.
+    """The first ``count`` rows that a run in this order visits; None if they depend on w.
 
-    ``rng`` is to be in the state in which the run found it.
+    ``rng`` must be in the state in which the run received it.
 
     Examples
     --------

@@ -1,10 +1,16 @@
-"""The p-norm perceptron: additive on θ, and predicting by a power of it (A9).
+"""The p-norm perceptron: it adds rows to θ, and predicts by a power of θ (A9).
 
     θ ← θ + a_i on a mistake ⟨a_i, w⟩ ≤ 0,    w = ∇½‖θ‖_p²:  w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)
 
-With p = 2 it is the perceptron; with p = 2·ln d it is as good as the best few features (Grove,
-Littlestone and Schuurmans 2001; Gentile 2003): `novikoff.bounds.p_norm_bound`. With a weight c_i of
-each row it is the run on the rows c_i·a_i.
+With p = 2 it is the perceptron. With p = 2·ln d its mistake bound is small if a few features decide
+the label: `novikoff.bounds.p_norm_bound`. With a factor c_i in ``sample_weight`` for each row, the
+run is the run on the rows c_i·a_i.
+
+References
+----------
+Grove, A. J., Littlestone, N. and Schuurmans, D. (2001). General convergence results for linear
+discriminant updates. *Machine Learning* 43(3), 173-210.
+Gentile, C. (2003). The robustness of the p-norm algorithms. *Machine Learning* 53(3), 265-299.
 """
 
 from __future__ import annotations
@@ -27,15 +33,15 @@ class PNormModel(StateModel):
 
     shapes: ClassVar = {"theta": "Kp"}
     negated_on_swap: ClassVar = ("theta",)
-    cycles: ClassVar = True  # θ decides all that follows
+    cycles: ClassVar = True  # θ determines all later θ
     allowed_settings: ClassVar = {"p": 2.0}
 
     def sweep_rule(self, *arguments: Any) -> None:
-        """The loop over rows."""
+        """Run the compiled loop of one rule; see `StateModel.sweep_rule`."""
         sweep_p_norm(float(self.settings["p"]), *arguments)
 
     def prediction_weights(self) -> Vector:
-        """W = ∇½‖θ‖_p² of each rule."""
+        """The weights w = ∇½‖θ‖_p² of each rule."""
         theta, p = self.theta.T, float(self.settings["p"])
         largest = np.abs(theta).max(axis=0)
         scaled = theta / np.where(largest > 0.0, largest, 1.0)
@@ -49,10 +55,10 @@ def sweep_p_norm(
     p: float, rows: SignedRows, epoch: Indices, sample_weight: Vector, theta: Vector,
     totals: Indices, per_row: Indices, overflow: Vector,
 ) -> None:  # fmt: skip
-    """Visit rows in turn; w_j = sign(θ_j)·|θ_j/unit|^(p−1), as its scale is no matter.
+    """Visit rows in turn with w_j = sign(θ_j)·|θ_j/unit|^(p−1); the scale of w does not matter.
 
-    The unit is the power of two above all |θ_j|: no power overflows, p = 2 rounds nothing, and w is
-    a function of θ alone, wherever a stream is cut.
+    The unit is the power of two above all |θ_j|: no power overflows, p = 2 rounds nothing, and w
+    depends on θ alone, wherever a stream is cut.
     """
     unit, w = unit_above(theta), np.empty(len(theta))
     for j in range(len(w)):

@@ -158,7 +158,7 @@ def pose(X: Matrix, signs: Signs, fit_intercept: bool) -> Problem:
 
 
 def unit_of(radius: float) -> float:
-    """A power of two near R, or 1 where that is 0."""
+    """A power of two near R; 1 if R is 0."""
     return math.ldexp(1.0, math.frexp(min(radius, 2.0**1000))[1] - 1) if radius > 0.0 else 1.0
 
 
@@ -169,10 +169,10 @@ def products(problem: Problem, w: Vector) -> Vector:
 
 
 def sure_products(problem: Problem, w: Vector) -> Vector:
-    """⟨a_i, w⟩ for all rows i, and 0 where rounding may have decided the sign.
+    """⟨a_i, w⟩ for all rows i, and 0 if rounding may have decided the sign.
 
-    The rounded product is within γ_k·Σ_j |a_ij·w_j| of the exact one, γ_k = ku/(1 − ku) for k terms
-    (Higham, Accuracy and Stability of Numerical Algorithms, §3.1).
+    The rounded product is within γ_k·Σ_j |a_ij·w_j| of the exact product, with γ_k = ku/(1 − ku)
+    for k terms (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1).
 
     Examples
     --------
@@ -191,21 +191,21 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
 
 
 def margins_of(problem: Problem, w: Vector, sample_weight: Vector | None) -> Vector:
-    """⟨a_i, w⟩ for the rows that take part."""
+    """⟨a_i, w⟩ for the rows whose sign and factor are not 0."""
     return products(problem, w)[problem.active_rows(sample_weight)]
 
 
 def scores(X: Matrix, W: Vector) -> Vector:
-    """⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
+    """The scores ⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
         raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
-    weights = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
+    coef = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
     with np.errstate(over="ignore", invalid="ignore"):
         if not isinstance(X, np.ndarray) and X.dtype == np.float64:
-            return np.asarray((X @ weights).reshape(-1, W.shape[1]) + W[-1])  # nothing is copied
+            return np.asarray((X @ coef).reshape(-1, W.shape[1]) + W[-1])  # copies nothing
         out: Vector = np.empty((X.shape[0], W.shape[1]))
         for begin, end in row_blocks(X):
-            part = X[begin:end].astype(np.float64, copy=False) @ weights
+            part = X[begin:end].astype(np.float64, copy=False) @ coef
             out[begin:end] = part.reshape(-1, W.shape[1]) + W[-1]
         return out
 

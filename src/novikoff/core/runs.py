@@ -242,13 +242,13 @@ class Repetition:
     def proved(self, rows: Rows, update: Update, updates: int) -> list[int | None]:
         """The periods, if all numbers of the run were integers below 2⁵³; else None for each."""
         largest = 1.0
-        whole = update.eta == 0.0 and update.step % 1.0 == 0.0
+        whole = update.eta == 0.0 and update.step_size % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())
         for begin, end in row_blocks(rows.X) if whole and any(self.periods) else ():
             part = rows.X[begin:end]
             entries = part if isinstance(part, np.ndarray) else part.data
             whole = whole and bool((entries % 1.0 == 0.0).all())
             largest = max(largest, float(np.abs(entries).max(initial=0.0)))
-        reach = float(np.abs(self._start).max()) + updates * update.step * largest
+        reach = float(np.abs(self._start).max()) + updates * update.step_size * largest
         exact = whole and reach * largest * rows.longest < _EXACT
         return self.periods if exact else [None] * len(self.periods)

@@ -1,7 +1,7 @@
-"""Features of mean 0 and variance 1, and rules for them turned into rules for those as given.
+"""Standardise features, and map rules for standardised features back to the original features.
 
-Scale and translation change R and γ, and with them the mistake bound R²/γ² (B6, Ex 1.29): the
-perceptron runs on standardised features, while every claim is about the features as given.
+Scale and translation change R and γ, and with them the mistake bound R²/γ² (B6). The perceptron may
+run on standardised features, but every statement about its rules is about the original features.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from novikoff.core.rows import Matrix, Vector
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """x ↦ (x − mean)/scale, column by column.
+    """The map x ↦ (x − mean)/scale, column by column.
 
-    Columns that are constant, or whose variance is beyond float64, stay as they are.
+    Columns that are constant, or whose variance is beyond float64, are not changed.
 
+    Examples
+    --------
     >>> X = np.array([[1.0, 7.0], [3.0, 7.0]])
     >>> scaling = Scaling.of(X, centre=True)
     >>> scaling.apply(X).tolist()
@@ -46,7 +48,7 @@ class Scaling:
         return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
 
     def apply(self, X: Matrix) -> Matrix:
-        """The standardised rows, on disk if X lies there, in X's precision."""
+        """The standardised rows in the precision of X, in a temporary file if X is a memory map."""
         if not isinstance(X, np.ndarray):
             data = _empty_like(X.data)
             for first in range(0, X.nnz, 1 << 20):
@@ -64,21 +66,21 @@ class Scaling:
         return bool(((np.abs(np.log2(self.scale)) > 1.0) | (np.abs(self.mean) > self.scale)).any())
 
     def forth(self, W: Vector) -> Vector:
-        """The rules that say of the standardised x what W says of x; biases last."""
+        """The weights for standardised rows with the scores that W gives the original rows."""
         scaled = W.copy()
         scaled[-1] += self.mean @ scaled[:-1]
         scaled[:-1] *= self.scale[:, None]
         return scaled
 
     def back(self, W: Vector) -> Vector:
-        """The rules that say of x what W says of the standardised x; biases last."""
+        """The weights for original rows with the scores that W gives the standardised rows."""
         given = W.copy()
         given[:-1] /= self.scale[:, None]
         given[-1] -= self.mean @ given[:-1]
         return given
 
     def back_model(self, model: LinearModel) -> LinearModel:
-        """The model for the features as given, of one for standardised ones."""
+        """The model for original features, given a model for standardised features."""
         given = model.copy()
         given.W = self.back(model.W)
         if model.averages:
@@ -87,16 +89,16 @@ class Scaling:
 
 
 def standardise(rows: Rows) -> tuple[Rows, Scaling]:
-    """The problem on features of mean 0 and variance 1, and the way back from there.
+    """The rows with features of mean 0 and variance 1, and their scaling.
 
-    Without a bias, and in a sparse matrix, nothing is moved: columns are only divided.
+    Without a bias, and in a sparse matrix, columns are only divided and keep their means.
     """
     scaling = Scaling.of(rows.X, centre=rows.fit_intercept)
     return Rows.of(scaling.apply(rows.X), rows.fit_intercept), scaling
 
 
 def _moments(X: Matrix) -> tuple[Vector, Vector]:
-    """The mean and the variance of each column; 0 is the variance of a constant column."""
+    """The mean and the variance of each column; the variance of a constant column is 0."""
     n, d = X.shape
     sums, squares = np.zeros(d), np.zeros(d)
     if isinstance(X, np.ndarray):
@@ -106,7 +108,9 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
             low = np.minimum(low, X[first:last].min(axis=0))
             high = np.maximum(high, X[first:last].max(axis=0))
         mean = sums / n
-        for first, last in row_blocks(X):  # again: differences of large squares would be lost
+        for first, last in row_blocks(
+            X
+        ):  # a second pass: a difference of large squares would lose digits
             squares += np.square(X[first:last] - mean).sum(axis=0)
         return mean, np.where(low < high, squares / n, 0.0)
     for first, last in row_blocks(X):
@@ -116,16 +120,16 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         squares += np.bincount(part.indices, values * values, minlength=d)
     mean = sums / n
     variance = squares / n - mean**2
-    # What a difference of rounded sums leaves of a constant column is no variance.
+    # In a constant column, the difference of two rounded sums is not exactly 0.
     return mean, np.where(variance > 1e-12 * squares / n, variance, 0.0)
 
 
 def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    """An array in memory; or in a temporary file, if the values lie in one."""
+    """An array in memory, or in a temporary file if the values are a memory map."""
     owner: object = values
     while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
         owner = owner.base
     if not isinstance(owner, np.memmap):
         return np.empty_like(values)
-    with tempfile.TemporaryFile() as file:  # the mapping keeps it until it is given up
+    with tempfile.TemporaryFile() as file:  # the mapping keeps the file until it is deleted
         return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)

@@ -1,7 +1,7 @@
-"""From two classes to many: one-vs-rest and one-vs-one (A7; Rem 1.36).
+"""From two classes to many: one-vs-rest and one-vs-one (A7).
 
-A scheme says which binary problems there are, on which side of each a class stands, and
-how the rules' scores become a class. sign(0) is the negative side (A1).
+A scheme says which binary rules there are, on which side of each rule a class is, and how the
+scores of the rules determine a class. A score of 0 is on the negative side (A1).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from novikoff.core.rows import Indices, Signs, Vector
 
 @dataclass(frozen=True)
 class Binary:
-    """One rule: the second class is the positive one."""
+    """One rule for two classes, of which the second is positive."""
 
     n_classes: int = 2
 
     @property
     def sides(self) -> Signs:
-        """(n_classes, n_rules): +1, −1, or 0 where a class takes no part."""
+        """An array of shape (n_classes, n_rules) of +1 and −1."""
         return np.array([[-1], [1]], dtype=np.int8)[: self.n_classes]
 
     def side_classes(self, rule: int) -> tuple[int, int | None]:
@@ -41,15 +41,17 @@ class Binary:
         return np.minimum(scores[:, 0] > 0.0, self.n_classes - 1).astype(np.int64)
 
     def choose_or_tie(self, scores: Vector) -> Indices:
-        """The same, but −1 for a tie: f(x) = 0, which in training is a mistake."""
+        """The codes of the chosen classes, with −1 for f(x) = 0, which is a mistake in training."""
         side = np.where(scores[:, 0] > 0.0, 1, np.where(scores[:, 0] < 0.0, 0, -1))
         return np.where(side < self.n_classes, side, -1)
 
 
 @dataclass(frozen=True)
 class OneVsRest:
-    """A rule for each class; the largest score wins, the first class among equals.
+    """A rule for each class against the rest. The largest score wins; of equals, the first class.
 
+    Examples
+    --------
     >>> OneVsRest(3).choose(np.array([[-1.0, 2.0, 2.0]]))
     array([1])
     """
@@ -58,7 +60,7 @@ class OneVsRest:
 
     @property
     def sides(self) -> Signs:
-        """(n_classes, n_rules): +1 for the class itself, −1 for all others."""
+        """An array of shape (n_classes, n_rules): +1 for the rule's class, −1 for all others."""
         return (2 * np.eye(self.n_classes, dtype=np.int8) - 1).astype(np.int8)
 
     def side_classes(self, rule: int) -> tuple[int, int | None]:
@@ -75,7 +77,7 @@ class OneVsRest:
         return best
 
     def choose_or_tie(self, scores: Vector) -> Indices:
-        """The same, but −1 for a tie, which in training is a mistake."""
+        """The codes of the chosen classes, with −1 for a tie, which is a mistake in training."""
         best = scores.max(axis=1, keepdims=True)
         tied = np.count_nonzero(scores == best, axis=1) > 1
         return np.where(tied, -1, self.choose(scores))
@@ -83,11 +85,13 @@ class OneVsRest:
 
 @dataclass(frozen=True)
 class OneVsOne:
-    """A rule for each pair of classes, the second of the pair being positive.
+    """A rule for each pair of classes, of which the second is positive.
 
-    Each rule gives a vote. Among equal votes the larger sum of scores wins, then the first
-    class.
+    Each rule votes for one of its classes. The class with the most votes wins. Of classes with
+    equal votes, the class with the larger sum of scores wins, then the first class.
 
+    Examples
+    --------
     >>> OneVsOne(3).choose(np.array([[1.0, 1.0, -1.0]]))
     array([1])
     """
@@ -101,7 +105,7 @@ class OneVsOne:
 
     @property
     def sides(self) -> Signs:
-        """(n_classes, n_rules): −1 and +1 for the pair, 0 for classes outside it."""
+        """An array of shape (n_classes, n_rules): −1 and +1 for the pair, 0 for other classes."""
         table = np.zeros((self.n_classes, len(self.pairs)), dtype=np.int8)
         for rule, (first, second) in enumerate(self.pairs):
             table[first, rule], table[second, rule] = -1, 1
@@ -113,7 +117,7 @@ class OneVsOne:
         return positive, negative
 
     def decision(self, scores: Vector) -> Vector:
-        """Votes, plus the sums of scores scaled into [−1/3, 1/3] to order equal votes."""
+        """The votes, plus the sums of scores scaled into [−1/3, 1/3] to break ties."""
         votes, sums = self._count(scores)
         largest = np.abs(sums).max(axis=1, keepdims=True)
         scaled = np.zeros_like(sums)
@@ -128,17 +132,17 @@ class OneVsOne:
         return best
 
     def choose_or_tie(self, scores: Vector) -> Indices:
-        """The same: ties are broken."""
+        """The codes of the chosen classes; there are no ties."""
         return self.choose(scores)
 
     def _count(self, scores: Vector) -> tuple[Vector, Vector]:
-        """The votes for each class, and the sum of the scores in its favour."""
+        """The votes for each class, and the sum of the scores in favour of the class."""
         first, second = np.array(self.pairs).T
         shape = len(scores), self.n_classes
         places = self.n_classes * np.arange(len(scores))[:, None]
 
-        def totals(classes: Indices, weights: Vector | None = None) -> Vector:
-            flat = None if weights is None else weights.ravel()
+        def totals(classes: Indices, terms: Vector | None = None) -> Vector:
+            flat = None if terms is None else terms.ravel()
             found = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
             return found.reshape(shape).astype(np.float64, copy=False)
 
@@ -150,7 +154,7 @@ Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
 
 
 def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[Indices, Problem]]:
-    """The rows that take part in each rule, and their problem."""
+    """The numbers of the rows of each rule, and the problem of these rows."""
     for sides in scheme.sides.T:
         part = np.flatnonzero(sides[codes])
         own = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
@@ -158,8 +162,10 @@ def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[In
 
 
 def scheme_for(n_classes: int, multi_class: str) -> Scheme:
-    """The scheme of that name, or the single rule that two classes need.
+    """The scheme of a name ("ovr" or "ovo"); up to two classes need a single rule.
 
+    Examples
+    --------
     >>> scheme_for(2, "ovo")
     Binary(n_classes=2)
     """

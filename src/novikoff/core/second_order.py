@@ -1,17 +1,30 @@
 """The second-order perceptron: the perceptron in the metric of its own mistakes (A9).
 
-With A = a·I + Σ a_i·a_iᵀ over the mistakes and v = Σ a_i, it predicts by the sign of ⟨w, x⟩,
-w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, g = A⁻¹a_i and s = ⟨a_i, g⟩:
+With A = a·I + Σ a_i·a_iᵀ over the mistakes and v = Σ a_i, it predicts by the sign of ⟨w, x⟩, where
+w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, with g = A⁻¹a_i and s = ⟨a_i, g⟩:
 
     w ← w + g·(1 − m)/(1 + s)        A⁻¹ ← A⁻¹ − g·gᵀ/(1 + s)
 
-A⁻¹ itself drifts, until s < 0. Kept is S with S·Sᵀ = A⁻¹, which has half as many digits to lose
-(Potter 1963): with f = Sᵀa_i, s = ‖f‖² and g = S·f, S ← S − g·fᵀ/(1 + s + √(1 + s)).
+Rounding errors in A⁻¹ would grow until s < 0. The model therefore keeps S with S·Sᵀ = A⁻¹, which
+loses half as many digits (Potter 1963): with f = Sᵀa_i, s = ‖f‖² and g = S·f,
 
-Cesa-Bianchi, Conconi and Gentile (2005) include the current x in A when they predict: that divides
-the score by 1 + s and leaves its sign. The bound is `novikoff.bounds.second_order_bound`, from
-Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a), A being that after each mistake. A
-mistake of weight c counts c-fold in A and v, with s = c·‖f‖²; then Φ ≤ Σ c²·⟨a_i, A⁻¹a_i⟩.
+    S ← S − g·fᵀ/(1 + s + √(1 + s)).
+
+Cesa-Bianchi, Conconi and Gentile include the current x in A when they predict. This divides the
+score by 1 + s and does not change its sign. The mistake bound is
+`novikoff.bounds.second_order_bound`. It follows from
+
+    Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a),
+
+where A is the matrix after each mistake. With a factor c in ``sample_weight``, a mistake counts c
+times in A and v, with s = c·‖f‖², and Φ ≤ Σ c²·⟨a_i, A⁻¹a_i⟩.
+
+References
+----------
+Cesa-Bianchi, N., Conconi, A. and Gentile, C. (2005). A second-order perceptron algorithm. *SIAM
+Journal on Computing* 34(3), 640-668.
+Potter, J. E. and Stern, R. G. (1963). Statistical filtering of space navigation measurements.
+*AIAA Guidance and Control Conference*.
 """
 
 from __future__ import annotations
@@ -39,26 +52,26 @@ class SecondOrderModel(StateModel):
     allowed_settings: ClassVar = {"a": 5e-324}
 
     def blank_arrays(self) -> dict[str, Vector]:
-        """W = 0 and A = a·I."""
+        """Zero weights and A = a·I."""
         n_rules, p = self.n_rules, self.n_features + 1
         root = np.tile(np.eye(p) / float(self.settings["a"]) ** 0.5, (n_rules, 1, 1))
         return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
     def work(self, rows: Rows) -> int:
-        """S changes as a whole."""
+        """The work for an update of the whole matrix S."""
         return self.n_rules * rows.p**2
 
     def check(self) -> None:
-        """Raise ValueError where the diagonal of A⁻¹ is not positive."""
+        """Raise ValueError if an entry on the diagonal of A⁻¹ is not positive."""
         if not self.root.any(axis=2).all():
             raise ValueError("its matrix is not positive definite")
 
     def sweep_rule(self, *arguments: Any) -> None:
-        """The loop over rows."""
+        """Run the compiled loop of one rule; see `StateModel.sweep_rule`."""
         sweep_second_order(*arguments)
 
     def prediction_weights(self) -> Vector:
-        """The weights of each rule; scores by them are not divided by 1 + s."""
+        """The weights of each rule; their scores are not divided by 1 + s."""
         return self.w.T.copy()
 
 
@@ -83,7 +96,7 @@ def sweep_second_order(
                 g = c * np.dot(root[j], f)
                 w[j] += step * g
                 row, change = root[j], shrink * g
-                for l in range(len(f)):  # noqa: E741 — the entries of a row
+                for l in range(len(f)):  # noqa: E741 — an entry of a row
                     row[l] -= change * f[l]
             growth[0] += np.log1p(s)
             growth[1] += c * s / (1.0 + s)

@@ -1,6 +1,6 @@
 """When to stop: after a clean cycle, or at a limit on epochs, updates or seconds (A2).
 
-There is no tolerance on a loss: a run either ends with a clean cycle or says it did not.
+There is no tolerance on a loss: a run either ends with a clean cycle or says that it did not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-_UNLIMITED = 2**62
+_UNLIMITED = 2**62  # more updates than any run makes
 
 
 class Stop(StrEnum):
@@ -28,20 +28,20 @@ class Stop(StrEnum):
 
 @dataclass
 class Limits:
-    """How long a run may go on; None is no limit. The clock starts at construction.
+    """The limits of a run; None is no limit. The clock starts when the object is made.
 
-    One object may govern several runs at once: they share the clock and the interruption.
+    Several runs may share one object: they then share the clock and the interruption.
     """
 
     epochs: int | None = None
     updates: int | None = None
     seconds: float | None = None
     interrupted: bool = False
-    stopped: float = 0.0  # seconds that did not count
+    paused_seconds: float = 0.0  # the time that did not count
     _started: float = field(default_factory=time.monotonic, repr=False)
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
-        """The limit on a whole run that has been reached, if any."""
+        """The reason to stop a run after ``n_epochs`` epochs, or None."""
         if self.interrupted:
             return Stop.INTERRUPTED
         if self.seconds is not None and time.monotonic() - self._started >= self.seconds:
@@ -51,28 +51,29 @@ class Limits:
         return None
 
     def left(self) -> float | None:
-        """The seconds that are left, None if there is no limit on them."""
+        """The seconds that are left; None if the time is not limited."""
         if self.seconds is None:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
     def part(self, share: float) -> Limits:
-        """The same limits, but a share of the seconds that are left; its clock starts now."""
+        """The same limits with a share of the seconds that are left; the clock starts now."""
         left = self.left()
         return replace(
             self, seconds=None if left is None else share * left, _started=time.monotonic()
         )
 
     @contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """What is done meanwhile takes no time: a first compilation."""
+    def paused(self) -> Iterator[None]:
+        """Pause the clock inside a ``with`` block, for instance while loops are compiled."""
         began = time.monotonic()
         try:
             yield
         finally:
             took = time.monotonic() - began
-            self._started, self.stopped = self._started + took, self.stopped + took
+            self._started += took
+            self.paused_seconds += took
 
     def most_updates(self) -> int:
-        """The limit on updates, as a kernel counts them."""
+        """The limit on updates as a number, which is huge if there is no limit."""
         return _UNLIMITED if self.updates is None else min(self.updates, _UNLIMITED)

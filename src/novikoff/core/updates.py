@@ -1,12 +1,12 @@
-"""The update rules: when to act on a row, and how far to move along it.
+"""The update rules: when to update on a row, and how far to move along it.
 
-Every rule acts on a row exactly when its margin m = ⟨a_i, w⟩ is at most a threshold δ, and then
-moves w ← w + τ·a_i, with
+Every update rule acts on a row exactly when the margin m = ⟨a_i, w⟩ is at most a threshold δ. It
+then sets w ← w + τ·a_i, with
 
     τ = μ    or    τ = min(cap, η·(goal − m)/(‖a_i‖² + slack)).
 
-So a rule is one record of six numbers, and the loop is compiled once for all of them. A new rule
-is a new function below.
+An update rule is therefore a record of six numbers, and the loop is compiled once for all update
+rules. A new update rule is a new function below.
 """
 
 from __future__ import annotations
@@ -19,58 +19,59 @@ from numba.extending import register_jitable
 
 from novikoff.core.rows import Vector
 
-# m < 1 and m ≤ BELOW_ONE are the same condition on floats.
+# For floats, m < 1 and m ≤ BELOW_ONE are the same condition.
 BELOW_ONE = math.nextafter(1.0, 0.0)
 
 
 class Update(NamedTuple):
-    """An update rule; with η = 0 its step is μ, whatever the margin."""
+    """An update rule. With η = 0 the step size is μ and does not depend on the margin."""
 
     threshold: float  # δ
-    step: float = 0.0  # μ
-    eta: float = 0.0
+    step_size: float = 0.0  # μ
+    eta: float = 0.0  # η
     goal: float = 0.0
     cap: float = math.inf
     slack: float = 0.0
 
 
-def perceptron(margin: float = 0.0, step: float = 1.0) -> Update:
-    """τ = μ when m ≤ δ (A2; Rosenblatt 1958).
+def perceptron(threshold: float = 0.0, step_size: float = 1.0) -> Update:
+    """τ = μ if m ≤ δ: the perceptron (A2; Rosenblatt 1958).
 
-    From w₀ = 0 with δ = 0 it acts at most R²/γ² times on separable data (B1).
+    From w₀ = 0 with δ = 0 it makes at most R²/γ² updates on separable data (B1).
     """
-    return Update(float(margin), float(step))
+    return Update(float(threshold), float(step_size))
 
 
-def aggressive(step: float = 1.0) -> Update:
-    """τ = μ always (A10): what happens when nothing is left alone that works."""
-    return Update(math.inf, float(step))
+def aggressive(step_size: float = 1.0) -> Update:
+    """τ = μ on every row, misclassified or not: the aggressive perceptron (A10)."""
+    return Update(math.inf, float(step_size))
 
 
 def passive_aggressive(cap: float = math.inf, slack: float = 0.0) -> Update:
-    """τ = min(cap, (1 − m)/(‖a‖² + slack)) when m < 1 (A9; Crammer et al. 2006).
+    """τ = min(cap, (1 − m)/(‖a‖² + slack)) if m < 1 (A9; Crammer et al. 2006).
 
-    PA as it is, the nearest w with m = 1; PA-I with ``cap=C``; PA-II with ``slack=1/(2C)``.
+    By default this is PA, which moves to the nearest w with m = 1. ``cap=C`` gives PA-I and
+    ``slack=1/(2C)`` gives PA-II.
     """
     return Update(BELOW_ONE, eta=1.0, goal=1.0, cap=float(cap), slack=float(slack))
 
 
-def relaxation(eta: float = 1.0, margin: float = 0.0) -> Update:
-    """τ = η·(δ − m)/‖a‖² when m ≤ δ (D1; Agmon 1954; Motzkin and Schoenberg 1954).
+def relaxation(eta: float = 1.0, threshold: float = 0.0) -> Update:
+    """τ = η·(δ − m)/‖a‖² if m ≤ δ: relaxation (D1; Agmon 1954; Motzkin and Schoenberg 1954).
 
-    η = 1 projects onto the half-space ⟨a, w⟩ ≥ δ, η = 2 reflects.
+    η = 1 projects w onto the half-space ⟨a, w⟩ ≥ δ, and η = 2 reflects w at its boundary.
     """
-    return Update(float(margin), eta=float(eta), goal=float(margin))
+    return Update(float(threshold), eta=float(eta), goal=float(threshold))
 
 
 def numbers_of(update: Update, fit_intercept: bool) -> Vector:
-    """An update and whether there is a bias, as one array: Numba unboxes it faster."""
+    """An update rule, and whether there is a bias, as one array, which Numba unboxes faster."""
     return np.array([*update, float(fit_intercept)])
 
 
 @register_jitable(forceinline=True)
 def tau(update: Update, m: float, sq: float) -> float:
-    """How far the rule moves along a_i, given m = ⟨a_i, w⟩ and sq = ‖a_i‖².
+    """τ, the multiple of a_i that is added to w, given m = ⟨a_i, w⟩ and sq = ‖a_i‖².
 
     Examples
     --------
@@ -78,9 +79,9 @@ def tau(update: Update, m: float, sq: float) -> float:
     0.5
     """
     if update.eta == 0.0:
-        return update.step
-    if sq == math.inf:  # said by weights that are not finite: 0 would never learn
+        return update.step_size
+    if sq == math.inf:  # NaN makes check_range report the overflow; a step of 0 would hide it
         return math.nan
-    if sq + update.slack == 0.0:  # nothing moves along a row of length 0
+    if sq + update.slack == 0.0:  # a row of length 0 moves nothing
         return 0.0
     return min(update.cap, update.eta * (update.goal - m) / (sq + update.slack))

@@ -1,9 +1,9 @@
-"""The one strict way in: matrices and labels are checked here, once, and trusted inside.
+"""Check matrices and data frames once, where they enter.
 
-Nothing is guessed and nothing is rounded. A matrix comes out as a C-ordered float32 or float64
-array, a memory-mapped one in place, or as a canonical CSR matrix: indices sorted, no entry twice.
-Numbers that float64 cannot hold, and sparse matrices whose arrays contradict each other, are
-refused with a sentence. NaN and infinity are found by `problem.pose`, which looks at every entry.
+`check_matrix` returns a C-ordered float32 or float64 array, or a CSR matrix with sorted and
+distinct column indices. Nothing is guessed and nothing is rounded: numbers that float64 cannot
+represent, and sparse matrices whose arrays contradict each other, are rejected with an error. NaN
+and infinity are found by `novikoff.core.problem.Rows.of`, which looks at every entry.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
-# Every integer up to this one is a float64.
+# Every integer up to this size is exact in float64.
 MAX_EXACT = 1 << 53
 _NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
@@ -34,7 +34,7 @@ _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of X's columns; ``groups`` are the columns of 0 and 1 of each category column."""
+    """The names of the columns of X, and the columns of 0 and 1 of each category column."""
 
     names: Sequence[Hashable]
     groups: Mapping[Hashable, range] = field(default_factory=dict)
@@ -45,15 +45,15 @@ def check_matrix(
 ) -> Floats | sp.csr_array:
     """X as a C-ordered float array or a canonical CSR matrix with the same values.
 
-    Float32 and float64 arrays, memory-mapped ones too, and canonical CSR matrices are not copied.
+    Float32 and float64 arrays, including memory maps, and canonical CSR matrices are not copied.
 
     Parameters
     ----------
     X : array, data frame, sparse matrix or nested sequence of shape (n, d)
-        The numbers. Booleans and integers become float64 before anything is added up; a column
-        of pandas categories becomes one column of 0 and 1 for each category that occurs.
+        The numbers. Booleans and integers become float64. A column of pandas categories becomes
+        one column of 0 and 1 for each category that occurs.
     levels : mapping, optional
-        The categories of each such column by its name, where X is a part of a larger frame.
+        The categories of each category column by its name, if X is a part of a larger frame.
 
     Examples
     --------
@@ -83,15 +83,16 @@ encode it first.
 
 
 def aligned(array: Any) -> Any:
-    """An array on addresses that suit its numbers: loops over others are several times slower.
+    """The array, copied if its numbers are not aligned in memory.
 
-    What comes over a network, or out of the middle of a buffer, has any address.
+    An array that was received over a network, or that begins in the middle of a buffer, may be
+    misaligned, which makes loops several times slower.
     """
     return np.require(array, requirements=["ALIGNED"])
 
 
 def columns_of(X: Any, d: int) -> Columns:
-    """The names of the d columns that `check_matrix` makes of X; numbers, where it has no names.
+    """The names of the d columns that `check_matrix` makes of X; numbers if X has no names.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def columns_of(X: Any, d: int) -> Columns:
 
 
 def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns:
-    """The names of columns, of which those of categories become one for each.
+    """The names of columns, where each category column becomes one column per category.
 
     Examples
     --------
@@ -154,7 +155,7 @@ Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the or
 
 
 def missing_value(what: str, row: int, column: int, name: Hashable = None) -> str:
-    """The sentence about NaN or infinity."""
+    """The error message about NaN or infinity."""
     named = "" if name is None else f" ({name!r})"
     return (
         f"Input X contains {what} in row {row}, column {column}{named}: "
@@ -163,7 +164,7 @@ def missing_value(what: str, row: int, column: int, name: Hashable = None) -> st
 
 
 def _not_empty(X: Any) -> Any:
-    """X, which must have a row and a column."""
+    """X; DataError unless it has at least one row and one column."""
     n, d = X.shape
     if n == 0:
         raise DataError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
@@ -181,7 +182,7 @@ def is_missing(label: object) -> bool:
 
 
 def _plain_array(X: object) -> npt.NDArray[Any]:
-    """X as an array; nested sequences are read as objects where floats may have rounded."""
+    """X as an array; numbers of nested sequences stay Python objects if floats may be rounded."""
     if isinstance(X, np.ndarray):
         return X
     given: Any = X.to_numpy() if hasattr(X, "to_numpy") else X
@@ -197,12 +198,12 @@ def _plain_array(X: object) -> npt.NDArray[Any]:
 
 
 def may_be_rounded(values: npt.NDArray[Any]) -> bool:
-    """Whether a conversion to floats may have rounded integers."""
+    """Whether a conversion of integers to floats may have rounded them."""
     return values.dtype.kind == "f" and bool((np.abs(values) >= MAX_EXACT).any())
 
 
 def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
-    """A data frame; where its columns differ in type, each is read as what it is."""
+    """The numbers of a data frame, read column by column if the types of the columns differ."""
     by_number = hasattr(frame, "iloc")
     columns: list[Any] = [
         frame.iloc[:, j] if by_number else frame[:, j] for j in range(frame.shape[1])
@@ -231,9 +232,9 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
 def _categories(
     column: Any, levels: Sequence[Any] | None = None
 ) -> tuple[npt.NDArray[np.int64], Sequence[Any]] | None:
-    """The code of each row and the categories that occur; None if a pandas column has none.
+    """The code of each row, and the categories that occur; None if the column has no categories.
 
-    Or the categories ``levels``, if they are known.
+    If ``levels`` are given, they are the categories.
     """
     if not hasattr(column, "cat"):
         return None
@@ -250,7 +251,7 @@ def _as_given(i: int, j: int) -> tuple[int, int]:
 
 
 def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
-    """Numbers as float32 or float64, none of them rounded; ``place`` says where one stands."""
+    """The numbers as float32 or float64; an error names the place of a number that is rounded."""
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return values
     kind = values.dtype.kind
@@ -285,7 +286,7 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
         number = math.nan if value is None or is_missing(value) else value
-        if isinstance(number, np.integer):  # NumPy would round it before it compares
+        if isinstance(number, np.integer):  # NumPy would round the integer before the comparison
             number = int(number)
         row, column = place(i, j)
         if not isinstance(number, Real | np.bool_):
@@ -299,7 +300,7 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
             out[i, j] = float(number)
         except OverflowError:
             out[i, j] = math.inf
-        if float(out[i, j]) != number and number == number:  # exact, as Python compares
+        if float(out[i, j]) != number and number == number:  # Python compares exactly
             raise _not_exact(value, row, column)
     return out
 
@@ -321,7 +322,7 @@ def _malformed(what: str) -> DataError:
 
 
 def _from_sparse(matrix: Any) -> sp.csr_array:
-    """A sparse matrix in canonical CSR form; its arrays are checked before anything uses them."""
+    """A sparse matrix in canonical CSR form; its arrays are checked before they are used."""
     if len(matrix.shape) != 2:
         raise DataError(f"X has {len(matrix.shape)} dimension(s), but a table has two.")
     n, d = int(matrix.shape[0]), int(matrix.shape[1])
@@ -355,7 +356,7 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
 
 
 def check_compressed(indptr: object, indices: object, data: object, shape: tuple[int, int]) -> int:
-    """Check the three arrays of a CSR matrix against each other; how many entries are in use.
+    """Check that the three arrays of a CSR matrix fit together; returns the number of entries.
 
     Examples
     --------
@@ -386,7 +387,7 @@ def check_compressed(indptr: object, indices: object, data: object, shape: tuple
 
 
 def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
-    """Whether the columns of every row rise."""
+    """Whether the column indices of every row increase."""
     if len(indices) < 2:
         return True
     rising = indices[1:] > indices[:-1]
@@ -398,7 +399,7 @@ def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
 def _without_duplicates(
     rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """Sorted entries, those of one place added up exactly."""
+    """The sorted entries, where entries of the same place are added up exactly."""
     fresh = np.ones(len(rows), dtype=np.bool_)
     fresh[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if fresh.all():
@@ -417,7 +418,7 @@ def _without_duplicates(
                 f"X has several entries in row {rows[first[k]]}, column {columns[first[k]]}, whose "
                 "sum float64 cannot hold exactly: add them up first."
             )
-    return rows[first], columns[first], sums  # NaN is found by `pose`
+    return rows[first], columns[first], sums  # NaN is found by `Rows.of`
 
 
 def _csr(

@@ -1,14 +1,15 @@
-"""The verbs of the kernels: what is done with a row a_i.
+"""The operations of compiled loops on a row a_i.
 
 * ``dot(rows, i, w)``        ⟨a_i, w⟩
 * ``dots(rows, i, W, out)``  ⟨a_i, W[:, k]⟩ for every column k, reading the row once
 * ``axpy(c, rows, i, w)``    w ← w + c·a_i
 * ``sqnorm(rows, i)``        ‖a_i‖²
-* ``entries(rows, i)``       the columns of x_i that may not be 0, and their values
+* ``entries(rows, i)``       the columns of the stored entries of x_i, and their values
 
-The compiler picks their code by the type of the storage, so that every loop is written once.
-Sums may be split into vector lanes; nothing else of IEEE arithmetic is relaxed. Where sums are
-exact, as for integers, dense and sparse rows agree; elsewhere they may differ by rounding.
+The compiler chooses the code by the type of the storage, so that every loop is written once. The
+terms of a sum may be added in a different order, for vector instructions; otherwise the arithmetic
+is IEEE arithmetic. If sums are exact, as for integers, dense and sparse rows give the same result.
+Otherwise the results may differ by rounding.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def dots(rows: SignedRows, i: int, W: Vector, out: Vector) -> None:
 
 
 def axpy(c: float, rows: SignedRows, i: int, w: Vector) -> None:
-    """W ← w + c·a_i."""
+    """Add c·a_i to w."""
     if isinstance(rows, Dense):
         _dense_axpy(c, rows, i, w)
     else:
@@ -62,11 +63,11 @@ def sqnorm(rows: SignedRows, i: int) -> float:
 
 
 def entries(rows: SignedRows, i: int) -> tuple[Indices | Unsigned, Floats]:
-    """The columns of x_i that may not be 0, and their values; without sign and bias."""
+    """The columns of the stored entries of x_i, and their values, without sign and bias."""
     return _dense_entries(rows, i) if isinstance(rows, Dense) else _csr_entries(rows, i)
 
 
-# A signed index is guarded against negative values, row for row: hence unsigned ones.
+# Numba checks a signed index for negative values at every row: hence unsigned indices.
 def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
     x = rows.X[uint64(i)]
     total = 0.0

@@ -32,18 +32,18 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     """
     options, clock = task.options, task.clock
     task.tell("loading", None)
-    with clock.standing_still():
+    with clock.paused():
         from novikoff.core import orders, updates
         from novikoff.core.fitting import fit_model
         from novikoff.core.runs import Plan
         from novikoff.geometry.passes import cores
 
-    began, stopped = time.perf_counter(), clock.stopped
+    began, stopped = time.perf_counter(), clock.paused_seconds
     rows, order = task.rows, orders.named(options.order)
     model = LinearModel(
         task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
     )
-    with clock.standing_still(), task.loading():
+    with clock.paused(), task.loading():
         model.load(rows, order)
     task.tell("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
     limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
@@ -58,7 +58,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
     standardised = options.scale == "standard"
     fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
-    seconds = time.perf_counter() - began - (clock.stopped - stopped)
+    seconds = time.perf_counter() - began - (clock.paused_seconds - stopped)
     returned = fit.clean and (not decided or task.separated_by(fit.model.W))
     return fit, PerceptronRun(
         clean=fit.run.converged,

@@ -116,7 +116,7 @@ def study(
         margins=margins,
         each_row=each_row,
         sha256=task.fingerprint(cases) if options.proofs else "",
-        loading=task.clock.stopped,
+        loading=task.clock.paused_seconds,
     )
 
 

@@ -82,7 +82,7 @@ class ArrayTask(StudyTask):
         rows = Rows.of(matrix, options.fit_intercept, names=names)
         digest = None
         if options.verdict:
-            with clock.standing_still():  # the clock does not count the time of imports
+            with clock.paused():  # the clock does not count the time of imports
                 from novikoff.geometry import separability  # noqa: F401
                 from novikoff.proofs.digest import MatrixDigest
             digest = MatrixDigest.of(matrix)
@@ -153,11 +153,11 @@ class ArrayTask(StudyTask):
         for its class, but the scores of these rules have no common scale.
         """
         self.tell("loading", None)
-        with self.clock.standing_still():
+        with self.clock.paused():
             from novikoff.core.pocket import load_pocket_loop
             from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
-        with self.clock.standing_still(), self.loading():
+        with self.clock.paused(), self.loading():
             load_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))

@@ -186,7 +186,7 @@ class OnlineLearner(LinearLearner):
                 threads=threads_of(self.n_jobs),
                 after_epoch=self._print_epoch if self.verbose else None,
             )
-            with limits.standing_still():
+            with limits.paused():
                 model.load(given, plan.order, trace=plan.trace)
             fit = fit_model(
                 model,

@@ -261,7 +261,7 @@ columns.'
             raise ValueError("Weights must not be all zero, and must be below 1e300: scale them.")
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
-            with limits.standing_still():
+            with limits.paused():
                 load_pocket_loop(rows)
         found = find_rules(
             rows,

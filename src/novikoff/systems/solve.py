@@ -211,7 +211,7 @@ def _propose(
             known = ", ".join(["auto", *METHODS])
             raise ValueError(f"method must be one of {known}, not {method!r}.")
         method = METHODS[method]
-        with limits.standing_still():  # the clock does not count compilation
+        with limits.paused():  # the clock does not count compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
     own = limits.part(_METHOD_SHARE)
     stated, free = system.stated, np.flatnonzero(system.free)
