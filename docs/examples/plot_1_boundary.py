@@ -2,8 +2,8 @@
 The rule among the rows
 =======================
 
-The perceptron ends with *a* rule that separates. ``MaxMargin`` ends with the one whose nearest rows
-are farthest away.
+The perceptron finds *some* hyperplane that separates the classes. ``MaxMargin`` finds the
+hyperplane whose nearest rows are as far away as possible.
 """
 
 import matplotlib.pyplot as plt
@@ -23,13 +23,13 @@ for ax, (name, rule) in zip(axes, rules.items(), strict=True):
     ax.set_title(name, loc="right")
 
 # %%
-# Both get every row right.
+# Both classify every row correctly.
 
 for rule in rules.values():
     assert ((rule.decision_function(X) > 0) == (y == "versicolor")).all()
 
 # %%
-# A kernel's boundary is no line. It is drawn where f(x) = 0.
+# The boundary of a kernel classifier is a curve. It is drawn where f(x) = 0.
 
 X, y = make_moons(150, noise=0.1, random_state=0)
 kernel = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(X, y)

@@ -3,8 +3,8 @@ The three inequalities of the proof
 ===================================
 
 Every mistake raises ⟨w*, w⟩ by at least γ, and ‖w‖² by at most R². So after t mistakes the cosine
-of their angle is at least √t·γ/R. No cosine is above 1: the run must end (B3). The angle itself may
-grow at a mistake, as it does here three times.
+of the angle between w* and w is at least √t·γ/R. A cosine is at most 1, so the run must end (B3).
+The angle itself may grow at a mistake; here it grows three times.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ run = nv.Perceptron(order="cyclic", trace=w_star).fit(X, y)
 display = nv.plots.ProofDisplay.from_estimator(run, X, y)
 
 # %%
-# The coloured side of each dashed line is the allowed one. The numbers say the same.
+# Each curve must stay on the coloured side of its dashed line. The numbers confirm it.
 
 assert (display.inner >= display.inner_bound - 1e-9).all()
 assert (display.squared_norm <= display.squared_norm_bound + 1e-9).all()

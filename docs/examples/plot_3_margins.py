@@ -2,8 +2,8 @@
 Margins
 =======
 
-A histogram of the signed distances y·f(x)/‖w‖. The perceptron stops as soon as no row is left of
-zero. The largest margin moves the nearest rows as far to the right as they will go.
+These are histograms of the signed distances y·f(x)/‖w‖. The perceptron stops as soon as all
+distances are positive. ``MaxMargin`` makes the smallest distance as large as possible.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,8 @@ for ax, rule in zip(axes, [nv.Perceptron(random_state=0), nv.MaxMargin()], stric
     margins.append(float(display.margins.min()))
 
 # %%
-# The smallest distance of each. No rule has a larger one than the second, and that is proved.
+# The smallest distance of each rule. It is proved that no rule has a larger smallest distance than
+# the second rule.
 
 print([round(margin, 4) for margin in margins], rule.margin_)
 assert 0 < margins[0] <= margins[1] <= rule.margin_.hi * (1 + 1e-12)

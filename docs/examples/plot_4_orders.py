@@ -2,8 +2,8 @@
 Mistakes by order, and their bound
 ==================================
 
-R²/γ² bounds the mistakes in every order (B1). How far below it a run ends depends on the order: the
-theorem knows only R and γ.
+R²/γ² bounds the mistakes in every order of the rows (B1). The bound depends only on R and γ. How
+far below the bound a run ends depends on the order.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 Quasi-separable data and a logistic regression
 ==============================================
 
-A logistic regression has finite coefficients exactly on inseparable data. On separable and
-quasi-separable data its likelihood has no maximum: the less it is penalised, the larger its
-coefficients, without end. The verdict says so before the regression is run.
+A logistic regression has finite maximum-likelihood estimates if and only if the data is inseparable
+(overlap). On separable data (complete separation) and quasi-separable data (quasi-complete
+separation) the likelihood has no maximum: with a weaker penalty, the coefficients grow without
+limit. The verdict says so before the regression is run.
 """
 
 import matplotlib.pyplot as plt
@@ -38,8 +39,8 @@ ax.set(xscale="log", xlabel="C, the inverse of the penalty", ylabel="coefficient
 legend = ax.legend()
 
 # %%
-# Which rows can be kept strictly apart, and which must lie on the hyperplane:
+# Which rows can be strictly separated, and which rows must lie on the hyperplane:
 
 verdict = nv.separate(X, data["all exposed are ill"][0])
 assert set(verdict.separated_rows) == set(np.flatnonzero(exposed))
-print(f"{len(verdict.separated_rows)} rows apart, those of the exposed; {80 - exposed.sum()} on it")
+print(f"strictly separated: the {len(verdict.separated_rows)} exposed; others: {(~exposed).sum()}")

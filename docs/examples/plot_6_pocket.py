@@ -2,9 +2,10 @@
 The pocket's history, and the proved minimum
 ============================================
 
-Where no rule is perfect, ``Pocket`` searches for one with few mistakes (A6). Contradictions, each
-worth a share of a mistake where they have rows in common, prove how many mistakes every hyperplane
-makes at least (C5). The fewest possible lie between the two lines.
+If no hyperplane separates the data, ``Pocket`` searches for a hyperplane with few mistakes (A6).
+Contradictions among the rows prove a lower bound on the mistakes of every hyperplane (C5);
+contradictions with common rows count as a fraction of a mistake each. The smallest possible number
+of mistakes lies between the two lines.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Scale and translation change the bound
 ======================================
 
-R and γ depend on where the origin is and on the units of the features (B6). Far from the origin R
-grows with the distance and γ does not: the bound grows at least like the square. Features of unlike
-units make γ small beside R.
+R and γ depend on the origin and on the units of the features (B6). If the data moves away from the
+origin, R grows with the distance and γ does not, so the bound grows at least like the square of the
+distance. If the units of the features differ much, γ is small compared with R.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ right.set_xscale("log")
 legend = left.legend()
 
 # %%
-# Scaling *all* features changes neither, where there is no bias to learn.
+# Without a bias, scaling *all* features changes neither the mistakes nor the bound.
 
 for c in (0.1, 1.0, 10.0):
     run = nv.Perceptron(order="cyclic", fit_intercept=False).fit(c * X, y)

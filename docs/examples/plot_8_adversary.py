@@ -2,9 +2,10 @@
 No learner beats the adversary
 ==============================
 
-The perceptron errs at most 1/γ² times on data of margin γ in the unit ball (B5). No learner can
-promise less (B7): rows are the unit vectors, each labelled against the learner's answer, and a rule
-of margin γ has all of them right. Here three learners play, each against an adversary of its own.
+On data in the unit ball with margin γ, the perceptron makes at most 1/γ² mistakes (B5). No learner
+can guarantee fewer (B7): the adversary shows the unit vectors and labels each of them against the
+learner's answer, and still a rule of margin γ classifies all of them correctly. Here three learners
+play, each against its own adversary.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +33,8 @@ ax.set(xlabel="margin γ", ylabel="mistakes forced", yscale="log")
 legend = ax.legend()
 
 # %%
-# A learner without randomness errs on the same sequence again: it is a data set that is hard for
-# it.
+# A learner without randomness makes the same mistakes on this sequence again, so the sequence is a
+# hard data set for it.
 
 game = nv.theory.force_mistakes(nv.Perceptron(), margin=0.1, d=100)
 again = nv.Perceptron(order="cyclic", max_epochs=1, fit_intercept=False)

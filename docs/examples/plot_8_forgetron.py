@@ -2,9 +2,9 @@
 A budget, and what forgetting costs
 ===================================
 
-The Forgetron keeps B = 100 points of a noisy stream without end (A9). What the forgotten points
-have cost, Q, never exceeds 15/32 of the mistakes M; that is all the proof of M ≤ 2‖g‖² + 4·Σℓ
-needs. A kernel perceptron keeps every mistake.
+The Forgetron keeps at most B = 100 points of an endless, noisy stream (A9). The cost Q of the
+points that it removes is at most 15/32 of the mistakes M. The proof of M ≤ 2‖g‖² + 4·Σℓ needs
+nothing else. A kernel perceptron keeps every row on which it makes a mistake.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 A kernel, and the same proof
 ============================
 
-Novikoff's proof has inner products only, so that it holds for ⟨Φ(x), Φ(z)⟩ = K(x, z) too (A8): the
-kernel perceptron makes at most R²/γ² mistakes, γ being the margin in the kernel's space. Here two
-rings, which no line separates; ‖w_t‖² stays below t·R² as on a line.
+Novikoff's proof uses only inner products, so it also holds for ⟨Φ(x), Φ(z)⟩ = K(x, z) (A8): the
+kernel perceptron makes at most R²/γ² mistakes, where γ is the margin in the space of the kernel.
+The data are two rings, which no line separates. ‖w_t‖² is at most t·R², as for linear rules.
 """
 
 import matplotlib.pyplot as plt

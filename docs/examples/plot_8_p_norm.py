@@ -2,8 +2,9 @@
 Few features of many: the p-norm perceptron
 ===========================================
 
-Three of d features of ±1 decide. The perceptron's bound, and its mistakes, grow with d; with
-p = 2·ln d the bound (p − 1)·(X_p·‖u‖_q/γ)² grows with ln d (A9).
+The features are ±1, and three of d features decide the label. The perceptron's bound and mistakes
+grow with d. The bound (p − 1)·(X_p·‖u‖_q/γ)² of the p-norm perceptron with p = 2·ln d grows with
+ln d (A9).
 """
 
 import matplotlib.pyplot as plt

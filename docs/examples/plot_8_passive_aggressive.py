@@ -2,8 +2,8 @@
 As far as needed: passive-aggressive steps
 ==========================================
 
-PA moves w to the nearest point with y·f(x) = 1, so that Σℓ² ≤ R²‖u‖² along any stream that some u
-has right by 1 (A9). On noisy labels PA-I caps the step at C: the bound on its mistakes,
+PA moves w to the nearest point with y·f(x) = 1. On every stream on which some u has y·f(x) ≥ 1,
+Σℓ² ≤ R²‖u‖² (A9). For noisy labels, PA-I limits the step to C. The bound on its mistakes,
 max(R², 1/C)·(‖u‖² + 2C·Σℓ*), holds for every u.
 """
 
@@ -29,7 +29,7 @@ for x, y in zip(X[1:], truth[1:], strict=True):
     clf.learn_one(x, y)
 axes[0].plot(t, np.cumsum(losses), label="Σℓ² of PA")
 axes[0].axhline(R**2 * (u @ u), ls="--", color="black", label="R²‖u‖²")
-axes[0].set(title="labels right", xlabel="rows seen", ylim=(0.0, None))
+axes[0].set(title="correct labels", xlabel="rows seen", ylim=(0.0, None))
 for variant in wrong:
     clf = nv.PassiveAggressive(variant=variant, C=0.01, fit_intercept=False)
     clf.partial_fit(X[:1], noisy[:1], classes=[-1.0, 1.0])

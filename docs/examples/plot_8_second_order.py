@@ -2,9 +2,9 @@
 A skewed spectrum: the second-order perceptron
 ==============================================
 
-Nineteen directions are large and say nothing; the smallest decides. The perceptron stumbles over
-them. The second-order perceptron divides by what it has seen, and its bound, computed along the
-run from ln det A, holds (A9).
+Nineteen features are large and carry no information; the smallest feature decides the label. The
+perceptron makes many mistakes on such data. The second-order perceptron rescales the features by
+the rows that it has seen, and its bound, computed during the run from ln det A, holds (A9).
 """
 
 import matplotlib.pyplot as plt

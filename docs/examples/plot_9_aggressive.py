@@ -2,11 +2,11 @@
 If it works, leave it alone
 ===========================
 
-The perceptron moves on mistakes only. One that moves on every example, right or wrong, errs without
-end on streams that a rule separates (A10). On the left it errs at every power of two from 32 on,
-while the perceptron is right for ever after its second mistake. In the other two it errs on *every*
-example, so that it is the perceptron itself: its bound R²/γ² has to grow, as R does in the middle,
-and as 1/γ does on the right.
+The perceptron updates only on mistakes. The aggressive perceptron updates on every example, and
+makes infinitely many mistakes on some separable streams (A10). On the left it makes a mistake at
+every power of two from 32 on, while the perceptron makes no mistake after its second. In the other
+two pictures every example is a mistake, so both rules make the same updates. The bound R²/γ² must
+then grow: in the middle because R grows, on the right because 1/γ grows.
 """
 
 import matplotlib.pyplot as plt

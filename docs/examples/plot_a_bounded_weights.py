@@ -2,9 +2,9 @@
 Weights stay bounded where nothing separates
 ============================================
 
-On data that no rule separates the perceptron never stops, but its weights stay bounded (B8). With
-integers it then comes back to weights that it had, and goes round for ever. The bound of Amaldi and
-Hauser is far above; what matters is that there is one.
+On inseparable data the perceptron never stops, but its weights stay bounded (B8). If the data are
+integers, the weights therefore return to earlier values, and the run repeats itself. The bound of
+Amaldi and Hauser is much larger than the weights here; the theorem says that a bound exists.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ for ax, shown, name in ((left, path, "integers"), (right, flipped, "nine random 
 path.pre_period, path.period  # in epochs
 
 # %%
-# The bound as it is sometimes printed, with the lengths of the rows within κ, does not hold.
-# These two rows reach ‖w‖ = 101.5, where it says 36.2; for rows scaled to length one it does.
+# The bound is sometimes printed with the lengths of the rows inside κ. In this form it is false: on
+# these two rows ‖w‖ reaches 101.5, and the printed bound is 36.2. It holds for rows of length one.
 
 rows = [[10.0, 0.0], [-10.0, 1.0]]
 run = nv.theory.watch_weights(rows, [1, 1], fit_intercept=False)

@@ -2,9 +2,9 @@
 Herding: a perceptron that samples
 ==================================
 
-Which few points have the mean of all? Herding picks them one by one (D7): it is the perceptron on
-the rows φ̄ − φ_s, and its bounded weights make the error fall like 1/T. Points drawn at random have
-1/√T.
+Which few points have nearly the mean of all points? Herding chooses them one by one (D7). It is the
+perceptron on the rows φ̄ − φ_s, and because its weights stay bounded, the error falls like 1/T. The
+error of points drawn at random falls like 1/√T.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ left.legend()
 
 
 # %%
-# With a kernel it is the whole distribution that is met, not the mean alone.
+# With a kernel, the chosen points approximate the whole distribution, not only the mean.
 
 
 def rbf(X, Y):
@@ -46,6 +46,6 @@ legend = right.legend()
 figure
 
 # %%
-# A target that is no mean of points has a separator instead, with its certificate.
+# If the target is not a mean of points, a hyperplane separates it from them, with a certificate.
 
 nv.herd(points, target=[9.0, 0.0]).verdict

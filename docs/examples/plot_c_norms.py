@@ -2,10 +2,10 @@
 Margins in other norms
 ======================
 
-A margin is a distance, and distances may be measured in ℓ_p: rows in ℓ_p, rules in its dual ℓ_q
-(B10). Where few features matter among many, rules are short in ℓ_1 and rows are short in ℓ_∞: the
-bound (p − 1)·(X_p‖u‖_q/γ)² of the p-norm perceptron grows with ln d for p ≈ 2·ln d, while R²/γ²
-grows with d.
+A margin is a distance, and distances can be measured in ℓ_p norms: rows in ℓ_p, rules in the dual
+norm ℓ_q (B10). If only a few of many features matter, rules are short in ℓ_1 and rows are short in
+ℓ_∞. The bound (p − 1)·(X_p‖u‖_q/γ)² of the p-norm perceptron then grows with ln d for p ≈ 2·ln d,
+while R²/γ² grows with d.
 """
 
 import matplotlib.pyplot as plt
