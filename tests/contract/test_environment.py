@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -34,18 +36,18 @@ def test_works_in_a_pipeline_and_a_search() -> None:
     assert cross_val_score(pipeline, X, y, error_score="raise").mean() > 0.9
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=str)
 def test_takes_frames_and_remembers_their_columns(
-    wine: tuple[Matrix, npt.NDArray[np.int64]],
+    frame: Any, wine: tuple[Matrix, npt.NDArray[np.int64]]
 ) -> None:
-    for frame in [pd.DataFrame, pl.DataFrame]:
-        X, y = wine
-        names = [f"c{j}" for j in range(X.shape[1])]
-        table = frame(dict(zip(names, X.T, strict=True)))
-        clf = nv.Perceptron(random_state=0).fit(table, y)
-        plain = nv.Perceptron(random_state=0).fit(X, y)
-        assert clf.feature_names_in_.tolist() == names
-        np.testing.assert_array_equal(clf.coef_, plain.coef_)
-        np.testing.assert_array_equal(clf.predict(table), y)
+    X, y = wine
+    names = [f"c{j}" for j in range(X.shape[1])]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    clf = nv.Perceptron(random_state=0).fit(table, y)
+    plain = nv.Perceptron(random_state=0).fit(X, y)
+    assert clf.feature_names_in_.tolist() == names
+    np.testing.assert_array_equal(clf.coef_, plain.coef_)
+    np.testing.assert_array_equal(clf.predict(table), y)
 
 
 def test_names_the_column_of_a_missing_value() -> None:
@@ -87,25 +89,30 @@ def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int
     assert messy.indices.tolist() == [1, 0, 0]
 
 
-def test_numbers_that_would_be_rounded_are_refused_as_by_separate() -> None:
-    for name in ["Perceptron", "MaxMargin", "Pocket", "separate"]:
-        for X, message in [
-            (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
-            (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
-            ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
-            (
-                pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}),
-                r"row 1, column 0 \('a'\), which",
-            ),
-            (
-                np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"),
-                "dates .*days since",
-            ),
-            (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
-        ]:
-            call = nv.separate if name == "separate" else getattr(nv, name)().fit
-            with pytest.raises(ValueError, match=message):
-                call(X, [0, 1])
+@pytest.mark.parametrize("name", ["Perceptron", "MaxMargin", "Pocket", "separate"], ids=str)
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.array([[2**53 + 1, 0], [0, 1]]), "row 0, column 0, which float64 cannot hold"),
+        (sp.csr_array(np.array([[0, 1], [0, 2**60 + 1]])), "row 1, column 1, which float64"),
+        ([[1, 2], [3, 2**70 + 1]], "row 1, column 1, which float64 cannot hold"),
+        (
+            pd.DataFrame({"a": [1, 2**53 + 1], "b": [0.5, 1.0]}),
+            r"row 1, column 0 \('a'\), which",
+        ),
+        (
+            np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]"),
+            "dates .*days since",
+        ),
+        (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
+    ],
+)
+def test_numbers_that_would_be_rounded_are_refused_as_by_separate(
+    X: Any, message: Any, name: Any
+) -> None:
+    call = nv.separate if name == "separate" else getattr(nv, name)().fit
+    with pytest.raises(ValueError, match=message):
+        call(X, [0, 1])
 
 
 def test_labels_that_are_not_told_apart_are_refused() -> None:

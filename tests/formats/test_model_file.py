@@ -141,19 +141,19 @@ def test_learning_continues_after_loading(
     assert_same_model(other, one, PROBE)
 
 
-def test_a_growing_stream_goes_on(tmp_path: Path) -> None:
-    for multi_class in ["ovr", "ovo"]:
-        for n in [0, 7, 30]:
-            model = perceptron(multi_class=multi_class).learn_one({"w0": 1.0}, "a")
-            one = learn_dicts(model, n)
-            other = through_bytes(one, tmp_path)
-            assert isinstance(other, nv.Perceptron)
-            for model in (one, other):
-                learn_dicts(model, 40)
-                model.learn_one({"new": 2.0}, "zebra")
-            assert_same_model(other, one, PROBE)
-            assert other.classes_.tolist()[-1] == "zebra"
-            assert other.feature_names_in_.tolist() == one.feature_names_in_.tolist()
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"], ids=str)
+@pytest.mark.parametrize("n", [0, 7, 30], ids=str)
+def test_a_growing_stream_goes_on(n: Any, multi_class: Any, tmp_path: Path) -> None:
+    model = perceptron(multi_class=multi_class).learn_one({"w0": 1.0}, "a")
+    one = learn_dicts(model, n)
+    other = through_bytes(one, tmp_path)
+    assert isinstance(other, nv.Perceptron)
+    for model in (one, other):
+        learn_dicts(model, 40)
+        model.learn_one({"new": 2.0}, "zebra")
+    assert_same_model(other, one, PROBE)
+    assert other.classes_.tolist()[-1] == "zebra"
+    assert other.feature_names_in_.tolist() == one.feature_names_in_.tolist()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Callable, Hashable, Iterator
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -145,24 +145,24 @@ def test_ctrl_c_in_training_leaves_what_was_learned() -> None:
 
 
 @pytest.mark.parametrize("average", [False, "averaged"])
+@pytest.mark.parametrize("trace", [False, True], ids=str)
 def test_rules_that_ctrl_c_finds_unbegun_are_not_run(
-    average: Literal[False, "averaged"],
+    trace: Any, average: Literal[False, "averaged"]
 ) -> None:
-    for trace in [False, True]:
-        labels = np.arange(60) % 20
-        order = StopsAt(1)
-        clf = nv.Perceptron(order=order, multi_class="ovo", average=average, trace=trace)
-        start = np.random.default_rng(2).normal(size=(190, 3))
-        with pytest.raises(KeyboardInterrupt):
-            clf.fit(X, labels, coef_init=start)
-        assert order.runs == 1
-        np.testing.assert_array_equal(clf.coef_[1:], start[1:])
-        assert clf.update_counts_.shape == (190, 60)
-        assert clf.update_counts_.sum() == clf.n_updates_
-        assert clf.predict(X).shape == (60,)
-        if trace:
-            assert isinstance(clf.trace_, list)
-            assert [len(rule) for rule in clf.trace_[1:]] == [0] * 189
+    labels = np.arange(60) % 20
+    order = StopsAt(1)
+    clf = nv.Perceptron(order=order, multi_class="ovo", average=average, trace=trace)
+    start = np.random.default_rng(2).normal(size=(190, 3))
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, labels, coef_init=start)
+    assert order.runs == 1
+    np.testing.assert_array_equal(clf.coef_[1:], start[1:])
+    assert clf.update_counts_.shape == (190, 60)
+    assert clf.update_counts_.sum() == clf.n_updates_
+    assert clf.predict(X).shape == (60,)
+    if trace:
+        assert isinstance(clf.trace_, list)
+        assert [len(rule) for rule in clf.trace_[1:]] == [0] * 189
 
 
 def test_rules_are_not_begun_when_the_time_is_over() -> None:

@@ -50,80 +50,76 @@ def learn(learner: OnlineLearner, rows: Any, labels: Any, pieces: int) -> Online
 
 
 @each
-def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(learner: OnlineLearner) -> None:
-    for labels in [NOISY, np.resize(THREE, 40)]:
-        if "class_weight" in learner.get_params():
-            by_class = dict(zip(np.unique(labels).tolist(), (0.9, 2.5, 0.5), strict=False))
-            learner = clone(learner).set_params(class_weight=by_class)
-        whole = learn(learner, X, labels, 1)
-        pieces = learn(learner, X, labels, 7)
-        single = clone(learner)
-        single.partial_fit(X[:1], labels[:1], classes=np.unique(labels))
-        for row, label in zip(X[1:], labels[1:].tolist(), strict=True):
-            single.learn_one(row, label)
-        frame = clone(learner).partial_fit(
-            pd.DataFrame(X, columns=["a", "b", "c"]), labels, classes=np.unique(labels)
+@pytest.mark.parametrize("labels", [NOISY, np.resize(THREE, 40)], ids=["two", "three"])
+def test_a_stream_may_be_cut_anywhere_and_taken_one_by_one(
+    labels: Any, learner: OnlineLearner
+) -> None:
+    if "class_weight" in learner.get_params():
+        by_class = dict(zip(np.unique(labels).tolist(), (0.9, 2.5, 0.5), strict=False))
+        learner = clone(learner).set_params(class_weight=by_class)
+    whole = learn(learner, X, labels, 1)
+    pieces = learn(learner, X, labels, 7)
+    single = clone(learner)
+    single.partial_fit(X[:1], labels[:1], classes=np.unique(labels))
+    for row, label in zip(X[1:], labels[1:].tolist(), strict=True):
+        single.learn_one(row, label)
+    frame = clone(learner).partial_fit(
+        pd.DataFrame(X, columns=["a", "b", "c"]), labels, classes=np.unique(labels)
+    )
+    for other in (pieces, single, frame):
+        assert other.n_mistakes_ == whole.n_mistakes_ > 0
+        np.testing.assert_allclose(
+            other.model_.scores(PROBE), whole.model_.scores(PROBE), rtol=1e-9, atol=1e-12
         )
-        for other in (pieces, single, frame):
-            assert other.n_mistakes_ == whole.n_mistakes_ > 0
-            np.testing.assert_allclose(
-                other.model_.scores(PROBE), whole.model_.scores(PROBE), rtol=1e-9, atol=1e-12
-            )
-        for row in PROBE:
-            assert single.predict_one(row) == whole.predict(row[None, :])[0]
-        assert frame.predict_one(dict(zip("abc", PROBE[0], strict=True))) == frame.predict_one(
-            PROBE[0]
-        )
+    for row in PROBE:
+        assert single.predict_one(row) == whole.predict(row[None, :])[0]
+    assert frame.predict_one(dict(zip("abc", PROBE[0], strict=True))) == frame.predict_one(PROBE[0])
 
 
-def test_dense_and_sparse_make_the_same_mistakes_on_integers() -> None:
-    for learner in LEARNERS:
-        clf = clone(learner).set_params(random_state=0, max_epochs=5)
-        counts = np.asarray(clf.fit(INTEGERS, TWO).update_counts_)
-        scores, probe = clf.decision_function(INTEGERS), sp.csr_array(INTEGERS)
-        for sparse in (csr(INTEGERS), csr(INTEGERS, np.float32, np.int64), probe):
-            assert np.asarray(clf.fit(sparse, TWO).update_counts_).tolist() == counts.tolist()
-            np.testing.assert_allclose(clf.decision_function(probe), scores, rtol=1e-9, atol=1e-12)
-        assert (
-            np.asarray(clf.fit(INTEGERS.astype("f4"), TWO).update_counts_).tolist()
-            == counts.tolist()
-        )
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_dense_and_sparse_make_the_same_mistakes_on_integers(learner: Any) -> None:
+    clf = clone(learner).set_params(random_state=0, max_epochs=5)
+    counts = np.asarray(clf.fit(INTEGERS, TWO).update_counts_)
+    scores, probe = clf.decision_function(INTEGERS), sp.csr_array(INTEGERS)
+    for sparse in (csr(INTEGERS), csr(INTEGERS, np.float32, np.int64), probe):
+        assert np.asarray(clf.fit(sparse, TWO).update_counts_).tolist() == counts.tolist()
+        np.testing.assert_allclose(clf.decision_function(probe), scores, rtol=1e-9, atol=1e-12)
+    assert (
+        np.asarray(clf.fit(INTEGERS.astype("f4"), TWO).update_counts_).tolist() == counts.tolist()
+    )
 
 
-def test_a_stream_of_dicts_grows_and_goes_on_from_a_file(tmp_path: Path) -> None:
-    for learner in LEARNERS:
-        one = clone(learner)
-        if "gamma" in one.get_params():
-            one.set_params(gamma=0.3)
-        learn_dicts(one, 30)
-        nv.save(one, tmp_path / "model")
-        twins = [one, nv.load(tmp_path / "model"), pickle.loads(pickle.dumps(one))]  # noqa: S301
-        for twin in twins:
-            assert isinstance(twin, OnlineLearner)
-            learn_dicts(twin, 40)
-            twin.learn_one({"new": 2.0}, "zebra")
-        probe = np.eye(one.n_features_in_)
-        assert one.classes_.tolist()[-1] == "zebra"
-        for twin in twins[1:]:
-            assert twin.model_.scores(probe).tobytes() == one.model_.scores(probe).tobytes()
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_stream_of_dicts_grows_and_goes_on_from_a_file(learner: Any, tmp_path: Path) -> None:
+    one = clone(learner)
+    if "gamma" in one.get_params():
+        one.set_params(gamma=0.3)
+    learn_dicts(one, 30)
+    nv.save(one, tmp_path / "model")
+    twins = [one, nv.load(tmp_path / "model"), pickle.loads(pickle.dumps(one))]  # noqa: S301
+    for twin in twins:
+        assert isinstance(twin, OnlineLearner)
+        learn_dicts(twin, 40)
+        twin.learn_one({"new": 2.0}, "zebra")
+    probe = np.eye(one.n_features_in_)
+    assert one.classes_.tolist()[-1] == "zebra"
+    for twin in twins[1:]:
+        assert twin.model_.scores(probe).tobytes() == one.model_.scores(probe).tobytes()
 
 
-def test_orders_are_those_of_the_library() -> None:
-    for learner in LEARNERS:
-        for order in (
-            "cyclic",
-            "fixed",
-            "blocks",
-            "random",
-            list(range(40))[::-1],
-            nv.orders.Cyclic(),
-        ):
-            clf = clone(learner).set_params(order=order, random_state=1, max_epochs=30)
-            clf.fit(X, TWO)
-            again = clone(clf).fit(X, TWO)
-            assert again.n_updates_ == clf.n_updates_ == np.asarray(clf.update_counts_).sum()
-            if clf.converged_ and not clf.average:
-                assert (clf.predict(X) == TWO).all()
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize(
+    "order",
+    ["cyclic", "fixed", "blocks", "random", list(range(40))[::-1], nv.orders.Cyclic()],
+    ids=str,
+)
+def test_orders_are_those_of_the_library(order: Any, learner: Any) -> None:
+    clf = clone(learner).set_params(order=order, random_state=1, max_epochs=30)
+    clf.fit(X, TWO)
+    again = clone(clf).fit(X, TWO)
+    assert again.n_updates_ == clf.n_updates_ == np.asarray(clf.update_counts_).sum()
+    if clf.converged_ and not clf.average:
+        assert (clf.predict(X) == TWO).all()
 
 
 class CtrlC:
@@ -144,18 +140,20 @@ class CtrlC:
             yield candidates.rows
 
 
-def test_an_interrupted_fit_is_usable() -> None:
-    for learner in [*LEARNERS, nv.Perceptron(multi_class="ovo", n_jobs=2)]:
-        clf = clone(learner).set_params(order=CtrlC(), max_epochs=None)
-        inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                clf.fit(np.tile(X, (3, 1)), np.arange(120) % 7)
-        finally:
-            signal.signal(signal.SIGINT, inherited)
-        assert not clf.converged_
-        assert clf.n_updates_ == clf.update_counts_.sum()
-        assert clf.predict(PROBE).shape == (len(PROBE),)
+@pytest.mark.parametrize(
+    "learner", [*LEARNERS, nv.Perceptron(multi_class="ovo", n_jobs=2)], ids=str
+)
+def test_an_interrupted_fit_is_usable(learner: Any) -> None:
+    clf = clone(learner).set_params(order=CtrlC(), max_epochs=None)
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            clf.fit(np.tile(X, (3, 1)), np.arange(120) % 7)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
+    assert not clf.converged_
+    assert clf.n_updates_ == clf.update_counts_.sum()
+    assert clf.predict(PROBE).shape == (len(PROBE),)
 
 
 BAD_INPUT: list[tuple[Callable[[Any], object], str]] = [
@@ -168,62 +166,62 @@ BAD_INPUT: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
-def test_bad_input_is_one_sentence() -> None:
-    for learner in LEARNERS:
-        for call, message in BAD_INPUT:
-            with pytest.raises(ValueError, match=message):
-                call(clone(learner))
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize(("call", "message"), BAD_INPUT)
+def test_bad_input_is_one_sentence(call: Any, message: Any, learner: Any) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(clone(learner))
 
 
-def test_weights_are_factors_on_the_steps_as_in_the_perceptron() -> None:
+@pytest.mark.parametrize(("multi_class", "order"), [("ovr", "random"), ("ovo", "cyclic")])
+def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
+    multi_class: Any, order: Any
+) -> None:
     """With the linear kernel, and with p = 2, the same run on integers; a weight 0 is no row."""
-    for multi_class, order in [("ovr", "random"), ("ovo", "cyclic")]:
-        labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
-        options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
-        kinds: list[Any] = [nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron()]
-        for learner in kinds:
-            learner.set_params(class_weight={10: 3.0, 20: 1.0, 30: 2.0}, **options)
-            learner.fit(INTEGERS, labels, sample_weight=weights)
-        plain, *others = kinds
-        for other in others:
-            assert (
-                other.update_counts_.toarray().tolist() == plain.update_counts_.toarray().tolist()
-            )
-            np.testing.assert_array_equal(other.model_.totals, plain.model_.totals)
-            np.testing.assert_allclose(
-                other.model_.scores(PROBE), plain.model_.scores(PROBE), rtol=1e-9, atol=1e-9
-            )
-        assert not plain.update_counts_.toarray()[:, weights == 0].any()
-        for clf in kinds[:2]:
-            clf.set_params(trace=True, warm_start=True).fit(INTEGERS, labels, sample_weight=weights)
-        for one, two in zip(plain.trace_, others[0].trace_, strict=True):
-            assert one.squared_norm.tolist() == two.squared_norm.tolist()
-        for clf in kinds[:2]:
-            clf.set_params(average="averaged", warm_start=False).fit(
-                INTEGERS, labels, sample_weight=weights
-            )
+    labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
+    options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
+    kinds: list[Any] = [nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron()]
+    for learner in kinds:
+        learner.set_params(class_weight={10: 3.0, 20: 1.0, 30: 2.0}, **options)
+        learner.fit(INTEGERS, labels, sample_weight=weights)
+    plain, *others = kinds
+    for other in others:
+        assert other.update_counts_.toarray().tolist() == plain.update_counts_.toarray().tolist()
+        np.testing.assert_array_equal(other.model_.totals, plain.model_.totals)
         np.testing.assert_allclose(
-            plain.model_.scores(PROBE), others[0].model_.scores(PROBE), rtol=1e-9, atol=1e-9
+            other.model_.scores(PROBE), plain.model_.scores(PROBE), rtol=1e-9, atol=1e-9
         )
+    assert not plain.update_counts_.toarray()[:, weights == 0].any()
+    for clf in kinds[:2]:
+        clf.set_params(trace=True, warm_start=True).fit(INTEGERS, labels, sample_weight=weights)
+    for one, two in zip(plain.trace_, others[0].trace_, strict=True):
+        assert one.squared_norm.tolist() == two.squared_norm.tolist()
+    for clf in kinds[:2]:
+        clf.set_params(average="averaged", warm_start=False).fit(
+            INTEGERS, labels, sample_weight=weights
+        )
+    np.testing.assert_allclose(
+        plain.model_.scores(PROBE), others[0].model_.scores(PROBE), rtol=1e-9, atol=1e-9
+    )
 
 
-def test_a_warm_start_goes_on() -> None:
+@pytest.mark.parametrize("learner", STATEFUL, ids=str)
+def test_a_warm_start_goes_on(learner: Any) -> None:
     """Two epochs and then three are five, counts included."""
-    for learner in STATEFUL:
-        clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
-        clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
-        whole = clone(learner).set_params(order="cyclic", max_epochs=5).fit(X, NOISY)
-        assert (whole.converged_, clf.n_mistakes_) == (False, whole.n_mistakes_)
-        np.testing.assert_allclose(
-            clf.decision_function(PROBE), whole.decision_function(PROBE), rtol=1e-9, atol=1e-12
-        )
-        before = clf.decision_function(PROBE).tobytes()
-        fails = SimpleNamespace(
-            covers=True, epochs=lambda candidates, rng: iter([candidates.rows, [99]])
-        )
-        with pytest.raises(ValueError, match="row numbers from 0 to 39"):
-            clf.set_params(order=fails).fit(X, NOISY)
-        assert clf.decision_function(PROBE).tobytes() == before
+    clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
+    clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
+    whole = clone(learner).set_params(order="cyclic", max_epochs=5).fit(X, NOISY)
+    assert (whole.converged_, clf.n_mistakes_) == (False, whole.n_mistakes_)
+    np.testing.assert_allclose(
+        clf.decision_function(PROBE), whole.decision_function(PROBE), rtol=1e-9, atol=1e-12
+    )
+    before = clf.decision_function(PROBE).tobytes()
+    fails = SimpleNamespace(
+        covers=True, epochs=lambda candidates, rng: iter([candidates.rows, [99]])
+    )
+    with pytest.raises(ValueError, match="row numbers from 0 to 39"):
+        clf.set_params(order=fails).fit(X, NOISY)
+    assert clf.decision_function(PROBE).tobytes() == before
 
 
 def test_the_clock_is_looked_at_between_rows_that_take_long(
@@ -343,22 +341,24 @@ CHANGES: list[tuple[StateLearner, dict[str, Any]]] = [
 ]
 
 
-def test_what_a_model_has_learned_by_is_not_changed_under_way(tmp_path: Path) -> None:
-    for learner, change in CHANGES:
-        (name,) = change
-        clf = clone(learner).fit(X, TWO).set_params(**change)
-        before = clf.decision_function(PROBE).tobytes()
-        message = f"{name}=.* has learned: set it back, or fit again"
-        with pytest.raises(ValueError, match=message):
-            clf.partial_fit(X, TWO)
-        with pytest.raises(ValueError, match=message):
-            clf.learn_one(X[0], TWO[0])
-        with pytest.raises(ValueError, match=message):
-            nv.save(clf, tmp_path / "model")
-        assert clf.decision_function(PROBE).tobytes() == before
-        clf.fit(X, TWO)
+@pytest.mark.parametrize(("learner", "change"), CHANGES)
+def test_what_a_model_has_learned_by_is_not_changed_under_way(
+    learner: Any, change: Any, tmp_path: Path
+) -> None:
+    (name,) = change
+    clf = clone(learner).fit(X, TWO).set_params(**change)
+    before = clf.decision_function(PROBE).tobytes()
+    message = f"{name}=.* has learned: set it back, or fit again"
+    with pytest.raises(ValueError, match=message):
+        clf.partial_fit(X, TWO)
+    with pytest.raises(ValueError, match=message):
+        clf.learn_one(X[0], TWO[0])
+    with pytest.raises(ValueError, match=message):
         nv.save(clf, tmp_path / "model")
-        nv.load(tmp_path / "model")
+    assert clf.decision_function(PROBE).tobytes() == before
+    clf.fit(X, TWO)
+    nv.save(clf, tmp_path / "model")
+    nv.load(tmp_path / "model")
 
 
 def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
@@ -375,12 +375,12 @@ def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
             clf.learn_one(X[0], "no")
 
 
-def test_no_file_is_written_that_cannot_be_read(tmp_path: Path) -> None:
-    for learner in LEARNERS:
-        clf = clone(learner).fit(X, TWO).set_params(max_epochs=0)
-        with pytest.raises(ValueError, match="cannot be saved: The 'max_epochs' parameter"):
-            nv.save(clf, tmp_path / "model")
-        assert not (tmp_path / "model").exists()
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_no_file_is_written_that_cannot_be_read(learner: Any, tmp_path: Path) -> None:
+    clf = clone(learner).fit(X, TWO).set_params(max_epochs=0)
+    with pytest.raises(ValueError, match="cannot be saved: The 'max_epochs' parameter"):
+        nv.save(clf, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 def test_a_huge_example_is_refused_and_changes_nothing() -> None:
@@ -400,26 +400,27 @@ def test_a_huge_example_is_refused_and_changes_nothing() -> None:
         assert clf.n_mistakes_ == mistakes, kind
 
 
-def test_an_example_is_not_rounded_nor_guessed() -> None:
-    for kind in KINDS:
-        for value, message in [
-            (2**53 + 1, "float64 cannot hold exactly: subtract a constant"),
-            (np.int64(2**53 + 1), "float64 cannot hold exactly: subtract a constant"),
-            (np.datetime64("2020-01-01"), "number"),
-            ("3", "number"),
-        ]:
-            examples: list[Any] = [np.array([value, 1]), [value, 0.5], {"t": value, "u": 0.5}]
-            for x in examples:
-                clf = kind().learn_one([1.0, 2.0], "no")
-                if isinstance(x, dict):
-                    clf = kind().fit(
-                        pd.DataFrame({"t": [1.0, 2.0], "u": [0.0, 1.0]}), ["no", "yes"]
-                    )
-                before = clf.n_updates_
-                for call in (lambda x, clf=clf: clf.learn_one(x, "no"), clf.predict_one):
-                    with pytest.raises(ValueError, match=message):
-                        call(x)
-                assert clf.n_updates_ == before
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (2**53 + 1, "float64 cannot hold exactly: subtract a constant"),
+        (np.int64(2**53 + 1), "float64 cannot hold exactly: subtract a constant"),
+        (np.datetime64("2020-01-01"), "number"),
+        ("3", "number"),
+    ],
+)
+def test_an_example_is_not_rounded_nor_guessed(value: Any, message: Any, kind: Any) -> None:
+    examples: list[Any] = [np.array([value, 1]), [value, 0.5], {"t": value, "u": 0.5}]
+    for x in examples:
+        clf = kind().learn_one([1.0, 2.0], "no")
+        if isinstance(x, dict):
+            clf = kind().fit(pd.DataFrame({"t": [1.0, 2.0], "u": [0.0, 1.0]}), ["no", "yes"])
+        before = clf.n_updates_
+        for call in (lambda x, clf=clf: clf.learn_one(x, "no"), clf.predict_one):
+            with pytest.raises(ValueError, match=message):
+                call(x)
+        assert clf.n_updates_ == before
 
 
 def test_numbers_of_every_type_are_examples() -> None:

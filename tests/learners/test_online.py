@@ -6,7 +6,7 @@ import copy
 import pickle
 import warnings
 from collections.abc import Hashable
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -96,8 +96,9 @@ def test_predicts_nothing_before_it_has_seen_anything() -> None:
     assert clf.learn_one([1.0, 2.0], "only").predict_one([-1.0, -2.0]) == "only"
 
 
-def test_a_bad_example_is_refused_and_changes_nothing() -> None:
-    for x, y, message in [
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
         ([1.0, 2.0, 3.0], 0, "2 features are expected"),
         ([1.0, np.nan], 0, "nan in column 1"),
         (np.array([1.0, np.inf]), 0, "inf in column 1"),
@@ -105,12 +106,14 @@ def test_a_bad_example_is_refused_and_changes_nothing() -> None:
         ([1.0, 2.0], 7, "not one of the classes"),
         ({0: "much"}, 0, "Feature 0 is 'much'"),
         ({0: np.inf}, 0, "Feature 0 is inf"),
-    ]:
-        clf = nv.Perceptron().partial_fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1], classes=[0, 1])
-        before = clf.coef_.copy()
-        with pytest.raises(ValueError, match=message):
-            clf.learn_one(x, y)
-        np.testing.assert_array_equal(clf.coef_, before)
+    ],
+)
+def test_a_bad_example_is_refused_and_changes_nothing(x: Any, y: Any, message: Any) -> None:
+    clf = nv.Perceptron().partial_fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1], classes=[0, 1])
+    before = clf.coef_.copy()
+    with pytest.raises(ValueError, match=message):
+        clf.learn_one(x, y)
+    np.testing.assert_array_equal(clf.coef_, before)
 
 
 def test_partial_fit_refuses_what_it_cannot_know() -> None:

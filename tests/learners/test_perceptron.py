@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -47,24 +47,24 @@ def test_a_clean_cycle_means_that_every_row_is_right() -> None:
         assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
 
 
-def test_the_weights_are_the_counted_rows() -> None:
-    for order in ["permuted", "max_distance"]:
-        X, y = separable(200, 5, 2)
-        clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
-        A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
-        w = 0.5 * clf.update_counts_ @ A
-        np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
-        assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
+@pytest.mark.parametrize("order", ["permuted", "max_distance"], ids=str)
+def test_the_weights_are_the_counted_rows(order: Any) -> None:
+    X, y = separable(200, 5, 2)
+    clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
+    A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
+    w = 0.5 * clf.update_counts_ @ A
+    np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
+    assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
 
 
-def test_counts_updates_and_mistakes_apart() -> None:
-    for margin in [0.0, 2.0]:
-        X, y = separable(200, 4, 3)
-        clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
-        assert isinstance(clf.trace_, Trace)
-        assert clf.n_updates_ == len(clf.trace_)
-        assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
-        assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
+@pytest.mark.parametrize("margin", [0.0, 2.0], ids=str)
+def test_counts_updates_and_mistakes_apart(margin: Any) -> None:
+    X, y = separable(200, 4, 3)
+    clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
+    assert isinstance(clf.trace_, Trace)
+    assert clf.n_updates_ == len(clf.trace_)
+    assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
+    assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -196,8 +196,9 @@ def test_bad_input_is_refused_in_a_sentence() -> None:
             nv.Perceptron().fit(X, y)
 
 
-def test_parameters_are_checked() -> None:
-    for name, value in [
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
         ("order", "sideways"),
         ("order", nv.orders.Cyclic),
         ("margin", -1.0),
@@ -216,11 +217,11 @@ def test_parameters_are_checked() -> None:
         ("random_state", -1),
         ("n_jobs", 0),
         ("verbose", -1),
-    ]:
-        with pytest.raises(
-            ValueError, match=f"The '{name}' parameter of Perceptron must be .*, not"
-        ):
-            nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
+    ],
+)
+def test_parameters_are_checked(name: Any, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of Perceptron must be .*, not"):
+        nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
 
 
 def test_bad_weights_are_refused() -> None:

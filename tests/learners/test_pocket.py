@@ -674,21 +674,21 @@ def test_a_time_limit_ends_a_long_search() -> None:
         model.certificate_.verify(X, y)
 
 
-def test_mistakes_are_counted_right_at_the_ends_of_float64() -> None:
-    for refine in [True, False]:
-        for scale in [1.0, 1e160, 1e300, 1e-170, 1e-300]:
-            for seed in range(5):
-                rng = np.random.default_rng(seed)
-                X, y = rng.integers(-3, 4, size=(12, 3)) * scale, rng.integers(0, 2, 12)
-                y[:2] = 0, 1
-                model: Any = nv.Pocket(random_state=seed, max_updates=2000, refine=refine).fit(X, y)
-                w, b = model.coef_[0].tolist(), Fraction(model.intercept_.tolist()[0])
-                mistakes = 0
-                for x, sign in zip(X.tolist(), (2 * y - 1).tolist(), strict=True):
-                    score = sum((Fraction(v) * Fraction(c) for v, c in zip(x, w, strict=True)), b)
-                    mistakes += sign * score <= 0
-                assert model.n_errors_ == mistakes == (model.predict(X) != y).sum()
-                assert model.errors_lower_bound_ <= mistakes
+@pytest.mark.parametrize("refine", [True, False], ids=str)
+@pytest.mark.parametrize("scale", [1.0, 1e160, 1e300, 1e-170, 1e-300], ids=str)
+def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: Any, refine: Any) -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(-3, 4, size=(12, 3)) * scale, rng.integers(0, 2, 12)
+        y[:2] = 0, 1
+        model: Any = nv.Pocket(random_state=seed, max_updates=2000, refine=refine).fit(X, y)
+        w, b = model.coef_[0].tolist(), Fraction(model.intercept_.tolist()[0])
+        mistakes = 0
+        for x, sign in zip(X.tolist(), (2 * y - 1).tolist(), strict=True):
+            score = sum((Fraction(v) * Fraction(c) for v, c in zip(x, w, strict=True)), b)
+            mistakes += sign * score <= 0
+        assert model.n_errors_ == mistakes == (model.predict(X) != y).sum()
+        assert model.errors_lower_bound_ <= mistakes
 
 
 def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -800,12 +800,12 @@ BAD: dict[str, tuple[dict[str, object], dict[str, object]]] = {
 }
 
 
-def test_bad_input_is_refused() -> None:
-    for message in BAD:
-        options, given = BAD[message]
-        model: Any = nv.Pocket().set_params(**options)
-        with pytest.raises(ValueError, match=message):
-            model.fit(**{"X": CORNERS, "y": XOR, **given})
+@pytest.mark.parametrize("message", BAD, ids=str)
+def test_bad_input_is_refused(message: Any) -> None:
+    options, given = BAD[message]
+    model: Any = nv.Pocket().set_params(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(**{"X": CORNERS, "y": XOR, **given})
 
 
 def test_extreme_data() -> None:

@@ -29,7 +29,7 @@ from novikoff.learners.arrays import (
     finite_rows,
     training_data,
 )
-from novikoff.learners.parameters import LARGEST, Allowed, check_values
+from novikoff.learners.parameters import LARGEST, Allowed
 
 FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
@@ -46,6 +46,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     multi_class: Literal["ovr", "ovo"]
     n_features_in_: int
     _allowed: ClassVar[Mapping[str, Allowed]]  # the condition on each parameter
+    _model_class: ClassVar[type[Model]] = LinearModel
     _held: Model  # may have more columns than there are features, for features to come
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
@@ -86,17 +87,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         rows, classes, codes = training_data(self, X, y, self.fit_intercept)
         return rows, self._blank(classes, rows.p - 1), codes
 
-    def _kind(self) -> type[Model]:
-        """The class of the model that this learner fits."""
-        return LinearModel
-
     def _settings(self, n_features: int) -> dict[str, Any]:
         """The settings of the model, from the parameters of the learner."""
         return {}
 
     def _blank(self, classes: npt.ArrayLike, n_features: int) -> Model:
         """A model of these classes before it has learned anything."""
-        return self._kind()(
+        return self._model_class(
             np.asarray(classes),
             n_features,
             self.fit_intercept,
@@ -275,8 +272,14 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
 
 
 def check_parameters(learner: LinearLearner) -> None:
-    """Raise ValueError if a parameter of a learner is not what it must be."""
-    check_values(learner, learner._allowed)
+    """Raise ValueError if a parameter of a learner does not meet its condition."""
+    for name, allowed in learner._allowed.items():
+        value = getattr(learner, name)
+        if not allowed.holds(value):
+            kind = type(learner).__name__
+            raise ValueError(
+                f"The {name!r} parameter of {kind} must be {allowed.words}, not {value!r}."
+            )
 
 
 def hold_model(learner: LinearLearner, model: Model, names: Sequence[object] | None = None) -> None:

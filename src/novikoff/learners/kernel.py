@@ -153,6 +153,7 @@ class KernelPerceptron(StateLearner):
     cache_mb: float = 200.0
     trace: bool = False
 
+    _model_class = KernelModel
     _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
@@ -188,9 +189,6 @@ class KernelPerceptron(StateLearner):
 
     def _own_model(self, name: str) -> KernelModel:
         return cast(KernelModel, self._fitted(name))
-
-    def _kind(self) -> type[Model]:
-        return KernelModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"cache_bytes": 1e6 * float(self.cache_mb)}
@@ -293,6 +291,7 @@ class Forgetron(StateLearner):
 
     fit_intercept = False
 
+    _model_class = ForgetronModel
     _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
@@ -360,9 +359,6 @@ class Forgetron(StateLearner):
 
     def _own_model(self, name: str) -> ForgetronModel:
         return cast(ForgetronModel, self._fitted(name))
-
-    def _kind(self) -> type[Model]:
-        return ForgetronModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return kernel_settings(self, n_features) | {"budget": int(self.budget)}

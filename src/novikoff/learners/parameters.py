@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from novikoff.core.orders import BY_NAME, Order
@@ -82,17 +81,6 @@ RANDOM_STATE = Allowed(
     ),
     "a whole number from 0 to 2**32 − 1, a RandomState or None",
 )
-
-
-def check_values(estimator: BaseEstimator, allowed: Mapping[str, Allowed]) -> None:
-    """Raise ValueError if a parameter of an estimator does not meet its condition."""
-    for name, wanted in allowed.items():
-        value = getattr(estimator, name)
-        if not wanted.holds(value):
-            kind = type(estimator).__name__
-            raise ValueError(
-                f"The {name!r} parameter of {kind} must be {wanted.words}, not {value!r}."
-            )
 
 
 def seed_of(random_state: RandomState) -> int:

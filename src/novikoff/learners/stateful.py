@@ -1,7 +1,7 @@
 """Learners whose model has its own loop: the p-norm and the second-order perceptron.
 
-Each learner consists of its parameters, the class of its model (`_kind`), and the settings of the
-model (`_settings`).
+Each learner consists of its parameters, the class of its model (`_model_class`), and the settings
+of the model (`_settings`).
 """
 
 from __future__ import annotations
@@ -168,14 +168,12 @@ period_, random_state_
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
+    _model_class = PNormModel
     _of_update = attrgetter("p", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         "p": Allowed(lambda p: is_real(p) and 2 <= p <= 500, "a number from 2 to 500"),
     }
-
-    def _kind(self) -> type[Model]:
-        return PNormModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return {"p": float(self.p)}
@@ -246,6 +244,7 @@ class SecondOrderPerceptron(StateLearner):
     fit_intercept: bool = True
     class_weight: ClassWeight = None
 
+    _model_class = SecondOrderModel
     _of_update = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
@@ -264,9 +263,6 @@ class SecondOrderPerceptron(StateLearner):
 
     def _growth(self, name: str) -> Vector:
         return cast("SecondOrderModel", self._fitted(name)).growth
-
-    def _kind(self) -> type[Model]:
-        return SecondOrderModel
 
     def _settings(self, n_features: int) -> dict[str, Any]:
         return {"a": float(self.a)}
