@@ -140,7 +140,7 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
     assert "the verdict is inseparable, not separable" in done.err
     assert done.code != 0
     proofs = inside("verify", tmp_path / "line.cert.json", folder).out
-    assert "at least 10 mistakes" in proofs
+    assert "misclassifies at least 10" in proofs
     page = done_well("fit", folder, *options, "--no-files", "--format", "html").out
     assert "Each class against the rest" in page
     assert "Pictures" not in page
