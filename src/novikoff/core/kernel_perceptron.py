@@ -18,7 +18,7 @@ import numpy as np
 
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.counts import Counts, Trace
-from novikoff.core.kernels import BY_NAME, KERNEL_SETTINGS, Kernel, KernelRows
+from novikoff.core.kernels import KERNEL_NAMES, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
@@ -38,7 +38,7 @@ class KernelModel(StateModel):
     negated_on_swap: ClassVar = ("coef", "weighted")
     allowed_settings: ClassVar = {
         **KERNEL_SETTINGS,
-        "kernel": (*BY_NAME, "precomputed"),
+        "kernel": (*KERNEL_NAMES, "precomputed"),
         "cache_bytes": 0.0,
     }
 

@@ -16,9 +16,9 @@ from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
-BY_NAME = ("linear", "poly", "rbf")
+KERNEL_NAMES = ("linear", "poly", "rbf")
 # For each setting of a kernel, its least value if it is a number, else its possible values.
-KERNEL_SETTINGS = {"kernel": BY_NAME, "gamma": 0.0, "degree": 1, "coef0": 0.0}
+KERNEL_SETTINGS = {"kernel": KERNEL_NAMES, "gamma": 0.0, "degree": 1, "coef0": 0.0}
 BLOCK = 1 << 21  # the number of kernel values that are computed at the same time
 # If γ·(‖x‖² + ‖z‖²) is above this number, ‖x − z‖² is computed from x − z, not from ⟨x, z⟩.
 CANCELS = 2.0**16

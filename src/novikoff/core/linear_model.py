@@ -195,7 +195,7 @@ class LinearModel(Model):
     ) -> tuple[Vector, int]:
         """Learn one example; the scores before are those of the last weights."""
         before, sides = np.empty(self.W.shape[1]), self.sides[code]
-        updated = _learn_example()(
+        updated = _step_all_rules()(
             columns, values, sides, self.W, self.weighted, self.totals, numbers, factor, before
         )
         if updated < 0:
@@ -208,10 +208,10 @@ class LinearModel(Model):
 
 
 @cache
-def _learn_example() -> Callable[..., int]:
-    from novikoff.core.sweep import learn_example
+def _step_all_rules() -> Callable[..., int]:
+    from novikoff.core.sweep import step_all_rules
 
-    return cast("Callable[..., int]", learn_example)
+    return cast("Callable[..., int]", step_all_rules)
 
 
 class Evaluation(NamedTuple):

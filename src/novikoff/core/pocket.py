@@ -34,10 +34,10 @@ _IDLE_DRAWS = 50
 _COUNTED, _MIN_COUNTS = 1 << 31, 10
 # The averaged perceptron sees this many entries of X even if the time is up.
 _AVERAGED = 1 << 24
-# The state of `draw` is an array of these five entries: the length of the run of w, the length of
-# the run of the pocket, the number of updates, 1 if the mistakes of w were counted or w is in the
-# pocket, and 1 for the strategy ``run_length``.
-_RUN, _POCKET_RUN, _UPDATES, _KNOWN, _RUN_LENGTH = range(5)
+# The state of `learn_picks` is an array of these five entries: the length of the run of w, the
+# length of the run of the pocket, the number of updates, 1 if the mistakes of w were counted or w
+# is in the pocket, and 1 for the strategy ``run_length``.
+_RUN, _POCKET_RUN, _N_UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 
 
 @dataclass
@@ -173,26 +173,26 @@ def fill_pocket(
     counts, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
 
     def goes_on() -> bool:
-        return best.errors > 0.0 and state[_UPDATES] < most and limits.reached() is None
+        return best.errors > 0.0 and state[_N_UPDATES] < most and limits.reached() is None
 
     try:
         for picks in _draws(problem, rng, costs):
-            at, before = 0, int(state[_UPDATES])
+            at, before = 0, int(state[_N_UPDATES])
             while at < len(picks) and goes_on():
-                at = draw(problem.arrays, picks, at, w, state, size, most, nothing)
+                at = learn_picks(problem.arrays, picks, at, w, state, size, most, nothing)
                 if state[_RUN] > state[_POCKET_RUN] and state[_KNOWN] == 0:
                     counts, state[_KNOWN] = counts - 1, 1
                     errors = cost_of(sure_products(problem, w), costs)
                     if errors < best.errors or state[_RUN_LENGTH] == 1:
                         state[_POCKET_RUN] = state[_RUN]
                         best.w, best.errors = w.copy(), errors
-                        best.history.append((int(state[_UPDATES]), errors))
-            idle = 0 if state[_UPDATES] > before else idle + len(picks)
+                        best.history.append((int(state[_N_UPDATES]), errors))
+            idle = 0 if state[_N_UPDATES] > before else idle + len(picks)
             if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
         limits.interrupted = True
-    best.updates = int(state[_UPDATES])
+    best.updates = int(state[_N_UPDATES])
     return best
 
 
@@ -223,7 +223,7 @@ def averaged_perceptron(
     state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run becomes longer than this
     for picks in _draws(problem, rng, costs):
         total += len(picks) * w
-        draw(problem.arrays, picks, 0, w, state, _step_size(problem), 1 << 62, total)
+        learn_picks(problem.arrays, picks, 0, w, state, _step_size(problem), 1 << 62, total)
         drawn += len(picks)
         if drawn >= 3 * problem.n or (drawn >= least and limits.reached() is not None):
             break
@@ -233,11 +233,11 @@ def averaged_perceptron(
 def load_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
-    draw(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
+    learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)
-def draw(
+def learn_picks(
     rows: SignedRows,
     picks: Indices,
     first: int,
@@ -266,8 +266,8 @@ def draw(
             if len(total) > 0:
                 axpy(size * (len(picks) - k), rows, i, total)
             state[_RUN] = state[_KNOWN] = 0
-            state[_UPDATES] += 1
-            if state[_UPDATES] >= most:
+            state[_N_UPDATES] += 1
+            if state[_N_UPDATES] >= most:
                 return k + 1
     return len(picks)
 

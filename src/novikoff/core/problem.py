@@ -23,7 +23,7 @@ from novikoff.core.rows import (
     SignedRows,
     Signs,
     Vector,
-    canonical,
+    canonical_rows,
     frozen,
     signed_rows,
 )
@@ -70,7 +70,7 @@ class Rows:
         >>> Rows.of(np.array([[3.0, 4.0]]), fit_intercept=False).radius >= 5.0
         True
         """
-        X, bias = canonical(X), 1.0 if fit_intercept else 0.0
+        X, bias = canonical_rows(X), 1.0 if fit_intercept else 0.0
         longest = X.shape[1]
         if not isinstance(X, np.ndarray):
             longest = int(np.diff(X.indptr).max(initial=0))

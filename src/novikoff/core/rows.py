@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.proofs.exact import Signs as Signs
+from novikoff.proofs.exact import Vector as Vector
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Vector: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.int64]
-Signs: TypeAlias = npt.NDArray[np.int8]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
@@ -68,7 +69,7 @@ def signed_rows(X: Matrix, signs: Signs, fit_intercept: bool) -> SignedRows:
     return Csr(*arrays, frozen(signs), bias, int(X.shape[1]))
 
 
-def canonical(X: Matrix) -> Matrix:
+def canonical_rows(X: Matrix) -> Matrix:
     """A read-only view of X whose rows have sorted and distinct column indices.
 
     Only a CSR matrix with unsorted or repeated indices is copied.

@@ -8,9 +8,9 @@
 δ = 0 it makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 
 `sweep_greedy` is the loop of the maximal index rules, which look at all rows before every step and
-act on the worst. `sweep_classes` is the loop for several rules that share each row. `learn_example`
-is one step of all rules on a single example. `novikoff.core.training` calls these loops, epoch
-after epoch, until a cycle is clean or a limit is reached.
+act on the worst. `sweep_classes` is the loop for several rules that share each row.
+`step_all_rules` is one step of all rules on a single example. `novikoff.core.training` calls these
+loops, epoch after epoch, until a cycle is clean or a limit is reached.
 
 References
 ----------
@@ -147,7 +147,7 @@ def step_length(update: Update, rows: SignedRows, i: int, m: float, sample_weigh
 
 
 @njit(cache=True, nogil=True)
-def learn_example(
+def step_all_rules(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
     numbers: Vector, factor: float, scores: Vector,
 ) -> int:  # fmt: skip

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from novikoff.core.forgetron import DAMAGE, SIZE, ForgetronModel
 from novikoff.core.kernel_perceptron import KernelModel
-from novikoff.core.kernels import BY_NAME, Function, seems_semidefinite
+from novikoff.core.kernels import KERNEL_NAMES, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector
@@ -158,7 +158,7 @@ class KernelPerceptron(StateLearner):
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
-        "kernel": allowed_kernels(*BY_NAME, "precomputed"),
+        "kernel": allowed_kernels(*KERNEL_NAMES, "precomputed"),
         "average": OnlineLearner._allowed["average"],
         "cache_mb": POSITIVE,
         "trace": BOOLEAN,
@@ -297,7 +297,7 @@ class Forgetron(StateLearner):
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
         "budget": COUNT,
-        "kernel": allowed_kernels(*BY_NAME),
+        "kernel": allowed_kernels(*KERNEL_NAMES),
     }
 
     def fit(self, X: MatrixLike, y: npt.ArrayLike | None = None) -> Self:  # type: ignore[override]
