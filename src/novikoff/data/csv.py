@@ -50,6 +50,7 @@ _TEXT: Final = pa.dictionary(pa.int32(), pa.string())
 # a missing value; with other blanks around it, it is found when the column is read as text.
 _NULLS: Final = [*MISSING, *(f" {word}" for word in MISSING)]
 _BAD_COLUMN: Final = re.compile(r"In CSV column #([0-9]+)")
+_NO_ROWS: Final = re.compile(rb"[\r\n]*+")
 _MAX_BLOCK_BYTES: Final = 2**31 - 1  # of pyarrow
 # A number that is not 0 but rounds to 0 has an exponent of three digits or very many zeros.
 _SMALL_EXPONENT: Final = re.compile(rb"[eE]-0*[1-9][0-9][0-9]")
@@ -113,7 +114,8 @@ class CsvTable(TableReader):
     def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
         """Return the rows of a text that begins at a position."""
         check_text(text, self.source, begin)
-        if text.count(b'"') % 2:  # pyarrow would take all text behind an open quote for one field
+        # pyarrow would take all text behind an open quote for one field. Most text has no quotes.
+        if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
         table = self._read(text, begin)
         columns = {j: table.column(str(j)) for j in self.roles.used}
@@ -187,7 +189,7 @@ class CsvTable(TableReader):
         wanted = {str(j): kind for j, kind in kinds.items()}
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
-        if not text.strip(b"\r\n"):
+        if _NO_ROWS.fullmatch(text):
             return pa.schema(list(wanted.items())).empty_table()
         return pa_csv.read_csv(
             pa.BufferReader(text),
