@@ -10,7 +10,7 @@ from types import ModuleType
 import novikoff as nv
 from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
-from novikoff.data.formats import FORMATS
+from novikoff.data.formats import FILE_FORMATS
 from novikoff.report.pictures import CAPTIONS
 from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS
@@ -34,7 +34,7 @@ def test_pictures() -> None:
 
 
 def test_formats() -> None:
-    assert sorted(options._DATA_FORMATS) == sorted(FORMATS)
+    assert sorted(options._DATA_FORMATS) == sorted(FILE_FORMATS)
     assert sorted(solve._SYSTEM_FORMATS) == sorted(reading.SYSTEM_FORMATS)
     assert [*POINTS] == solve._POINTS
     assert ["auto", *METHODS] == solve._METHODS

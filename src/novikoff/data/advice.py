@@ -105,7 +105,7 @@ def is_date(text: str) -> bool:
 
 
 def number_decoration(text: str) -> str | None:
-    """Return what makes a text of a field that people read as a number; None if it is no number."""
+    """Return the decoration of a number in a text, such as "percent signs"; None without one."""
     text = text.strip(BLANKS)
     for signs, what in (("%", "percent signs"), ("$€£¥₹", "currency signs")):
         bare = text.strip(signs).strip()

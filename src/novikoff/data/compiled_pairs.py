@@ -30,7 +30,7 @@ from novikoff.data.pairs import MAX_INDEX, QUERY_ROW, Pairs
 from novikoff.data.text import count_lines
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Numbers: TypeAlias = npt.NDArray[np.float64]
+Doubles: TypeAlias = npt.NDArray[np.float64]
 # An offset in a text. Indexing with a signed integer would cost time to check for negative values.
 Offset: TypeAlias = np.uint64
 
@@ -130,7 +130,7 @@ def _parse_pairs(
     text: Bytes,
     labelled: bool,
     indices: npt.NDArray[np.int32],
-    values: Numbers,
+    values: Doubles,
     ends: npt.NDArray[np.int32],
     spans: Indices,
     fallback: Indices,
@@ -200,7 +200,7 @@ def _buffers(text: bytes) -> tuple[bytes, Indices, Indices]:
     return text, np.zeros((count_lines(text) + 1, 3), np.int64), fallback
 
 
-def _finish(text: bytes, values: Numbers, fallback: Indices) -> bool:
+def _finish(text: bytes, values: Doubles, fallback: Indices) -> bool:
     """Compute the undecided numbers by `float`; return False if one is not exact or not finite."""
     for at, begin, end in fallback[1 : fallback[0, 0] + 1].tolist():
         written = text[begin:end].decode()

@@ -31,7 +31,7 @@ from novikoff.data.numbers import (
     MISSING,
     TRUE,
     is_exact_text,
-    is_missing,
+    is_missing_text,
     is_number_text,
     is_truth,
     parse_number,
@@ -43,15 +43,18 @@ from novikoff.data.text import check_text, cut_text, is_read_at_once, parse_text
 from novikoff.errors import DataError
 from novikoff.sentences import counted
 
-_FLOAT: Final = pa.float64()
-_TRUTH: Final = pa.bool_()
-_TEXT: Final = pa.dictionary(pa.int32(), pa.string())
+# The types with which columns are read. Text is coded by pyarrow: a code for each row, and the
+# different texts.
+_FLOAT_TYPE: Final = pa.float64()
+_TRUTH_TYPE: Final = pa.bool_()
+_CODED_TEXT: Final = pa.dictionary(pa.int32(), pa.string())
 # pyarrow compares a field with these words before it cuts off blanks. ", ?" is a usual way to write
 # a missing value; with other blanks around it, it is found when the column is read as text.
 _NULLS: Final = [*MISSING, *(f" {word}" for word in MISSING)]
+# The column in pyarrow's error about a field that is not of the type of its column.
 _BAD_COLUMN: Final = re.compile(r"In CSV column #([0-9]+)")
 _NO_ROWS: Final = re.compile(rb"[\r\n]*+")
-_MAX_BLOCK_BYTES: Final = 2**31 - 1  # of pyarrow
+_MAX_BLOCK_BYTES: Final = 2**31 - 1  # the largest block that pyarrow parses at once
 # A number that is not 0 but rounds to 0 has an exponent of three digits or very many zeros.
 _SMALL_EXPONENT: Final = re.compile(rb"[eE]-0*[1-9][0-9][0-9]")
 _MANY_ZEROS: Final = b"0" * 300
@@ -80,7 +83,7 @@ class CsvTable(TableReader):
             layout = Layout.from_json(state["layout"])
             request = replace(request, recipe=request.so_far)
             again = layout.header and source.head.startswith(layout.header.encode())
-            if again and not source.regular:  # a pipe may bring the header again
+            if again and not source.regular:  # a pipe may give the header again
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
         hint = layout.hint(request.options.delimiter)
@@ -102,7 +105,7 @@ class CsvTable(TableReader):
             row[at]
             for row in self.layout.sample
             if len(row) == width
-            and not is_missing(row[at])
+            and not is_missing_text(row[at])
             and all(self._is_number_or_truth(row[j]) for j in self.roles.features)
         ]
 
@@ -154,15 +157,21 @@ class CsvTable(TableReader):
         roles = self.roles
         levels = [f for f, c in zip(roles.features, self.columns, strict=True) if c.levels]
         if position not in roles.features or position in roles.one_hot or position in levels:
-            return _TEXT
+            return _CODED_TEXT
         texts = [row[position] for row in self.layout.sample if position < len(row)]
-        values = [text for text in texts if not is_missing(text)]
+        values = [text for text in texts if not is_missing_text(text)]
         if self.truths.get(position) or (values and all(map(is_truth, values))):
-            return _TRUTH
-        return _FLOAT if all(is_number_text(text, self.decimal) for text in values) else _TEXT
+            return _TRUTH_TYPE
+        if all(is_number_text(text, self.decimal) for text in values):
+            return _FLOAT_TYPE
+        return _CODED_TEXT
 
     def _read(self, text: bytes, begin: Position) -> Any:
-        """Return the columns of a text with their types, those that need it as text."""
+        """Return the columns of a text: numbers and truth values with their types, others as text.
+
+        A column that pyarrow rejects, or whose numbers are doubtful, is read again as text. A
+        doubtful column is read as text from then on, in later pieces, too.
+        """
         kinds = dict(self._kinds)
         while True:
             try:
@@ -170,18 +179,18 @@ class CsvTable(TableReader):
             except pa.ArrowInvalid as error:
                 bad = _BAD_COLUMN.search(str(error))
                 again = {int(bad[1])} if bad else set[int]()
-                if not again or kinds.get(min(again)) == _TEXT:
+                if not again or kinds.get(min(again)) == _CODED_TEXT:
                     self._check_records(text, begin)
                     reason = str(error).splitlines()[0].rstrip(".")[:200]
                     message = f"{self.source} cannot be read as a table: {reason}."
                     raise DataError(message) from None
             else:
-                numeric = [j for j, kind in kinds.items() if kind == _FLOAT]
+                numeric = [j for j, kind in kinds.items() if kind == _FLOAT_TYPE]
                 again = {j for j in numeric if _is_doubtful(table.column(str(j)), text)}
                 if not again:
                     return table
-                self._kinds |= dict.fromkeys(again, _TEXT)
-            kinds |= dict.fromkeys(again, _TEXT)
+                self._kinds |= dict.fromkeys(again, _CODED_TEXT)
+            kinds |= dict.fromkeys(again, _CODED_TEXT)
 
     def _by_arrow(self, text: bytes, kinds: dict[int, Any]) -> Any:
         """Return the columns of a text by pyarrow; pa.ArrowInvalid if a field is not of a kind."""
@@ -256,7 +265,7 @@ class CsvTable(TableReader):
                 )
         if not first_row:
             self.notes.append(
-                "the first column has no name: it is taken for the rows' names, not a feature"
+                "the first column has no name: it is taken for names of rows and is not a feature"
             )
 
     def _check_records(self, text: bytes, begin: Position) -> None:
@@ -270,20 +279,22 @@ class CsvTable(TableReader):
                 )
 
     def _is_number_or_truth(self, text: str) -> bool:
-        return not is_missing(text) and (is_number_text(text, self.decimal) or is_truth(text))
+        return not is_missing_text(text) and (is_number_text(text, self.decimal) or is_truth(text))
 
 
 def _is_doubtful(cells: Any, text: bytes) -> bool:
     """Return whether a column of numbers must be read as text to judge its numbers.
 
-    Such numbers may be integers that float64 rounds, infinite, "nan(1)", or not 0 but rounded to 0.
+    This is so if a number is 2**53 or more, which may be a rounded integer; if it is infinite or
+    NaN, which pyarrow also reads from "nan(1)"; and if it is 0, in a text that has numbers so small
+    that they are rounded to 0.
     """
     values, missing = to_numpy(cells)
     if missing.any():
         values = values[~missing]
     if not len(values):
         return False
-    low, high = float(values.min()), float(values.max())  # NaN if one of them is
+    low, high = float(values.min()), float(values.max())  # NaN if some value is NaN
     if not (low > -MAX_EXACT and high < MAX_EXACT):
         return True
     if not low <= 0.0 <= high or values.all():

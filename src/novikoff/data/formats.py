@@ -15,7 +15,7 @@ from novikoff.errors import DataError
 Family: TypeAlias = Literal["table", "matrix", "named"]
 
 
-class Format(NamedTuple):
+class FileFormat(NamedTuple):
     """A format: module and class of its reader, family, ends of file names, and first bytes.
 
     A text format has no first bytes (``magics``).
@@ -28,20 +28,20 @@ class Format(NamedTuple):
 
 
 # A new format is a line here, and a `novikoff.data.reader.Reader`.
-FORMATS = {
-    "csv": Format("csv.CsvTable", "table", (".csv",)),
-    "tsv": Format("csv.CsvTable", "table", (".tsv", ".tab")),
-    "parquet": Format("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
-    "arrow": Format(
+FILE_FORMATS = {
+    "csv": FileFormat("csv.CsvTable", "table", (".csv",)),
+    "tsv": FileFormat("csv.CsvTable", "table", (".tsv", ".tab")),
+    "parquet": FileFormat("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
+    "arrow": FileFormat(
         "arrow_files.ArrowTable",
         "table",
         (".arrow", ".arrows", ".ipc", ".feather"),
         (b"ARROW1", b"\xff\xff\xff\xff"),
     ),
-    "npy": Format("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
-    "npz": Format("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
-    "svmlight": Format("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
-    "jsonl": Format("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
+    "npy": FileFormat("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
+    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
+    "svmlight": FileFormat("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
+    "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
 }
 
 _FOREIGN = {
@@ -64,7 +64,7 @@ def find_format(name: str, head: bytes) -> str:
     """Return the format by a file's name, without .gz at its end, or else by its first bytes."""
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
+    by_name = next((name for name, known in FILE_FORMATS.items() if suffix in known.suffixes), None)
     by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
     if suffix != ".json" and _JSON_LINE.match(head):  # a .json file is usually a single value
         by_content = "jsonl"
@@ -73,7 +73,9 @@ def find_format(name: str, head: bytes) -> str:
 
 def find_magic(head: bytes) -> str | None:
     """Return the binary format that begins with these bytes, or None."""
-    return next((name for name, known in FORMATS.items() if head.startswith(known.magics)), None)
+    return next(
+        (name for name, known in FILE_FORMATS.items() if head.startswith(known.magics)), None
+    )
 
 
 def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
@@ -88,7 +90,7 @@ def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
             what = "is an Excel workbook: save it as CSV"
         elif not any(name.endswith(".npy") for name in names):
             what = "is a zip archive: unpack it"
-    elif not FORMATS[format].magics:
+    elif not FILE_FORMATS[format].magics:
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         if _WEB_PAGE.match(start):
             what = "is a web page, not a file of data"

@@ -21,7 +21,7 @@ import numpy as np
 from novikoff.data.columns import LABEL_NAMES, check_unique, numbered
 from novikoff.data.dataset import Position
 from novikoff.data.messages import quoted
-from novikoff.data.numbers import BLANKS, is_missing, is_number_text, is_truth
+from novikoff.data.numbers import BLANKS, is_missing_text, is_number_text, is_truth
 from novikoff.data.reader import Request
 from novikoff.data.source import SNIFFED_LINES, Source
 from novikoff.data.text import check_encoding, check_text, count_lines, end_of_lines
@@ -235,7 +235,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     """
     first, *others = rows
     values = [is_number_text(text, decimal) or is_truth(text) for text in first]
-    gaps = [is_missing(text) for text in first]
+    gaps = [is_missing_text(text) for text in first]
     named = [j for j, text in enumerate(first) if not (values[j] or gaps[j])]
     if any(_values_below(others, j, decimal) for j in named):
         return True, None
@@ -251,7 +251,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
 
 def _values_below(rows: Sequence[Sequence[str]], column: int, decimal: str) -> bool:
     """Return whether all values of a column are numbers, or all of them are true or false."""
-    texts = [row[column] for row in rows if column < len(row) and not is_missing(row[column])]
+    texts = [row[column] for row in rows if column < len(row) and not is_missing_text(row[column])]
     numbers = all(is_number_text(text, decimal) for text in texts)
     return bool(texts) and (numbers or all(is_truth(text) for text in texts))
 

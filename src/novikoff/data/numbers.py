@@ -32,7 +32,7 @@ _NUMBER_TEXT = re.compile(
 _NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
 
 
-def is_missing(text: str) -> bool:
+def is_missing_text(text: str) -> bool:
     """Return whether a field is a word for a missing value, such as "?" or "NA"."""
     return text.strip(BLANKS) in _MISSING
 

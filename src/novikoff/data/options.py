@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from novikoff.data.formats import FORMATS
+from novikoff.data.formats import FILE_FORMATS
 from novikoff.data.messages import quoted
 from novikoff.errors import DataError
 
@@ -65,8 +65,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         mark = "," if self.delimiter is None else self.delimiter
-        if self.format is not None and self.format not in FORMATS:
-            known = ", ".join(FORMATS)
+        if self.format is not None and self.format not in FILE_FORMATS:
+            known = ", ".join(FILE_FORMATS)
             raise DataError(f"The format {quoted(self.format)} is unknown; there are {known}.")
         if self.missing not in ("refuse", "drop", "mean"):
             raise DataError(

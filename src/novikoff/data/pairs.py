@@ -27,7 +27,13 @@ from novikoff.data.columns import refuse_columns
 from novikoff.data.dataset import Piece, Position, csr
 from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
-from novikoff.data.numbers import inexact, is_exact_text, is_missing, is_number_text, parse_number
+from novikoff.data.numbers import (
+    inexact,
+    is_exact_text,
+    is_missing_text,
+    is_number_text,
+    parse_number,
+)
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Recipe
 from novikoff.data.source import SNIFFED_LINES, Source
@@ -140,11 +146,11 @@ class PairRows(Reader):
         named = self.features is not None
         what = self.what if named else "svmlight files"
         refuse_columns(self.source, request.options, what, self.allowed)
-        first = next((content for _, content, _ in lines_of(self._head())), b"1")
+        first = next((content for _, content, _ in content_lines(self._head())), b"1")
         self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._bare and not named else "label"
         self._queries, self._dropped = False, 0
-        self._lowest, self._highest = 1, -1  # of all indices so far
+        self._lowest, self._highest = 1, -1  # the least and the greatest index so far
 
     def is_named(self) -> bool:
         """Return whether the features of a new stream are names: they are not all numbers."""
@@ -192,7 +198,7 @@ class PairRows(Reader):
             has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
             with suppress(DataError, UnicodeDecodeError):
                 whole = self._pairs("", 0, parts[has_query:]) is not None
-                if whole and not ("," in key or is_missing(key) or _is_infinite_text(key)):
+                if whole and not ("," in key or is_missing_text(key) or _is_infinite_text(key)):
                     found.append(key)
         return found
 
@@ -267,7 +273,7 @@ class PairRows(Reader):
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
         """Return number, content and end of each line that is a row."""
-        return lines_of(text, line_offset)
+        return content_lines(text, line_offset)
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
         """Return the label and the pairs of a line."""
@@ -317,7 +323,7 @@ class PairRows(Reader):
         first = self.request.source.head.splitlines(keepends=True)[:SNIFFED_LINES]
         if self.request.skip_bad and any(map(is_named, first)):
             first = [line for line in first if is_named(line)]
-        return [content for _, content, _ in lines_of(b"".join(first))]
+        return [content for _, content, _ in content_lines(b"".join(first))]
 
     def _added_up(self, X: sp.csr_array, begin: Position, width: int) -> sp.csr_array:
         """Drop features without a column, and sum values that share a column."""
@@ -343,7 +349,7 @@ class PairRows(Reader):
         if wrong.any():
             at = int(np.argmax(wrong))
             row = int(np.searchsorted(X.indptr, at, side="right")) - 1
-            line = next(islice(lines_of(text, begin.line), row, None))[0]
+            line = next(islice(content_lines(text, begin.line), row, None))[0]
             what = f"more features than the model's {recipe.width:,}"
             if X.indices[at] < 0:
                 what = "the index 0, but the model counts indices from 1"
@@ -381,7 +387,7 @@ class PairRows(Reader):
             if b"," in label:
                 raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
             raise DataError(f"{where} has the label {_shown(label)}, which is not a number.")
-        missing = is_missing(text)
+        missing = is_missing_text(text)
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or _is_infinite_text(text):
             raise DataError(f"{where} has the label {text}.")
@@ -430,7 +436,7 @@ class PairRows(Reader):
         return key.decode(), float(value)
 
 
-def lines_of(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
+def content_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
     """Return number, content without comment, and end of each line that has content."""
     end = 0
     for at, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
@@ -449,7 +455,7 @@ def may_be_pairs(source: Source, *, named: bool) -> bool:
     """Return whether the first line may be a row of pairs; with names, a label alone may be."""
     if source.format not in ("svmlight", "csv"):
         return False
-    parts = next((content.split() for _, content, _ in lines_of(source.head)), [b":"])
+    parts = next((content.split() for _, content, _ in content_lines(source.head)), [b":"])
     return b":" in parts[-1] or (named and len(parts) == 1 and b"," not in parts[0])
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.data.dataset import Dataset, csr, take_rows
-from novikoff.data.formats import FORMATS
+from novikoff.data.formats import FILE_FORMATS
 from novikoff.data.labels import LabelArray, check_are_classes, labels_of
 from novikoff.data.messages import printable_name, quoted
 from novikoff.data.on_disk import (
@@ -152,7 +152,7 @@ def open_reader(
 def make_reader(request: Request) -> Reader:
     """Return the reader for the format of a source, and for the recipe of a model, if any."""
     source, known = request.source, request.recipe or request.so_far
-    family = FORMATS[source.format].family
+    family = FILE_FORMATS[source.format].family
     csv = source.format == "csv"
     # Text without a known name may be rows of pairs such as "spam offer:1" instead of CSV.
     if known is None:
@@ -176,7 +176,7 @@ def make_reader(request: Request) -> Reader:
             f"{source.name} is {forms.get(family, 'rows of named values')}, but the model was "
             f"trained on {forms[known.family]}."
         )
-    module, name = FORMATS[source.format].reader.split(".")
+    module, name = FILE_FORMATS[source.format].reader.split(".")
     kind = getattr(import_module(f"novikoff.data.{module}"), name)
     return cast("type[Reader]", kind)(request)
 
@@ -203,7 +203,7 @@ def join(
                     if n_rows and "rows" not in arrays:
                         arrays.append(rows=np.arange(1, n_rows + 1))
                     arrays.append(rows=piece.rows)
-                arrays.append(codes=codes, **_parts(piece.X))
+                arrays.append(codes=codes, **_arrays_of(piece.X))
             n_rows += len(piece)
             if piece.ids is not None:
                 ids = ids or []
@@ -262,7 +262,7 @@ def _classes(reader: Reader, keys: Sequence[Hashable]) -> tuple[LabelArray, npt.
     return cast(LabelArray, classes), order
 
 
-def _parts(X: Any) -> dict[str, Any]:
+def _arrays_of(X: Any) -> dict[str, Any]:
     """Return the arrays of which rows of features consist."""
     if isinstance(X, np.ndarray):
         return {"X": X}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from novikoff.data.dataset import Piece, Position
-from novikoff.data.formats import FORMATS
+from novikoff.data.formats import FILE_FORMATS
 from novikoff.data.labels import KINDS, LabelReader
 from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.reader import Reader, Request
@@ -52,7 +52,7 @@ class RowStream:
         self.repeatable, self.start = self._source.regular, reader.start
         self.position = at or self.start
         self.skips = reader.request.skip_bad
-        self._resumable, self._text = resumable, not FORMATS[self._source.format].magics
+        self._resumable, self._text = resumable, not FILE_FORMATS[self._source.format].magics
         self._stamp = self._source.stamp
         # The hash of the bytes before the last piece that was given, and this piece.
         head = self._source.head[: self.start.offset]
@@ -328,7 +328,7 @@ def open_stream(
             option, more = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
             what = f"{option} needs all rows at once, which a stream does not have"
             raise DataError(f"{source.name}: {what}{more}.")
-        if FORMATS[source.format].magics:
+        if FILE_FORMATS[source.format].magics:
             _check_binary(source, options)
         request = Request(source, reading, stream=options)
         if state is None:
@@ -355,7 +355,7 @@ def open_stream(
 def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader:
     """Return a reader that continues with the decisions of an earlier stream."""
     source, kind = request.source, state["labels"]
-    if FORMATS[source.format].magics:
+    if FILE_FORMATS[source.format].magics:
         reader = make_reader(request)
     else:
         if min(at) < 0:

@@ -33,7 +33,7 @@ from novikoff.data.dataset import Piece, Position
 from novikoff.data.labels import LabelForm, recode
 from novikoff.data.messages import argument, listed, place, quoted, repeated
 from novikoff.data.missing import MissingValues, Truths
-from novikoff.data.numbers import are_exact, is_exact_text, is_missing, refuse_inexact
+from novikoff.data.numbers import are_exact, is_exact_text, is_missing_text, refuse_inexact
 from novikoff.data.reader import Reader, Request
 from novikoff.data.recipe import Column, Recipe
 from novikoff.errors import DataError
@@ -351,7 +351,7 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     coded = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
     values: list[str] = coded.dictionary.to_pylist()
     codes, missing = to_numpy(coded.indices)
-    kept = sorted(value for value in values if not (raw and is_missing(value)))
+    kept = sorted(value for value in values if not (raw and is_missing_text(value)))
     order = {value: code for code, value in enumerate(kept)}
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
     return table[np.where(missing, -1, codes)], kept

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from novikoff.data.messages import quoted
-from novikoff.data.numbers import is_missing
+from novikoff.data.numbers import is_missing_text
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import ModelBuilder, SystemFile
@@ -115,4 +115,4 @@ def _are_names(heading: str, cells: Sequence[str]) -> bool:
     """Whether the first column names the rows; 1O and NaN are wrong numbers, not names."""
     if heading.lower() in NAME_COLUMNS:
         return True
-    return not any(cell[:1] in "+-.0123456789" or is_missing(cell) for cell in cells)
+    return not any(cell[:1] in "+-.0123456789" or is_missing_text(cell) for cell in cells)
