@@ -43,7 +43,7 @@ _NAMES = {
     "SecondOrderPerceptron": "learners.stateful",
     "Solution": "systems.solution",
     "SystemCertificate": "proofs.system_certificate",
-    "Verdict": "geometry.separability",
+    "Verdict": "geometry.verdict",
     "conflicts": "systems.conflicts",
     "export_onnx": "formats.onnx",
     "herd": "theory.herding",

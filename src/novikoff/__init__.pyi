@@ -13,9 +13,9 @@ from novikoff.errors import NotSeparableError as NotSeparableError
 from novikoff.errors import NovikoffError as NovikoffError
 from novikoff.formats.onnx import export_onnx as export_onnx
 from novikoff.geometry.margin import Interval as Interval
-from novikoff.geometry.separability import Verdict as Verdict
 from novikoff.geometry.separability import separate as separate
 from novikoff.geometry.separability import separate_classes as separate_classes
+from novikoff.geometry.verdict import Verdict as Verdict
 from novikoff.learners.kernel import Forgetron as Forgetron
 from novikoff.learners.kernel import KernelPerceptron as KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin as MaxMargin

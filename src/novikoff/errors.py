@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.proofs.certificate import Certificate
 
 

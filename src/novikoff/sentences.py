@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 

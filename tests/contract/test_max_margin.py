@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import novikoff as nv
-from novikoff.geometry.separability import Verdict
+from novikoff.geometry.verdict import Verdict
 from tests.contract.checks import failed_checks
 
 CONFIGURATIONS = [nv.MaxMargin(), nv.MaxMargin("padded", multi_class="ovo")]

@@ -33,7 +33,8 @@ from novikoff.core.stops import Limits
 from novikoff.core.training import train_rule
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Verdict, find_verdict
+from novikoff.geometry.separability import find_verdict
+from novikoff.geometry.verdict import Verdict
 from novikoff.proofs import exact
 from novikoff.proofs.digest import MatrixDigest
 from tests.cases import STORAGES, csr, planted

@@ -18,7 +18,7 @@ import novikoff as nv
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
 from novikoff.geometry.passes import prove_signs
-from novikoff.geometry.separability import Verdict
+from novikoff.geometry.verdict import Verdict
 from tests.cases import Signs, csr
 from tests.separability_oracle import decide, inner, signed_rows, squared_distance
 

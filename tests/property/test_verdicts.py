@@ -17,7 +17,8 @@ import pytest
 import novikoff as nv
 from novikoff.core.rows import Vector
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Goal, Verdict
+from novikoff.geometry.verdict import Verdict
+from novikoff.geometry.verdict_search import Goal
 from tests.cases import Signs, csr
 from tests.separability_oracle import Point, Truth, decide, inner, signed_rows, squared_distance
 

@@ -31,7 +31,7 @@ from novikoff.proofs.error_bound import ErrorBound, add_up
 if TYPE_CHECKING:
     from novikoff.cluster.rows import ClusterRows
     from novikoff.core.class_labels import Label
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.proofs.certificate import Certificate
 
 # Rows are counted in blocks of about this many scores, and of at least this many rows.

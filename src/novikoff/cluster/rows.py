@@ -32,12 +32,8 @@ from novikoff.core.stops import Limits
 from novikoff.data.options import ReadOptions
 from novikoff.data.recipe import Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError
-from novikoff.geometry.separability import (
-    Verdict,
-    choose_sides,
-    make_verdict,
-    with_undecided_reason,
-)
+from novikoff.geometry.separability import choose_sides
+from novikoff.geometry.verdict import Verdict, make_verdict, with_undecided_reason
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
 from novikoff.geometry.visits import ExactSigns, in_row_order
 from novikoff.proofs import exact

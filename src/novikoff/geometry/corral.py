@@ -1,24 +1,40 @@
-"""Non-negative least squares by an active set: the engine of the verdict.
+"""The point of a convex hull or cone nearest to a given point: the engine of the verdict (C4).
 
-Wanted: u ≥ 0 that minimises ‖b − Σ u_j g_j‖ over given vectors g_j, the rows of G.
+Objective
+    Minimise ‖b − Σ u_j·g_j‖ over u ≥ 0, for vectors g_j that are made from the rows a_j.
+Input
+    Two objectives are used. With g_j = (1, a_j) and b = (1, 0, …, 0), the residual is a multiple of
+    (‖z‖², −z), where z is the point of the convex hull of the rows nearest to the origin. If z is
+    not 0, it separates all rows with the largest margin; else u is a contradiction (Gordan). With
+    g_j = (0, a_j) and b = (0, −Σ a_i), the question is whether −Σ a_i is in the cone of the rows
+    (Stiemke).
+Output
+    An `Iterate` after each pass over all rows: the multipliers λ on a few rows, the direction w,
+    and the proof if w separates all rows.
 
-Two questions are asked of it. With g_j = (1, a_j) and b = (1, 0, …, 0) the residual is,
-up to scale, (‖z‖², −z), where z is the point of the convex hull of the a_j nearest to the
-origin: this is Wolfe's algorithm for it. With g_j = (0, a_j) and b = (0, −Σ a_i) it asks
-whether −Σ a_i lies in the cone of the rows (Stiemke).
+Only a few rows have λ > 0. `minimise` repeats three steps:
 
-The vectors in use, the *corral*, are linearly independent and kept as Q·R with orthonormal Q,
-which rotations update as they join and leave; b is projected on them without ever squaring their
-condition number.
+1. Minimise the objective over a *working set* of rows, in memory (`pivot`).
+2. Find the most violated rows in a pass over all rows: the least ⟨a_i, z⟩.
+3. If no row is violated, the solution is optimal for all rows. Else add these rows to the working
+   set.
 
-References: P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976);
-C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
+Step 1 is non-negative least squares by an active set, which for the first objective is Wolfe's
+algorithm. The vectors with u_j > 0, the *corral*, are linearly independent. They are kept as Q·R
+with orthonormal Q, which rotations update when a vector joins or leaves. So b is projected on them
+without squaring their condition number.
+
+References
+----------
+P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976). C. Lawson and
+R. Hanson, Solving Least Squares Problems (1974), chapter 23.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -29,46 +45,269 @@ from scipy.linalg import qr, qr_delete
 from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import check_time
+from novikoff.geometry.passes import OutOfTimeError, Passes, check_time
+from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
+from novikoff.geometry.visits import Mask, MostViolated, RowSet
+from novikoff.proofs import exact
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# A residual below this share of b is zero, but for rounding.
+# A residual below this share of ‖b‖ is zero up to rounding.
 _ZERO_SHARE: Final = 4e-15
-# A vector depends on the members if less than this share of it is new.
+# A vector depends on the members if less than this share of it is orthogonal to them.
 _NEW_SHARE: Final = 1e-13
-# Products of more entries are shared by BLAS among cores, which may be busy.
+# BLAS shares products of more entries among cores, which may be busy.
 _ONE_CORE_ENTRIES: Final = 1 << 15
-# Vectors join together if at least this share of each is new; this many between looks at the clock.
+# Vectors join together if at least this share of each is orthogonal to the members.
 _CLEARLY_NEW_SHARE: Final = 1e-4
+# The number of vectors that join between two looks at the clock.
 _MEMBERS_PER_LOOK: Final = 256
-# How often all rows of weight ≤ 0 leave together, each time with factors from scratch.
+# The number of times that all rows with multiplier ≤ 0 leave together, with new factors each time.
 _MAX_ROUNDS: Final = 8
-# Members for which there is room at once.
+# The number of members for which memory is reserved at first.
 _MIN_CAPACITY: Final = 32
-# Pivots between two looks at the clock.
+# The number of pivots between two looks at the clock.
 _PIVOTS_PER_LOOK: Final = 16
-
-
-# A row of the working set and −1, or two rows whose sum is meant.
-Member: TypeAlias = tuple[int, int]
+# The largest number of entries in the factors of a corral.
+_MAX_FACTOR_ENTRIES: Final = 1 << 27
+# If there are no more rows than columns, the first working set has all rows, up to this many
+# entries.
+_MAX_ENTRIES_AT_ONCE: Final = 1 << 24
+# A larger working set with few rows is rotated into the space that its rows span.
+_MIN_ROTATED_ENTRIES: Final = 1 << 20
+# A corral may always have this many rows, and this many rows may always join a working set.
+_MIN_ROWS: Final = 64
 
 
 class Ending(Enum):
-    """How a search ended."""
+    """Why a search ended."""
 
-    OPTIMAL = "no row would improve the answer"
-    FITTED = "the residual is zero, but for rounding"
+    OPTIMAL = "no row would improve the solution"
+    FITTED = "the residual is zero up to rounding"
     STALLED = "rounding forbids further progress"
-    WATCHED = "the watcher has seen enough"
+    WATCHED = "the watcher stopped the search"
     LIMITED = "a limit was reached"
 
 
+@dataclass(frozen=True)
+class Objective:
+    """The objective ‖b − Σ u_j·g_j‖ with g_j = (lift, a_j), the rows a_j as in a `View`.
+
+    If ``pairs``, the vectors are the sums g_i + g_j of a positive and a negative row: the points of
+    the difference of two hulls. ``within`` is the set of rows that may be used, by default all. On
+    the rows ``free``, u may have any sign.
+    """
+
+    view: View
+    b: Vector
+    lift: float
+    pairs: bool = False
+    within: RowSet | None = None
+    free: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+@dataclass
+class Iterate:
+    """The state of a search after a pass over all rows, in terms of the original rows."""
+
+    rows: Indices
+    multipliers: Vector  # λ > 0 on the rows
+    w: Vector  # the direction: the nearest point, or minus the residual
+    seen: MostViolated  # the most violated rows, or the proof that w separates all rows
+    ending: Ending | None  # None while the search continues
+    working: Indices
+    vertices: tuple[Indices, Indices, Vector]  # the corral: rows, their partners or −1, and u
+    plain: bool  # whether the rows are not scaled, so that the margin is that of the rows
+
+
+# A function that is called with each iterate, and returns whether to stop.
+Watcher: TypeAlias = Callable[[Iterate], bool]
+
+
+def nearest_point(view: View, pairs: bool = False, within: RowSet | None = None) -> Objective:
+    """Return the objective whose solution is the point of the convex hull nearest to the origin.
+
+    If ``pairs``, it is the point of P − Q for the convex hulls P and Q of the two classes.
+    """
+    b = np.zeros(view.passes.p + 1)
+    b[0] = 1.0
+    return Objective(view, b, 0.5 if pairs else 1.0, pairs, within)
+
+
+def minimise(
+    objective: Objective, start: Indices, tol: float, limits: Limits, watch: Watcher
+) -> Iterate:
+    """Minimise an objective over all rows; the first working set contains ``start``.
+
+    The search ends when ⟨g_i, r⟩ ≤ tol·‖r‖² for all rows, where r is the residual. For the nearest
+    point z this means ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
+    OutOfTimeError if a limit is reached before the first iterate.
+    """
+    passes = objective.view.passes
+    batch, most = batch_of(passes), capacity(passes)
+    working = np.union1d(start, objective.free)
+    found: Iterate | None = None
+    while True:
+        try:
+            corral = _make_corral(objective, working, most, found, limits)
+            ending = pivot(corral, tol / 8.0, limits)
+            found = _after_pass(objective, corral, working, batch, tol, limits)
+        except OutOfTimeError:
+            if found is None:
+                raise
+            ending = Ending.LIMITED
+        found.ending = ending
+        if ending is Ending.LIMITED:
+            return found
+        enough = watch(found)
+        if ending is Ending.FITTED:
+            return found
+        if enough:
+            found.ending = Ending.WATCHED
+            return found
+        violated = np.setdiff1d(found.seen.rows, working)
+        full = ending is Ending.STALLED and len(corral.members) == most < len(objective.b)
+        if len(violated) == 0 or full:
+            return found
+        working = _next_working_set(objective, corral, found, violated, 4 * batch)
+
+
+def _make_corral(
+    objective: Objective, working: Indices, most: int, before: Iterate | None, limits: Limits
+) -> Corral:
+    """Make the corral of a working set, with the members of the iterate before.
+
+    The first corral has all rows of the working set, or the free rows only if the rows are more
+    than the columns and thus linearly dependent.
+    """
+    b = objective.b
+    vectors = objective.view.gather(working, objective.lift)
+    frame = None
+    # Few rows span a small space, in which the vectors have short coordinates.
+    if len(b) > 2 * len(working) and len(b) * len(working) > _MIN_ROTATED_ENTRIES:
+        rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        with one_blas_thread():
+            frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
+        vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()
+    free = objective.free
+    members: list[Member] = [(i, -1) for i in np.searchsorted(working, free).tolist()]
+    if before is not None:
+        first, second, _ = before.vertices
+        bound = ~np.isin(first, free)
+        partners = np.where(second >= 0, np.searchsorted(working, second), -1)[bound].tolist()
+        members += zip(np.searchsorted(working, first[bound]).tolist(), partners, strict=True)
+    few = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
+    begin = None if before is None and few else members
+    sides = objective.view.passes.fetch(working).signs if objective.pairs else None
+    return Corral(b, most, WorkingSet(vectors, sides), begin, len(free), frame, limits)
+
+
+def _after_pass(
+    objective: Objective, corral: Corral, working: Indices, batch: int, tol: float, limits: Limits
+) -> Iterate:
+    """The solution on the working set in terms of the original rows, after a pass over all rows."""
+    view = objective.view
+    first, second = np.array(corral.members, dtype=np.int64).reshape(-1, 2).T
+    multipliers = corral.row_multipliers()
+    used = np.flatnonzero(multipliers)
+    rows = working[used]
+    lengths = 1.0 if view.lengths is None else view.lengths_of(view.passes.fetch(rows), rows)
+    v = -corral.full_residual[1:]
+    aim, w = view.aim(v), view.weights(v)
+    visit = MostViolated(
+        aim=aim,
+        w=exact.floats(w) if np.isfinite(w).all() else None,
+        doubt=view.passes.doubt(aim, view.radius),
+        most=batch,
+        levels=_levels(objective, corral, working, tol),
+        centre=view.centre,
+        lengths=view.lengths,
+        within=objective.within,
+        by_side=objective.pairs,
+    )
+    return Iterate(
+        rows=rows,
+        multipliers=multipliers[used] / lengths,
+        w=w,
+        seen=view.passes.over(visit, limits),
+        ending=None,
+        working=working,
+        vertices=(working[first], np.where(second >= 0, working[second], -1), corral.u),
+        plain=view.plain,
+    )
+
+
+def _levels(
+    objective: Objective, corral: Corral, working: Indices, tol: float
+) -> tuple[float, float]:
+    """The levels below which a row would improve the solution: ⟨g, r⟩ > tol/4·‖r‖²."""
+    r = corral.full_residual
+    level = objective.lift * float(r[0]) - tol / 4.0 * float(r @ r)
+    if not objective.pairs:
+        return level, level
+    levels = [level, level]  # each hull has its own level, that of its members
+    for k, members in enumerate(zip(*corral.members, strict=True)):
+        prices = inner_products(objective.view.gather(working[list(members)], objective.lift), r)
+        levels[k] -= float(prices.max())
+    return levels[0], levels[1]
+
+
+def _next_working_set(
+    objective: Objective, corral: Corral, found: Iterate, violated: Indices, most: int
+) -> Indices:
+    """The members, the violated rows, and up to ``most`` other rows of the working set."""
+    members = np.union1d(found.rows, objective.free)
+    others = np.setdiff1d(found.working, members)
+    if len(others) > most:
+        prices = inner_products(objective.view.gather(others), corral.full_residual[1:])
+        others = others[np.lexsort((others, -prices))[:most]]
+    return np.sort(np.concatenate([members, others, violated]))
+
+
+def start_rows(view: View, within: Mask | None = None) -> Indices:
+    """Return the first working set: all rows if they are few, else some rows of a sample.
+
+    These are the rows with the least product with the mean of the sample.
+    """
+    passes = view.passes
+    rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
+    if len(rows) <= passes.p and len(rows) * passes.p <= _MAX_ENTRIES_AT_ONCE:
+        return rows
+    rows = rows[:: max(1, len(rows) // sample_size(passes))]
+    G = view.gather(rows)
+    mean = np.asarray(G.mean(axis=0)).ravel()
+    order = np.lexsort((rows, inner_products(G, mean)))[: batch_of(passes)]
+    return np.sort(rows[order])
+
+
+def affordable(passes: Passes) -> bool:
+    """Whether a corral may become as large as the problem can require."""
+    return capacity(passes) >= min(passes.p + 1, passes.n)
+
+
+def batch_of(passes: Passes) -> int:
+    """Return how many rows join a working set at a time: a fifth of the most that it contains."""
+    return max(_MIN_ROWS, min(2 * passes.p, MAX_DENSE_ENTRIES // (5 * (passes.p + 1))))
+
+
+def capacity(passes: Passes) -> int:
+    """Return the largest number of rows in a corral: most·(most + q) entries are allowed."""
+    q = passes.p + 1
+    most = (math.isqrt(q * q + 4 * _MAX_FACTOR_ENTRIES) - q) // 2
+    return min(q, passes.n, max(_MIN_ROWS, most))
+
+
+# The corral: least squares on the working set, in memory.
+
+# A row of the working set and −1, or two rows whose vectors are added.
+Member: TypeAlias = tuple[int, int]
+
+
 class WorkingSet:
-    """Vectors to choose from: the rows of G, or the sums of one row of each side."""
+    """The vectors of a working set: the rows of G, or the sums of a row of each side."""
 
     def __init__(self, G: Vector | sp.csr_array, sides: npt.NDArray[np.int8] | None) -> None:
         self.G, self.pairs = G, sides is not None
@@ -76,7 +315,7 @@ class WorkingSet:
             self.positive, self.negative = np.flatnonzero(sides > 0), np.flatnonzero(sides < 0)
 
     def vector(self, i: int, j: int = -1) -> Vector:
-        """g_i, or g_i + g_j."""
+        """Return g_i, or g_i + g_j if j is not negative."""
         if isinstance(self.G, np.ndarray):
             return np.array(self.G[i]) if j < 0 else np.asarray(self.G[i] + self.G[j])
         v = np.zeros(self.G.shape[1])
@@ -86,18 +325,18 @@ class WorkingSet:
                 v[self.G.indices[stretch]] += self.G.data[stretch]
         return v
 
-    def vertices(self, weights: Vector) -> list[Member]:
-        """The rows of positive weight, or so many pairs of them, fewer by one, that have it.
+    def vertices(self, multipliers: Vector) -> list[Member]:
+        """Return the rows with positive multipliers, or pairs of rows that have these multipliers.
 
-        Pairs go through the rows of both sides as weights add up (the north-west corner rule).
+        There is one pair fewer than rows. The north-west corner rule chooses the pairs.
         """
-        used = weights > 0.0
+        used = multipliers > 0.0
         if not self.pairs:
             return [(i, -1) for i in np.flatnonzero(used).tolist()]
         sides = [side[used[side]].tolist() for side in (self.positive, self.negative)]
         if not (sides[0] and sides[1]):
             return []
-        ends = [np.cumsum(weights[side]) / weights[side].sum() for side in sides]
+        ends = [np.cumsum(multipliers[side]) / multipliers[side].sum() for side in sides]
         i = j = 0
         pairs = [(sides[0][i], sides[1][j])]
         while i + j < len(sides[0]) + len(sides[1]) - 2:
@@ -107,7 +346,7 @@ class WorkingSet:
         return pairs
 
     def most_acute(self, r: Vector, barred: npt.NDArray[np.bool_]) -> tuple[int, int, float]:
-        """The vector with the largest ⟨g, r⟩, and that value; −∞ where there is none."""
+        """Return the vector with the largest ⟨g, r⟩, and this product; −∞ if there is none."""
         prices = inner_products(self.G, r)
         prices[barred] = -np.inf
         if not self.pairs:
@@ -121,15 +360,15 @@ class WorkingSet:
 
 
 class Corral:
-    """The vectors in use and their factors.
+    """The vectors with u_j > 0, the members, and their factors Q·R.
 
-    A member (i, j) is the row i of the working set, or the sum of rows i and j where j is not
-    negative: a vertex of the difference of two hulls. ``u`` are the coefficients, positive;
-    ``most`` is how many there may be. Of the members to begin with, those with u ≤ 0 leave, but
-    for the first ``free``: these never leave, and their coefficients may have any sign. Where no
-    members are given, all rows of the working set begin, and rows without weight leave together.
-    Vectors and b may be given by their coordinates in a ``frame`` of orthonormal columns.
-    OutOfTimeError where a limit is reached before the first members have joined.
+    A member (i, j) is row i of the working set, or, if j is not negative, the sum of the rows i and
+    j: a vertex of the difference of two hulls. There are at most ``most`` members. Initial members
+    with u ≤ 0 leave, except for the first ``free`` members: these never leave, and their u may have
+    any sign. If ``members`` is None, all rows of the working set join first, and then all rows with
+    multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in a basis,
+    ``frame`` has this orthonormal basis as columns. OutOfTimeError if a limit is reached before the
+    first members joined.
     """
 
     def __init__(
@@ -143,7 +382,7 @@ class Corral:
         limits: Limits | None = None,
     ) -> None:
         self.b, self.most, self.working, self._frame = b, min(most, len(b)), working, frame
-        self._Q = np.empty((len(b), self.most), order="F")  # room for all: the first are in use
+        self._Q = np.empty((len(b), self.most), order="F")  # the first columns are in use
         self._R: Vector
         self.members: list[Member]
         self.free: int
@@ -158,23 +397,25 @@ class Corral:
         self._refresh()
 
     def _begin_with_all(self, limits: Limits) -> None:
-        """Begin with all rows; those of weight ≤ 0 leave, all at once, a few times over.
+        """Let all rows join; then all rows with multiplier ≤ 0 leave together, a few times.
 
-        The weights of pairs need not be positive where those of their rows are: then the same
-        weights are given to other pairs.
+        The u of a pair may be negative although the multipliers of its rows are positive. Then
+        other pairs with the same multipliers of rows are tried.
         """
-        weights, before = np.ones(self.working.G.shape[0]), -1
+        multipliers, before = np.ones(self.working.G.shape[0]), -1
         for _ in range(_MAX_ROUNDS):
-            self._begin(self.working.vertices(weights), 0, limits)
-            rows = int(np.count_nonzero(weights))
+            self._begin(self.working.vertices(multipliers), 0, limits)
+            rows = int(np.count_nonzero(multipliers))
             if self.u.min(initial=1.0) > 0.0 or rows == before:
                 return
-            weights, before = np.maximum(self.row_multipliers(), 0.0), rows
+            multipliers, before = np.maximum(self.row_multipliers(), 0.0), rows
 
     def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
-        """Begin with members, but for those that depend on others before them."""
+        """Let members join, except for those that depend on the members before them."""
         self.members, self.free, self.u = [], 0, np.empty(0)
-        self._R = np.eye(min(_MIN_CAPACITY, self.most), order="F")  # ones beyond the members
+        self._R = np.eye(
+            min(_MIN_CAPACITY, self.most), order="F"
+        )  # beyond the members, the unit matrix
         for first in range(0, len(members), _MEMBERS_PER_LOOK):
             check_time(limits)
             some = members[first : first + _MEMBERS_PER_LOOK]
@@ -188,23 +429,23 @@ class Corral:
         self.u = self._unconstrained()
 
     def row_multipliers(self) -> Vector:
-        """The sum of u over the members that a row is part of, for each row."""
+        """Return the sum of u over the members that contain a row, for each row."""
         first, second = np.array(self.members, dtype=np.int64).reshape(-1, 2).T
         paired = second >= 0
         rows, u = np.append(first, second[paired]), np.append(self.u, self.u[paired])
         return np.bincount(rows, u, minlength=self.working.G.shape[0]).astype(np.float64)
 
     def admit(self, i: int, j: int) -> bool:
-        """Let a vector join and others leave, if that brings Σ u_j g_j nearer to b."""
+        """Let a vector join and others leave; return whether Σ u_j·g_j came nearer to b."""
         if not self._join(i, j):
             return False
         trial = self._unconstrained()
-        if not trial[-1] > 0.0:  # but for rounding it is
+        if not trial[-1] > 0.0:  # it is positive up to rounding
             self._leave(len(self.members) - 1)
             return False
         before = float(self.residual @ self.residual)
         first = self.free
-        while not trial[first:].min(initial=1.0) > 0.0:  # on the way, some would turn negative
+        while not trial[first:].min(initial=1.0) > 0.0:  # stop where the first u becomes 0
             blocked = first + np.flatnonzero(trial[first:] <= 0.0)
             u = self.u[blocked]
             reach = np.where(u > 0.0, u / (u - trial[blocked]), 0.0)
@@ -222,7 +463,7 @@ class Corral:
         k = len(self.members)
         g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
-        for _ in range(2):  # twice is enough for orthogonality to the last bits
+        for _ in range(2):  # twice is enough: Gram-Schmidt with reorthogonalisation
             more = inner_products(self._basis, v)
             v, c = v - _combination(more, self._basis), c + more
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
@@ -257,7 +498,7 @@ class Corral:
         return True
 
     def _make_room(self, members: int) -> None:
-        """Let R have room for this many members."""
+        """Enlarge R for this many members."""
         k = len(self._R)
         if members > k:
             larger = np.eye(min(max(2 * k, members), self.most), order="F")
@@ -265,14 +506,14 @@ class Corral:
             self._R = larger
 
     def _leave(self, out: int) -> None:
-        """Take a member out."""
+        """Remove a member."""
         k = len(self.members)
         if k > 1:
             triangle = np.asfortranarray(self._R[:k, :k])
             Q, R = qr_delete(
                 self._Q[:, :k], triangle, out, which="col", overwrite_qr=True, check_finite=False
             )
-            if not np.may_share_memory(Q, self._Q):  # else it is in its place
+            if not np.may_share_memory(Q, self._Q):  # otherwise it was updated in place
                 self._Q[:, : k - 1] = Q[:, : k - 1]
             self._R[: k - 1, : k - 1] = R[: k - 1, : k - 1]
         self._R[:k, k - 1] = 0.0
@@ -282,44 +523,44 @@ class Corral:
 
     @property
     def full_residual(self) -> Vector:
-        """The residual outside the frame."""
+        """The residual in the coordinates of the rows."""
         return self.residual if self._frame is None else self._frame @ self.residual
 
     @property
     def _basis(self) -> Vector:
-        """The orthonormal vectors, one to a row."""
+        """The orthonormal vectors, as rows."""
         return self._Q[:, : len(self.members)].T
 
     def _unconstrained(self) -> Vector:
-        """The u that minimises ‖b − Σ u_j g_j‖, whatever its signs."""
+        """The u that minimises ‖b − Σ u_j·g_j‖ without the constraint u ≥ 0."""
         k, right = len(self.members), np.zeros((len(self._R), 1))
         right[:k, 0] = inner_products(self._basis, self.b)
         solution, failed = dtrtrs(self._R, right)
         return np.asarray(solution)[:k, 0] if failed == 0 else np.full(k, -1.0)
 
     def _refresh(self) -> None:
-        """The residual b − QQᵀb, cleaned once more of what is left along Q."""
+        """Compute the residual b − QQᵀb, projected twice for accuracy."""
         r = self.b - _combination(inner_products(self._basis, self.b), self._basis)
         self.residual = r - _combination(inner_products(self._basis, r), self._basis)
 
 
 def inner_products(G: Vector | sp.csr_array, r: Vector) -> Vector:
-    """⟨g, r⟩ for every row of G, on this core: large products of BLAS wait for all the others."""
+    """Return ⟨g, r⟩ for every row of G, on one core: BLAS would wait for all cores."""
     if isinstance(G, np.ndarray) and G.size > _ONE_CORE_ENTRIES:
         return np.asarray(np.vecdot(G, r))
     return np.asarray(G @ r)
 
 
 def _combination(c: Vector, G: Vector) -> Vector:
-    """Σ c_i g_i, likewise."""
+    """Return Σ c_i·g_i, on one core."""
     return np.asarray(np.einsum("i,ij->j", c, G) if G.size > _ONE_CORE_ENTRIES else c @ G)
 
 
 def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
-    """Let vectors join and leave the corral until none of the working set would improve the fit.
+    """Let vectors join and leave until no vector of the working set would improve the solution.
 
-    That is: until ⟨g, r⟩ ≤ tol·‖r‖² for all g, r the residual. Rows that rounding keeps from
-    improving the fit are barred until it improves.
+    That is, until ⟨g, r⟩ ≤ tol·‖r‖² for all vectors g and the residual r. Vectors that do not
+    improve the solution because of rounding are barred until it improves.
     """
     working = corral.working
     zero = _ZERO_SHARE * math.sqrt(float(corral.b @ corral.b))
@@ -338,7 +579,7 @@ def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
         i, j, price = working.most_acute(corral.residual, barred)
         if not price > tol * square:
             return Ending.STALLED if barred.any() else Ending.OPTIMAL
-        if len(corral.members) >= corral.most:  # it is full: nobody can join
+        if len(corral.members) >= corral.most:  # no vector can join
             return Ending.STALLED
         joined = corral.admit(i, j)
         if not (joined and float(corral.residual @ corral.residual) < best):

@@ -22,7 +22,7 @@ import numpy as np
 
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.min_norm import Objective, minimise, start_rows
+from novikoff.geometry.corral import Objective, minimise, start_rows
 from novikoff.geometry.passes import Passes, check_time
 from novikoff.geometry.rational import balance, project
 from novikoff.geometry.view import View

@@ -16,7 +16,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.proofs.certificate import GeometricMargin
 
 if TYPE_CHECKING:
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False)

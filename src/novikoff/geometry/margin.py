@@ -21,7 +21,7 @@ import numpy as np
 from novikoff.core.problem import Problem, products
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.min_norm import minimise, nearest_point
+from novikoff.geometry.corral import minimise, nearest_point
 from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.geometry.view import View
 from novikoff.geometry.visits import LeastProducts

@@ -27,9 +27,9 @@ from scipy.optimize import linprog
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.errors import CertificateError
+from novikoff.geometry.corral import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
-from novikoff.geometry.min_norm import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.dependence import Dependence

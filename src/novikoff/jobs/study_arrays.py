@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.descent import Basis
     from novikoff.geometry.fewest_mistakes import FoundRules
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.study_records import FoundRule
     from novikoff.proofs.digest import MatrixDigest
     from novikoff.proofs.error_bound import ErrorBound
@@ -108,7 +108,8 @@ class ArrayTask(StudyTask):
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
-        from novikoff.geometry.separability import VerdictData, find_verdict
+        from novikoff.geometry.separability import find_verdict
+        from novikoff.geometry.verdict import VerdictData
 
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)

@@ -29,7 +29,7 @@ from novikoff.jobs.study_records import (
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.study_records import FoundRule
 
 

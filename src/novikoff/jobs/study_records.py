@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from novikoff.cluster.pocket import CountedRule
     from novikoff.geometry.fewest_mistakes import FewestMistakes
     from novikoff.geometry.margin import Interval
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.proofs.certificate import Certificate, GeometricMargin
     from novikoff.proofs.error_bound import ErrorBound
 

@@ -23,7 +23,8 @@ from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
 from novikoff.geometry.largest_margin import LargestMargin, largest_margin
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.separability import Verdict, find_verdict
+from novikoff.geometry.separability import find_verdict
+from novikoff.geometry.verdict import Verdict
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import LinearLearner, linear, one_or_each
 from novikoff.learners.parameters import (

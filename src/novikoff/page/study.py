@@ -27,7 +27,8 @@ from novikoff.core.training import train_rule
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
-from novikoff.geometry.separability import Verdict, find_verdict
+from novikoff.geometry.separability import find_verdict
+from novikoff.geometry.verdict import Verdict
 from novikoff.neurons.network import Network
 from novikoff.page.question import Question, checked_box
 from novikoff.proofs.certificate import integer_mistake_bound

@@ -24,7 +24,7 @@ from novikoff.sentences import counted
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
     from novikoff.data import Dataset, Recipe
-    from novikoff.geometry.separability import Verdict
+    from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.estimate import Estimate
 
 SCHEMA_VERSION = 2

@@ -38,9 +38,8 @@ from scipy.linalg import lstsq
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.corral import Ending
+from novikoff.geometry.corral import Ending, Iterate, Objective, minimise, nearest_point, start_rows
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.min_norm import Iterate, Objective, minimise, nearest_point, start_rows
 from novikoff.geometry.rational import Projection, project
 from novikoff.geometry.view import View, balanced_view
 from novikoff.geometry.visits import Mask, RowSet

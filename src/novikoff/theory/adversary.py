@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from novikoff.core.class_labels import Label, plain_label
 from novikoff.core.rows import Signs, Vector
-from novikoff.geometry.separability import Verdict
+from novikoff.geometry.verdict import Verdict
 from novikoff.proofs import certificate, digest, exact
 from novikoff.proofs.certificate import Certificate
 

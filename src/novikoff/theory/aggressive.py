@@ -11,7 +11,8 @@ import numpy as np
 
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Signs, Vector
-from novikoff.geometry.separability import Verdict, separate
+from novikoff.geometry.separability import separate
+from novikoff.geometry.verdict import Verdict
 from novikoff.theory.run import run_from_zero
 
 StreamName: TypeAlias = Literal["doubling", "unbounded", "bounded"]

@@ -18,7 +18,8 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
-from novikoff.geometry.separability import Verdict, VerdictData, separate
+from novikoff.geometry.separability import separate
+from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.proofs import exact
 from novikoff.theory.rounding import float_above, plus_root_above, rational, square_norm
 from novikoff.theory.run import run_from_zero

@@ -15,7 +15,8 @@ from novikoff.core.kernels import Function
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
-from novikoff.geometry.separability import Verdict, separate
+from novikoff.geometry.separability import separate
+from novikoff.geometry.verdict import Verdict
 
 # The ball is computed for at most this many candidates and dimensions: hulls have many facets.
 _MAX_POINTS, _MAX_DIMENSIONS = 2000, 5

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Vector
 from novikoff.core.scaling import Scaling
-from novikoff.geometry.separability import Verdict, VerdictData, separate
+from novikoff.geometry.separability import separate
+from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.sentences import digits_down, digits_up, large
 from novikoff.theory.run import run_from_zero
 from novikoff.theory.summary import MAX_RUN_EPOCHS, aligned_lines

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from novikoff.core.orders import BY_NAME, Order
-from novikoff.geometry.separability import Verdict, VerdictData, separate
+from novikoff.geometry.separability import separate
+from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.sentences import (
     digits_down,
     digits_up,

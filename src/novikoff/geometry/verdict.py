@@ -1,0 +1,379 @@
+"""The verdict on separability: the record, and how a search becomes one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from novikoff import sentences
+from novikoff.core.class_labels import Labels
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, Vector
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Columns
+from novikoff.geometry.corral import affordable
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import Passes
+from novikoff.geometry.recession import Aliased, Estimate, Estimates, logistic_estimates
+from novikoff.geometry.verdict_search import SearchResult
+from novikoff.proofs import exact
+from novikoff.proofs.certificate import Certificate, integer_mistake_bound
+from novikoff.proofs.proof_data import Label
+
+_SIZES_DIFFER = "its numbers differ too much in size to prove more"
+_TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
+# `Verdict.from_certificate` lists the separated rows up to this number.
+_MAX_LISTED_ROWS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictData:
+    """The data that a verdict is about.
+
+    Attributes
+    ----------
+    problem : Problem
+        The signed rows.
+    columns : Columns
+        The names of the columns, and which of them belong to one category column.
+    index : array or None
+        The labels of the rows of a data frame.
+    seconds : float
+        The limit on the time for `Verdict.logistic` and `Verdict.responsible_columns`.
+    only_negative : bool
+        Whether the only label that occurs is the negative class: 0, a negative number or False.
+    """
+
+    problem: Problem
+    columns: Columns
+    index: Labels | None = None
+    seconds: float = 10.0
+    only_negative: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether a hyperplane separates two classes, and the proof.
+
+    Statisticians know the kinds from logistic regression (Albert and Anderson 1984): separable data
+    has *complete separation*, quasi-separable data *quasi-complete separation*, inseparable data
+    *overlap*. A finite maximum-likelihood estimate exists in the case of overlap only.
+
+    Attributes
+    ----------
+    kind : str
+        "separable": some hyperplane has every row strictly on the side of its class.
+        "quasi-separable": no hyperplane does, but some hyperplane has no row on the wrong side and
+        not all rows on the hyperplane itself.
+        "inseparable": every hyperplane has a row on the wrong side, or contains all rows.
+        "undecided": none of these was proved.
+    coef : array of shape (d,) or None
+        The weights w. For separable data, those of the largest margin that was found; for
+        quasi-separable data, weights that have no row on the wrong side and separate as many rows
+        as possible.
+    intercept : float or None
+        The bias.
+    margin : Interval
+        An interval that contains the margin γ of the mistake bound, in which the bias counts as a
+        weight; [0, 0] if the data is not separable.
+    geometric_margin : Interval
+        An interval that contains the margin with a free bias, as in a support vector machine: half
+        the distance between the convex hulls of the two classes.
+    radius : float
+        R = max ‖a_i‖, rounded up.
+    mistake_bound : int or None
+        ⌊R²/γ²⌋ for the lower bound on γ: a perceptron that starts from zero makes at most this many
+        mistakes. A mistake is y·f(x) ≤ 0, so that f(x) = 0 counts as a mistake, although `predict`
+        assigns it to the negative class.
+    support : array of int
+        The support vectors, which prove the upper bound on the margin; or the rows of a
+        contradiction, which no hyperplane separates.
+    separated_rows : array of int
+        The rows that are strictly on the side of their class. Empty for rows of a cluster:
+        `novikoff.cluster.ClusterRows.separated` finds them.
+    n_separated : int
+        The number of these rows.
+    certificate : Certificate or None
+        The proof, which anyone can check with the data; None if the verdict is undecided.
+    undecided_reason : str or None
+        The reason why the verdict is undecided, if more time would not help.
+    needs_exact_weights : bool
+        Whether only the exact weights in the certificate separate the rows. Then the margin is too
+        narrow for float64, and coef and intercept are rounded.
+    data : VerdictData or None
+        The rows, and the names of rows and columns. None for a verdict from a certificate or about
+        rows of a cluster.
+
+    References
+    ----------
+    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
+    regression models, Biometrika 71 (1984).
+    """
+
+    kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
+    coef: Vector | None
+    intercept: float | None
+    margin: Interval
+    geometric_margin: Interval
+    radius: float
+    mistake_bound: int | None
+    support: Indices
+    separated_rows: Indices
+    certificate: Certificate | None
+    undecided_reason: str | None = None
+    needs_exact_weights: bool = False
+    n_separated: int = 0
+    data: VerdictData | None = None
+
+    @property
+    def rows(self) -> Labels | None:
+        """The label of every row: from the index of a data frame, else its number from 0.
+
+        ``verdict.rows[verdict.support]`` are the labels of the support vectors. None if the verdict
+        does not have the data.
+        """
+        if self.data is None:
+            return None
+        return np.arange(self.data.problem.n) if self.data.index is None else self.data.index
+
+    @property
+    def logistic(self) -> Mapping[Hashable, Estimate] | None:
+        """For each coefficient of a logistic regression, whether a finite estimate exists.
+
+        The keys are the names of the columns of a data frame, or their numbers, and "(intercept)",
+        in further brackets if a column has this name. The values are:
+
+        - "finite": a finite maximum-likelihood estimate exists. With overlap (inseparable data)
+          every coefficient is finite; with complete separation none is.
+        - "+inf", "-inf": the estimate is infinite. Along every direction in which the likelihood
+          rises to its supremum, the coefficient has this sign. Proved: without this column, fewer
+          rows can be separated.
+        - "diverges": the estimate is infinite, and its sign is not proved. Either both signs occur,
+          or the search for the sign would take too long: it needs one verdict for each column, and
+          is skipped for 100,000 × 20 or 300 × 80 numbers.
+        - "undetermined": the column is linearly dependent on others (aliased), so that every value
+          of this coefficient gives the same likelihood. See `aliased`.
+        - "reference": the reference level of a category column, to which the other levels are
+          compared. It is the level with the most rows that are not separated, else with the most
+          rows.
+
+        Signs refer to the positive class. If `separate` was given one label only, that is this
+        label, unless it is 0, a negative number or False: then all rows are negative, and the
+        intercept goes to −∞.
+
+        The answer is computed when it is first needed. It is None if the verdict is undecided or
+        does not have the data, if there are more than 500 coefficients, or after ten seconds. Which
+        coefficients are finite or undetermined depends on ranks, which are computed exactly.
+
+        References
+        ----------
+        A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
+        regression models, Biometrika 71 (1984).
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> died = [0, 1, 0, 1, 1]
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], died).logistic
+        {0: '+inf', 1: 'finite', '(intercept)': 'finite'}
+        """
+        return self._estimates and self._estimates.coefficients
+
+    @property
+    def aliased(self) -> list[Aliased] | None:
+        """The groups of linearly dependent columns, and whether each group has a finite estimate.
+
+        Each entry has ``columns`` and ``finite``. The data does not determine the coefficient of
+        one column of a group, but it determines their joint contribution as far as rows differ in
+        it. If ``finite`` is False, this contribution has no finite estimate. A column of zeros
+        contributes nothing and is in no group. None if `logistic` is None.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 0, 1], [0, 0, 2], [0, 0, 3], [1, 2, 2]], [0, 1, 0, 1]).aliased
+        [Aliased(columns=(0, 1), finite=False)]
+        """
+        return self._estimates and self._estimates.aliased
+
+    @property
+    def responsible_columns(self) -> list[Hashable] | None:
+        """The columns each of which causes the separation: proved.
+
+        Without any one of these columns, the data has overlap, and a logistic regression has finite
+        estimates. A category column is left out as a whole. The list is empty if no single column
+        is responsible; None if this is not known, for the same reasons as with `logistic`.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).responsible_columns
+        [0]
+        """
+        return self._estimates and self._estimates.responsible
+
+    @cached_property
+    def _estimates(self) -> Estimates | None:
+        data = self.data
+        if data is None or self.certificate is None or self.kind == "undecided":
+            return None
+        w, limits = self.certificate.w, Limits(seconds=data.seconds)
+        found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
+        return found.negated() if found is not None and data.only_negative else found
+
+    def summary(self) -> None:
+        """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).summary()
+        verdict     quasi-separable (quasi-complete separation) — proved: a hyperplane with no row \
+on its wrong side separates at most 1 row and contains the other 3
+        separated   rows 3 (counted from 0)
+        logistic    a logistic regression has some infinite estimates: 0 → +∞
+                    finite estimates exist without the column 0
+        """
+        for heading, text in self._lines():
+            print(f"{heading:12}{text}")
+
+    def _repr_html_(self) -> str:
+        """Return the summary as an HTML table, for notebooks."""
+        return sentences.html_table(self._lines())
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        index = None if self.data is None else self.data.index
+        how = "(counted from 0)" if index is None else "(labels of the index)"
+
+        def show(rows: Indices) -> str:
+            first = rows[: sentences.SHOWN]
+            named = map(str, (first if index is None else index[first]).tolist())
+            return f"{sentences.first_few([*named], len(rows))} {how}"
+
+        return sentences.verdict_lines(self, show)
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self}>"
+
+    def __str__(self) -> str:
+        return sentences.verdict_sentence(self)
+
+    @classmethod
+    def from_certificate(cls, proof: Certificate) -> Verdict:
+        """Return the verdict that a certificate proves.
+
+        ``separated_rows`` is empty unless the data is separable and has at most ten million rows: a
+        certificate does not list these rows.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> verdict = nv.separate([[0.0], [1.0]], [0, 1])
+        >>> again = Verdict.from_certificate(verdict.certificate)
+        >>> again.kind, again.margin == verdict.margin, again.mistake_bound
+        ('separable', True, 10)
+        """
+        listed = proof.kind == "separable" and proof.n <= _MAX_LISTED_ROWS
+        found = _without_separated_rows(proof)
+        return replace(found, separated_rows=np.arange(proof.n if listed else 0))
+
+
+def make_verdict(
+    passes: Passes, sha256: str, found: SearchResult, sides: tuple[Label, Label]
+) -> Verdict:
+    """Make the verdict on the result of a search, with its certificate.
+
+    ``separated_rows`` is left empty. ``sha256`` is the digest of the data, and ``sides`` are the
+    positive and the negative label.
+    """
+    margin, separable = found.margin, found.kind == "separable"
+    if found.kind is None:
+        return Verdict(
+            kind="undecided",
+            coef=None,
+            intercept=None,
+            margin=Interval(margin.lo, margin.hi),
+            geometric_margin=Interval(0.0, math.inf),
+            radius=passes.radius,
+            mistake_bound=None,
+            support=np.array(sorted(margin.rows), dtype=np.int64),
+            separated_rows=np.empty(0, dtype=np.int64),
+            certificate=None,
+            n_separated=found.n_separated,
+        )
+    proof = Certificate(
+        kind=found.kind,
+        n=passes.n,
+        d=passes.d,
+        fit_intercept=passes.fit_intercept,
+        positive=sides[0],
+        negative=sides[1],
+        sha256=sha256,
+        w=found.w,
+        dependence=found.dependence,
+        contradiction=found.contradiction,
+        margin=margin if separable else None,
+        geometric_margin=found.geometric_margin if separable else None,
+        radius=passes.radius,
+        mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
+    )
+    verdict = _without_separated_rows(proof)
+    if not separable:
+        return replace(verdict, n_separated=found.n_separated)
+    if passes.fit_intercept and len(passes.first_rows) == 1:  # one class only
+        verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
+    if verdict.needs_exact_weights and verdict.coef is not None:
+        w = np.append(verdict.coef, verdict.intercept or 0.0)[: passes.p]
+        finite = bool(np.isfinite(w).all())
+        proved = finite and passes.least_products(exact.floats(w), Limits()).separates
+        verdict = replace(verdict, needs_exact_weights=not proved)
+    return verdict
+
+
+def with_undecided_reason(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
+    """Return the verdict with the reason why it is undecided, unless the time was too short."""
+    if verdict.kind != "undecided" or limits.reached() is not None:
+        return verdict
+    searched = (passes.without_empty_columns() or (passes,))[0]
+    return replace(verdict, undecided_reason=_SIZES_DIFFER if affordable(searched) else _TOO_WIDE)
+
+
+def _without_separated_rows(proof: Certificate) -> Verdict:
+    """The verdict that a certificate proves, without a list of separated rows."""
+    separable = proof.kind == "separable"
+    lo, hi = (0.0, math.inf) if separable else (0.0, 0.0)
+    gap = proof.geometric_margin
+    if proof.margin is not None:
+        lo, hi = proof.margin.lo, proof.margin.hi
+    widest = hi if not proof.fit_intercept else math.inf if separable else 0.0
+    if gap is not None:
+        widest = gap.hi
+    coef, intercept, rounded = _float_weights(proof)
+    return Verdict(
+        kind="undecided" if proof.kind == "not separable" else proof.kind,
+        coef=coef,
+        intercept=intercept,
+        margin=Interval(lo, hi),
+        geometric_margin=Interval(lo if gap is None else max(lo, gap.lo), widest),
+        radius=math.inf if proof.radius is None else proof.radius,
+        mistake_bound=proof.mistake_bound,
+        support=np.array(sorted(proof.multipliers), dtype=np.int64),
+        separated_rows=np.empty(0, dtype=np.int64),
+        certificate=proof,
+        needs_exact_weights=rounded,
+        n_separated=proof.n if separable else 0,
+    )
+
+
+def _float_weights(proof: Certificate) -> tuple[Vector | None, float | None, bool]:
+    """The weights of a certificate as floats, the bias, and whether they are rounded."""
+    if proof.w is None:
+        return None, None, False
+    rounded = any(v and not (abs(v) < 2**1000 and float(v) == v) for v in proof.w)
+    w = exact.numbers(proof.w).near if rounded else np.array([float(value) for value in proof.w])
+    return w[: proof.d], float(w[proof.d]) if proof.fit_intercept else 0.0, rounded
