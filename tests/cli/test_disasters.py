@@ -308,7 +308,7 @@ def test_standard_streams_that_fail(files: Files, fitted: Path, tmp_path: Path) 
         (["--rows", "OUT/line.novikoff"], "two outputs"),
         (["--rows", "OUT/../out/line.cert.json"], "two outputs"),
         (["--rows", "rows.svg", "--plot", "rows.svg"], "two outputs"),
-        (["--rows", "DATA"], "line.csv is a file to read"),
+        (["--rows", "DATA"], "line.csv is an input file"),
     ],
 )
 def test_outputs_are_files_of_their_own(
@@ -337,7 +337,7 @@ def test_predictions_do_not_replace_what_they_are_made_from(fitted: Path, tmp_pa
     data.write_text("x,z\n1,2\n", encoding="utf-8")
     for path in (model, data):
         before = path.read_bytes()
-        refused(inside("predict", model, data, "-o", path, "--force"), "is a file to read")
+        refused(inside("predict", model, data, "-o", path, "--force"), "is an input file")
         assert path.read_bytes() == before
 
 
