@@ -166,10 +166,10 @@ def test_a_point_its_room_and_the_ways_to_ask_for_one(day: Path) -> None:
             assert w[0] > 9
         assert (body["radius"] is not None) == (point == "chebyshev")
     text = inside("solve", day, "--point", "chebyshev")
-    assert text.line("room") == "the nearest boundary is that of the boss wants, 0.1667 away"
+    assert text.line("boundary") == "the nearest boundary is that of the boss wants, 0.1667 away"
     assert text.line("radius").startswith("of the largest ball of solutions = 0.16666")
     tight = inside("solve", day, "--point", "nearest")
-    assert "none: the point is on the boundary of" in tight.line("room")
+    assert "the point lies on the boundary of" in tight.line("boundary")
 
 
 def test_rows_that_hold_with_equality_are_named(tmp_path: Path) -> None:

@@ -45,8 +45,7 @@ from novikoff.formats.files import (
 from novikoff.jobs.estimate import estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study, StudyProgress
-from novikoff.report.summary import FilesOfCluster, Report
-from novikoff.report.text import report_lines
+from novikoff.report.study_report import ClusterFiles, Report, report_lines
 
 if TYPE_CHECKING:
     from novikoff.report.pictures import Subject
@@ -306,7 +305,7 @@ def _fit_on_cluster(data: str, asked: FitOptions, show: StudyProgress) -> Report
 
     with opened_rows(data, asked, show) as (rows, hear):
         found = study(rows, None, asked.study_options(rows.labels, data), hear)
-        return Report(found, FilesOfCluster.of(data, rows))
+        return Report(found, ClusterFiles.of(data, rows))
 
 
 def _page(report: Report) -> str:
@@ -344,11 +343,11 @@ def _save(
     Return whether any file was written. If this fit has no certificate or no picture, ``force``
     removes the one of an earlier fit, which does not belong to the new model.
     """
-    from novikoff.report.outputs import contents  # loads Numba, which --help does without
+    from novikoff.report.study_files import file_contents  # loads Numba, which --help does without
 
     if not targets:
         return False
-    made = {**contents(report), "plot": picture, "report": page.encode()}
+    made = {**file_contents(report), "plot": picture, "report": page.encode()}
     folder = targets["model"].parent
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)

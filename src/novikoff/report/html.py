@@ -7,8 +7,7 @@ from html import escape
 from pathlib import Path
 
 from novikoff.report.pictures import CAPTIONS, Subject
-from novikoff.report.summary import Report
-from novikoff.report.text import report_lines, tally
+from novikoff.report.study_report import Report, report_lines, tally
 from novikoff.sentences import hyperplane, kind_in_words, short_number, whole_verdict
 
 _STYLE = """

@@ -1,12 +1,11 @@
-"""The report of ``novikoff solve``: lines for a person, JSON for a program.
+"""The report of ``novikoff solve`` as lines of text, and as JSON.
 
-A conflict is shown as the sum that it is: each row with its multiplier, and what they add up to.
-``system.schema.json`` describes the JSON. Exact numbers are texts there, such as "1/3".
+A conflict is shown as a sum: each row with its multiplier, and the contradiction that they add up
+to. ``system.schema.json`` describes the JSON. Its exact numbers are texts, such as "1/3".
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from novikoff import __version__
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
+from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     conflict_clause,
     counted,
@@ -35,36 +35,36 @@ if TYPE_CHECKING:
     from novikoff.systems.linear_program import Optimum
     from novikoff.systems.solution import NamedRow, Solution
 
-SCHEMA_VERSION = 1
-T = TypeVar("T")
-Show: TypeAlias = "Callable[[Fraction], str]"
-# Lines of a conflict or a point that the text shows; the JSON has all.
+SYSTEM_REPORT_VERSION = 1
+Value = TypeVar("Value")
+NumberFormat: TypeAlias = "Callable[[Fraction], str]"
+# The text shows at most this many lines of a conflict or a point; the JSON has all of them.
 _MAX_LINES = 20
 _MAX_NAMES = 8
-# A room that is no room for a person.
-_LITTLE = 1e-6
-_MAX_WIDTH = 72  # of a row as a formula
-_MAX_DIGITS = 9  # of multipliers; longer ones are rounded
-_DECIMALS = Context(prec=17)  # a number with more digits is no short decimal
-_MAX_FRACTION = 24  # letters of a fraction; longer ones are rounded
+# Below this distance from the boundary, the text suggests a point that is farther inside.
+_SMALL_DISTANCE = 1e-6
+_MAX_WIDTH = 72  # the longest left side of a row that is shown whole
+_MAX_MULTIPLIER_DIGITS = 9  # longer multipliers are rounded
+_DECIMALS = Context(prec=17)  # a number with more digits is not shown as a decimal
+_MAX_FRACTION = 24  # the longest fraction that is not rounded
 _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 
 def system_json(study: SystemStudy) -> str:
-    """The report as JSON."""
+    """Return the report as JSON."""
     found, stated, best = study.solution, study.solution.system.stated, study.optimum
     feasible, w, violation = found.kind == "feasible", (best or found).w, None
     if w is not None:
         violation = largest_violation(found.system, w) if best else found.violation
 
-    def by_name(values: Iterable[T] | None) -> dict[str, T] | None:
+    def by_name(values: Iterable[Value] | None) -> dict[str, Value] | None:
         return None if values is None else dict(zip(stated.variables, values, strict=True))
 
     def exactly(values: Sequence[Fraction] | None) -> dict[str, str] | None:
         return by_name(None if values is None else map(str, values))
 
     body = {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": SYSTEM_REPORT_VERSION,
         "program": f"novikoff {__version__}",
         "system": {
             "source": study.source,
@@ -75,7 +75,7 @@ def system_json(study: SystemStudy) -> str:
             "notes": list(study.file.notes),
         },
         "kind": found.kind,
-        "w": by_name(None if w is None else map(_float, w.tolist())),
+        "w": by_name(None if w is None else map(finite_or_null, w.tolist())),
         "point_found": found.point_found if feasible else None,
         "exact_w": exactly(study.exact_w),
         "interior": found.interior if feasible else None,
@@ -90,7 +90,7 @@ def system_json(study: SystemStudy) -> str:
             "listed": [_conflict(answer) for answer in study.answers],
             "complete": study.conflicts.complete,
         },
-        "violation": None if violation is None else _float(violation),
+        "violation": None if violation is None else finite_or_null(violation),
         "objective": None
         if best is None
         else {
@@ -104,24 +104,24 @@ def system_json(study: SystemStudy) -> str:
         "files": dict(study.files),
         "seconds": study.seconds,
     }
-    return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return to_json_text(body)
 
 
 def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    """Heading and text of each line; lines that belong to the one above have no heading."""
+    """Yield the heading and the text of each line; a continued line has an empty heading."""
     stated, bounds = study.solution.system.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
     yield "system", f"{study.source} · {size}"
     for note in study.file.notes:
         yield "", note
-    yield from _VERDICTS[study.solution.kind](study)
+    yield from _LINES_BY_KIND[study.solution.kind](study)
     about = " (about the point, not about the best value)" if study.optimum is not None else ""
     for name, path in study.files.items():
         yield name, f"{path}{about if name == 'certificate' else ''}"
 
 
-def _feasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
+def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     found, best, stated = study.solution, study.optimum, study.solution.system.stated
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
@@ -130,13 +130,13 @@ def _feasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
     point = list(zip(stated.variables, study.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MAX_LINES])
     for k, (name, value) in enumerate(point[:_MAX_LINES]):
-        yield "" if k else "point", f"{name:{width}}  {_pretty(_number(value))}"
+        yield "" if k else "point", f"{name:{width}}  {_pretty(_exact_number(value))}"
     if len(point) > _MAX_LINES:
         yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
     if not found.point_found:
         asked = study.asked.point
         yield "", f"this is a solution, but not that of --point {asked}, which was not found"
-    yield from _room(study)
+    yield from _boundary_lines(study)
     equal = found.implicit_equalities
     if equal:
         named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
@@ -147,21 +147,21 @@ def _feasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "radius", f"of the largest ball of solutions {interval(found.radius)}"
 
 
-def _room(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    """How far the point is from the nearest row, equalities apart; or the rows that it meets."""
+def _boundary_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    """Say how far the point is from the nearest boundary, or on which boundaries it lies."""
     system, proof = study.solution.system, study.solution.certificate
     equal = () if proof is None or proof.implicit is None else proof.implicit.rows
     rows, away = nearest_boundary(system, study.exact_w or (), equal, Limits())
     other = "interior" if equal else "chebyshev"
     final = study.optimum is not None or study.with_radius
-    more = "" if final else f"; --point {other} finds one with more"
+    more = "" if final else f"; --point {other} finds a point inside"
     names = [named_row(system.stated, k).name for k in rows[:_MAX_NAMES]]
     if away == 0.0:
         named = first_few(names, len(rows), _MAX_NAMES)
-        yield "room", f"none: the point is on the boundary of {named}{more}"
+        yield "boundary", f"the point lies on the boundary of {named}{more}"
     elif math.isfinite(away):
         text = f"the nearest boundary is that of {names[0]}, {short_number(away)} away"
-        yield "room", text + (more if away < _LITTLE else "")
+        yield "boundary", text + (more if away < _SMALL_DISTANCE else "")
 
 
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
@@ -172,10 +172,10 @@ def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
         ends = _pretty(f"{best.value.lo:.17g} and {best.value.hi:.17g}").replace("inf", "∞")
         yield "objective", f"undecided: the {end} value is between {ends}"
     else:
-        yield "objective", f"the {end} value is {_pretty(_number(best.exact_value))} — proved"
+        yield "objective", f"the {end} value is {_pretty(_exact_number(best.exact_value))} — proved"
 
 
-def _infeasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
+def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     answers = study.answers
     kept = any(answer.proof and answer.proof.witnesses for answer in answers)
     rows, count = "these rows", len(answers[0].conflict)
@@ -198,12 +198,12 @@ def _infeasible(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 
 def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]:
-    """The rows of a conflict with their multipliers, and the contradiction that is their sum."""
+    """Show the rows of a conflict with their multipliers, and their sum, a contradiction."""
     conflict = _Sum.of(answer)
-    exact = max(len(str(weight)) for weight in conflict.weights) <= _MAX_DIGITS
+    exact = max(len(str(weight)) for weight in conflict.weights) <= _MAX_MULTIPLIER_DIGITS
     unit = 1 if exact else min(map(abs, conflict.weights))
     times = [
-        _pretty(str(weight) if exact else _rounded(Fraction(weight, unit), 4))
+        _pretty(str(weight) if exact else _rounded_number(Fraction(weight, unit), 4))
         for weight in conflict.weights
     ]
     shown = list(zip(times, answer.conflict, conflict.rows, strict=True))[:_MAX_LINES]
@@ -214,13 +214,13 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
         yield "" if k else heading, f"{text:>{width}} × {names[k]:{name_width}}  {formula}"
     if len(conflict.rows) > len(shown):
         yield "", f"… and {len(conflict.rows) - len(shown)} more (--format json has all)"
-    amount = _number(conflict.total) if exact else _rounded(conflict.total / unit, 4)
+    amount = _exact_number(conflict.total) if exact else _rounded_number(conflict.total / unit, 4)
     turned = ", ≥ turned into ≤" if any(row.sign < 0 for row in conflict.rows) else ""
     rounded = "" if exact else " (multipliers are rounded here)"
     false = f"{_pretty(f'0 {conflict.relation} {amount}')}, which is false{rounded}"
     yield "", f"the sum{turned}:  {false}"
     ways = [
-        f"{named.name} by {_number(by)}"
+        f"{named.name} by {_exact_number(by)}"
         for named, by in zip(answer.conflict, conflict.gives_way_by, strict=True)
         if not named.kept
     ]
@@ -229,7 +229,7 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
         yield "", f"if one of them alone gives way, then by at least:  {listed}"
 
 
-def _undecided(study: SystemStudy) -> Iterator[tuple[str, str]]:
+def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     found = study.solution
     more = (
         "--budget SECONDS gives it more"
@@ -241,11 +241,15 @@ def _undecided(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "", f"the best point found violates a row by {short_number(found.violation)}"
 
 
-_VERDICTS = {"feasible": _feasible, "infeasible": _infeasible, "undecided": _undecided}
+_LINES_BY_KIND = {
+    "feasible": _feasible_lines,
+    "infeasible": _infeasible_lines,
+    "undecided": _undecided_lines,
+}
 
 
 class _Sum(NamedTuple):
-    """A conflict as the sum that it is: rows times whole numbers without a common divisor."""
+    """A conflict as a sum: rows times whole numbers without a common divisor."""
 
     rows: list[Constraint]
     weights: list[int]
@@ -254,7 +258,7 @@ class _Sum(NamedTuple):
 
     @classmethod
     def of(cls, answer: Solution) -> _Sum:
-        """The sum of an answer's conflict."""
+        """Return the sum of the conflict of an answer."""
         numbers = answer.proof.conflict.rows if answer.proof and answer.proof.conflict else ()
         found = (answer.system.stated.row(number) for number in numbers)
         rows = [row for row in found if row is not None]
@@ -269,12 +273,12 @@ class _Sum(NamedTuple):
 
     @property
     def gives_way_by(self) -> list[Fraction]:
-        """How far each row, if it alone is loosened, must give way: λ_i·δ ≥ −⟨c, λ⟩."""
+        """The least δ by which each row must give way, if it alone does: λ_i·δ ≥ −⟨c, λ⟩."""
         return [-self.total / abs(weight) for weight in self.weights]
 
 
 def _conflict(answer: Solution) -> dict[str, object]:
-    """A conflict in JSON."""
+    """Return a conflict as JSON values."""
     conflict = _Sum.of(answer)
     columns = answer.conflict, conflict.rows, conflict.weights, conflict.gives_way_by
     return {
@@ -282,7 +286,7 @@ def _conflict(answer: Solution) -> dict[str, object]:
             {
                 **_plain_row(named),
                 "multiplier": str(weight),
-                "formula": _formula(answer.system.stated, row),
+                "formula": _row_formula(answer.system.stated, row),
                 "gives_way_by": str(by),
             }
             for named, row, weight, by in zip(*columns, strict=True)
@@ -296,12 +300,7 @@ def _plain_row(row: NamedRow) -> dict[str, object]:
 
 
 def _ends(bounds: Interval) -> list[float | None]:
-    return [_float(bounds.lo), _float(bounds.hi)]
-
-
-def _float(value: float) -> float | None:
-    """JSON has no infinity."""
-    return value if math.isfinite(value) else None
+    return [finite_or_null(bounds.lo), finite_or_null(bounds.hi)]
 
 
 def _bounds(study: SystemStudy) -> int:
@@ -309,29 +308,29 @@ def _bounds(study: SystemStudy) -> int:
     return int((system.numbers >= system.stated.m).sum())
 
 
-def _formula(stated: Statement, row: Constraint) -> str:
-    """A row in plain signs and exact numbers, such as "2 tea + bread <= 40"."""
+def _row_formula(stated: Statement, row: Constraint) -> str:
+    """Return a row with exact numbers, such as "2 tea + bread <= 40"."""
     show = _shown_by(stated, lambda value: _decimal(value) or str(value))
     return f"{_left_side(stated, row, show)} {row.relation} {show(row.right)}"
 
 
 def _short_formula(stated: Statement, row: Constraint) -> str:
-    """A row for a person; the end of a long sum is left out."""
-    show = _shown_by(stated, _number)
+    """Return a row for a reader; the end of a long sum is left out."""
+    show = _shown_by(stated, _exact_number)
     left = _left_side(stated, row, show)
     if len(left) > _MAX_WIDTH:
         left = left[:_MAX_WIDTH].rsplit(" ", 2)[0] + " …"
     return _pretty(f"{left} {row.relation} {show(row.right)}")
 
 
-def _shown_by(stated: Statement, show: Show) -> Show:
-    """How the numbers of a system are shown: those of arrays are floats."""
+def _shown_by(stated: Statement, show: NumberFormat) -> NumberFormat:
+    """Return how numbers of a system are shown; the numbers of arrays are floats."""
     if isinstance(stated, LinearSystem):
         return show
     return lambda value: repr(float(value)).removesuffix(".0")
 
 
-def _left_side(stated: Statement, row: Constraint, show: Show) -> str:
+def _left_side(stated: Statement, row: Constraint, show: NumberFormat) -> str:
     left = " + ".join(
         stated.variables[j] if value == 1 else f"{show(value)} {stated.variables[j]}"
         for j, value in row.terms.items()
@@ -340,22 +339,24 @@ def _left_side(stated: Statement, row: Constraint, show: Show) -> str:
     return f"-{left[3:]}" if left.startswith("-1 ") else left or "0"
 
 
-def _number(value: Fraction) -> str:
-    """A number for a person: a decimal where it is finite and short, else fraction and decimal.
+def _exact_number(value: Fraction) -> str:
+    """Return a number as a decimal if it is short, otherwise as a fraction with a decimal.
 
-    >>> _number(Fraction(3, 8)), _number(Fraction(-1, 3)), _number(Fraction(10**40 + 1, 3))
-    ('0.375', '-1/3 (-0.3333333333)', '3.333333333e39 (rounded)')
+    >>> _exact_number(Fraction(3, 8)), _exact_number(Fraction(-1, 3))
+    ('0.375', '-1/3 (-0.3333333333)')
+    >>> _exact_number(Fraction(10**40 + 1, 3))
+    '3.333333333e39 (rounded)'
     """
     decimal = _decimal(value)
     if decimal:
         return decimal
-    fraction, rounded = str(value), _rounded(value, 10)
+    fraction, rounded = str(value), _rounded_number(value, 10)
     is_long = len(fraction) > _MAX_FRACTION
     return f"{rounded} (rounded)" if is_long else f"{fraction} ({rounded})"
 
 
 def _decimal(value: Fraction) -> str:
-    """The decimal that a number is exactly; nothing if that is endless or long."""
+    """Return the decimal that equals a number; "" if it is infinite or long."""
     near = _DECIMALS.divide(Decimal(value.numerator), Decimal(value.denominator))
     if Fraction(near) != value:
         return ""
@@ -364,14 +365,14 @@ def _decimal(value: Fraction) -> str:
     return f"{near:f}" if is_plain else str(near).lower().replace("e+", "e")
 
 
-def _rounded(value: Fraction, digits: int) -> str:
-    """Some digits of a number of any size, which floats may not reach."""
+def _rounded_number(value: Fraction, digits: int) -> str:
+    """Round a number to some digits; it may be beyond the range of floats."""
     near = Decimal(value.numerator) / Decimal(value.denominator)
     return f"{near:.{digits}g}".replace("e+", "e")
 
 
 def _pretty(text: str) -> str:
-    """With the signs of print: ≤, ≥ and a minus where it is not part of a name."""
+    """Replace <=, >= and - by ≤, ≥ and −, unless - is part of a name."""
     for plain_sign, sign in _SIGNS.items():
         text = re.sub(rf"(^| |\(){plain_sign}", rf"\1{sign}", text)
     return text

@@ -1,11 +1,7 @@
-"""The files of a study: the model, the certificate, and every row as a line of CSV."""
+"""The contents of the files that ``novikoff fit`` writes: the model, the certificate, the rows."""
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +11,13 @@ from novikoff.formats import certificate_file, model_file
 from novikoff.formats.files import Content
 from novikoff.formats.fitted_state import write_pocket, write_run
 from novikoff.formats.model_record import ModelRecord
-from novikoff.jobs.study_records import REST, EachRow, Study
-from novikoff.report.summary import Report
+from novikoff.jobs.study_records import REST, Study
+from novikoff.report.row_table import row_table
+from novikoff.report.study_report import Report
 
-_LINES_AT_ONCE = 1 << 14
 
-
-def contents(report: Report) -> dict[str, Content]:
-    """The model, the certificate if something is proved, and the table if there are rows."""
+def file_contents(report: Report) -> dict[str, Content]:
+    """Return the model, the certificate if something is proved, and the table of rows if known."""
     found, data = report.found, report.data
     recipe, proofs = data.recipe.to_json(), found.proofs
     origin: dict[str, object] = {
@@ -34,9 +29,9 @@ def contents(report: Report) -> dict[str, Content]:
         "seed": found.options.seed,
         "rest": REST if found.options.positive is not None and REST in found.classes else None,
     }
-    numbered = isinstance(data.names, NumberedNames)  # very many names that say no more
+    numbered = isinstance(data.names, NumberedNames)  # then the model file need not list the names
     record = replace(
-        record_of(found, None if numbered else list(data.names)),
+        _model_record(found, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
         certificate={"sha256": certificate_file.digest(proofs, origin, recipe)} if proofs else None,
@@ -49,8 +44,8 @@ def contents(report: Report) -> dict[str, Content]:
     return made
 
 
-def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
-    """The model of a study, for a file: an estimator's name, its parameters and what it found."""
+def _model_record(found: Study, names: list[object] | None) -> ModelRecord:
+    """Return the record of a model file: an estimator, its parameters, and its fitted state."""
     options, model, run = found.options, found.model, found.run
     parameters: dict[str, object] = {
         "fit_intercept": options.fit_intercept,
@@ -65,7 +60,7 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
     clean = found.rule == "largest margin" or (run is not None and run.clean and run.returned)
-    if run is not None and found.rule != "largest margin":  # the parameters that repeat the run
+    if run is not None and found.rule != "largest margin":  # these parameters repeat the run
         parameters |= {
             "random_state": options.seed,
             "order": options.order,
@@ -76,30 +71,3 @@ def record_of(found: Study, names: list[object] | None = None) -> ModelRecord:
         }
     fitted = write_run(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
-
-
-def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
-    """The table of all rows, a piece at a time, in the order of the file.
-
-    ``distance`` is how far a row is on its label's side: y·f(x)/‖w‖, below zero on the wrong side;
-    with several rules, the least of those that its label has a side of. ``multiplier`` is the
-    row's share of the λ that prove the verdict, for rows that carry the margin or the
-    contradiction. Where there is none, a cell is empty.
-    """
-    data, classes, shares = report.data, report.found.classes, report.found.multipliers
-    heading = ["row", *(["id"] if data.ids is not None else [])]
-    heading += ["label", "predicted", "distance", "multiplier"]
-    for first in range(0, data.n_rows, _LINES_AT_ONCE):
-        last, out = min(first + _LINES_AT_ONCE, data.n_rows), io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        if first == 0:
-            writer.writerow(heading)
-        part = slice(first, last)
-        columns = (rows.codes[part], rows.predicted[part], rows.distances[part])
-        places = range(first, last), data.rows[part]
-        lines = zip(*places, *(column.tolist() for column in columns), strict=True)
-        for i, row, code, predicted, distance in lines:
-            named = [row] if data.ids is None else [row, data.ids[i]]
-            far = repr(distance) if math.isfinite(distance) else ""
-            writer.writerow([*named, classes[code], classes[predicted], far, shares.get(i, "")])
-        yield out.getvalue().encode("utf-8", "surrogatepass")

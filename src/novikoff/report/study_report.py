@@ -1,0 +1,497 @@
+"""The report of ``novikoff fit``: a study and its data as lines of text, and as JSON.
+
+Rows are counted from 1, without the header. ``report.schema.json`` describes the JSON. A line of
+the text has a heading; a line that continues the line above has an empty heading.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from novikoff import __version__
+from novikoff.core.class_labels import Label
+from novikoff.core.rows import Indices
+from novikoff.data.messages import printable_name
+from novikoff.jobs.study_records import Case, Study
+from novikoff.report.json_text import finite_or_null, to_json_text
+from novikoff.sentences import (
+    SHOWN,
+    bound_clause,
+    counted,
+    digits_down,
+    first_few,
+    hyperplane,
+    interval,
+    large,
+    least_mistakes,
+    no_fewer_mistakes,
+    verdict_clause,
+    verdict_lines,
+)
+
+if TYPE_CHECKING:
+    from novikoff.cluster import ClusterRows
+    from novikoff.data import Dataset, Recipe
+    from novikoff.geometry.verdict import Verdict
+    from novikoff.jobs.estimate import Estimate
+
+REPORT_VERSION = 2
+# A list of rows in the JSON has at most this many rows; the number beside it counts all rows.
+_MAX_LISTED = 1000
+# The kinds of verdicts, from the best to the worst.
+SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
+# What verdicts on each class against the rest say about all classes at once.
+ALL_APART = "the class with the largest score is correct for every row"
+TOGETHER = (
+    "not decided here: a rule that compares the scores of all classes (multinomial, argmax) may "
+    "still classify every row correctly"
+)
+
+
+@dataclass(frozen=True)
+class ClusterFiles:
+    """The files of a cluster: the attributes of a `Dataset` that a report needs, without X."""
+
+    source: str
+    n_rows: int
+    sparse: bool
+    recipe: Recipe
+    notes: tuple[str, ...]
+    ids: None = None
+
+    @classmethod
+    def of(cls, folder: str, rows: ClusterRows) -> ClusterFiles:
+        """Describe the folder of these rows."""
+        recipe = rows.source.recipe
+        if recipe is None:
+            raise ValueError("These rows were not read from files.")
+        notes = (f"the rows are in {counted(rows.n_shards, 'file')}",)
+        return cls(folder, rows.n, rows.survey().sparse, recipe, notes)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each feature."""
+        return self.recipe.names
+
+    @property
+    def label(self) -> str | None:
+        """The name of the label's column."""
+        return self.recipe.label
+
+    @property
+    def rows(self) -> range:
+        """The number of each row, counted from 1, one file after the other."""
+        return range(1, self.n_rows + 1)
+
+
+@dataclass(frozen=True)
+class ListedRows:
+    """A list of rows: their number, the numbers of the first rows, and ids if the data has them."""
+
+    count: int
+    rows: list[int]
+    ids: list[str] | None
+
+
+@dataclass(frozen=True)
+class WrongRows(ListedRows):
+    """Misclassified rows: labels, predictions, and distances, which are negative if wrong."""
+
+    labels: list[Label]
+    predicted: list[Label]
+    distances: list[float | None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A study, its data, and the files that were written, by their role."""
+
+    found: Study
+    data: Dataset | ClusterFiles
+    estimate: Estimate | None = None
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    seconds: float = 0.0
+    program: str = f"novikoff {__version__}"
+
+    @property
+    def kind(self) -> str | None:
+        """The worst kind of verdict, in the order of `SEVERITY`; None without a verdict.
+
+        If there are several verdicts, each is about one class against the rest. A rule that
+        compares the scores of all classes may classify every row correctly, whatever they say.
+        """
+        return max(self.found.kinds, key=SEVERITY.index, default=None)
+
+    @property
+    def question(self) -> str:
+        """The question that the verdict answers."""
+        if len(self.found.cases) > 1:
+            return "each class against the rest"
+        return f"one class against the {'other' if len(self.found.labels) == 2 else 'rest'}"
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on the data, and reasons why verdicts are undecided."""
+        reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.found.cases)
+        stopped = [f"the verdict is undecided: {reason}" for reason in reasons if reason]
+        return [*self.data.notes, *similar_labels(self.found.labels), *stopped]
+
+    @property
+    def positive(self) -> Label | None:
+        """The positive class of two classes; None if there are more classes."""
+        classes, positive = self.found.classes, self.found.options.positive
+        if len(classes) > 2:
+            return None
+        named = [label for label in classes if positive in (label, str(label))]
+        return classes[-1] if positive is None or not named else named[0]
+
+    @property
+    def classes(self) -> list[tuple[Label, int]]:
+        """The classes, each with its number of rows."""
+        counts = self.found.confusion.sum(axis=1).tolist()
+        return list(zip(self.found.classes, counts, strict=True))
+
+    def rows(self, rows: Indices) -> ListedRows:
+        """Return rows with their numbers in the file."""
+        first, ids = rows[:_MAX_LISTED].tolist(), self.data.ids
+        numbers = [int(self.data.rows[i]) for i in first]
+        return ListedRows(len(rows), numbers, None if ids is None else [ids[i] for i in first])
+
+    @property
+    def wrong(self) -> WrongRows | None:
+        """The misclassified rows, the farthest on the wrong side first; None on a cluster."""
+        each, classes = self.found.each_row, self.found.classes
+        if each is None:
+            return None
+        wrong = each.wrong
+        listed = wrong[:_MAX_LISTED]
+        return WrongRows(
+            **vars(self.rows(wrong)),
+            labels=[classes[code] for code in each.codes[listed].tolist()],
+            predicted=[classes[code] for code in each.predicted[listed].tolist()],
+            distances=[finite_or_null(distance) for distance in each.distances[listed].tolist()],
+        )
+
+    @property
+    def duplicates(self) -> list[Indices] | None:
+        """The groups of identical rows with different labels; None on a cluster."""
+        return None if self.found.each_row is None else self.found.each_row.duplicates
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        found, data, wrong, duplicates = self.found, self.data, self.wrong, self.duplicates
+        body = {
+            "schema_version": REPORT_VERSION,
+            "program": self.program,
+            "data": {
+                "source": data.source,
+                "rows": data.n_rows,
+                "features": len(data.names),
+                "sparse": data.sparse,
+                "label": data.label,
+                "positive": self.positive,
+                "fit_intercept": found.options.fit_intercept,
+                "classes": [{"label": label, "rows": count} for label, count in self.classes],
+                "notes": self.notes,
+            },
+            "verdict": self.kind
+            and {
+                "kind": self.kind,
+                "question": self.question,
+                "cases": [*map(self._case_json, found.cases)],
+            },
+            "perceptron": found.run and asdict(found.run),
+            "model": {
+                "rule": found.rule,
+                "margins": [finite_or_null(margin) for margin in found.margins],
+                "errors": found.errors,
+                "wrong": wrong and asdict(wrong),
+                "confusion": found.confusion.tolist(),
+            },
+            "duplicates": None
+            if duplicates is None
+            else {
+                "groups": len(duplicates),
+                "listed": [asdict(self.rows(rows)) for rows in duplicates[:_MAX_LISTED]],
+            },
+            "estimate": self.estimate and asdict(self.estimate),
+            "files": {name: path and printable_name(path) for name, path in self.files.items()},
+            "seconds": self.seconds,
+        }
+        return to_json_text(body)
+
+    def _case_json(self, case: Case) -> dict[str, object]:
+        verdict, fates = case.verdict, case.verdict.logistic
+        separated = self.rows(np.arange(0))
+        if verdict.kind == "quasi-separable":  # of a cluster, only their number is known
+            separated = replace(self.rows(verdict.separated_rows), count=verdict.n_separated)
+        geometric = verdict.geometric_margin
+        return {
+            "positive": case.positive,
+            "negative": case.negative,
+            "kind": verdict.kind,
+            **_margin_json(verdict),
+            "geometric_margin": {
+                "lo": finite_or_null(geometric.lo),
+                "hi": finite_or_null(geometric.hi),
+            },
+            "scaled": case.scaled and _margin_json(case.scaled),
+            "support": asdict(self.rows(verdict.support)),
+            "separated": asdict(separated),
+            "logistic": fates and {str(name): fate for name, fate in fates.items()},
+            "aliased": verdict.aliased and [part._asdict() for part in verdict.aliased],
+            "responsible_columns": verdict.responsible_columns,
+            "errors": case.errors,
+            "errors_lower_bound": case.least_errors,
+        }
+
+
+def _margin_json(verdict: Verdict) -> dict[str, object]:
+    """Return γ as an interval, R, and ⌊R²/γ²⌋; null stands for infinity."""
+    return {
+        "margin": {
+            "lo": finite_or_null(verdict.margin.lo),
+            "hi": finite_or_null(verdict.margin.hi),
+        },
+        "radius": finite_or_null(verdict.radius),
+        "mistake_bound": verdict.mistake_bound,
+    }
+
+
+def similar_labels(labels: Sequence[Label]) -> list[str]:
+    """Return a note on each group of labels that differ only in capitals or blanks.
+
+    >>> similar_labels(["No", "maybe", "no "])
+    ['the labels "No" and "no " differ only in capitals or blanks: they are different classes']
+    """
+    groups: dict[str, list[str]] = {}
+    for label in map(str, labels):
+        groups.setdefault("".join(label.split()).casefold(), []).append(f'"{label}"')
+    different = "differ only in capitals or blanks: they are different classes"
+    return [
+        f"the labels {' and '.join(group)} {different}"
+        for group in groups.values()
+        if len(group) > 1
+    ]
+
+
+# The text.
+
+
+def report_lines(
+    report: Report, *, classes: int = SHOWN, groups: int = 5
+) -> Iterator[tuple[str, str]]:
+    """Yield the heading and the text of each line of the report.
+
+    A confusion matrix of more than ``classes`` classes is left out, and so are groups of duplicates
+    beyond the first ``groups``; the JSON has them.
+    """
+    yield "data", _data_text(report)
+    for note in report.notes:
+        yield "", note
+    yield from _verdict_lines(report)
+    yield from _perceptron_lines(report)
+    yield from _mistake_lines(report, classes)
+    yield from _duplicate_lines(report, groups)
+    yield from _rule_lines(report)
+    yield from _file_lines(report)
+
+
+def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
+    """List row numbers, with ids if the data has them."""
+    named = [str(row) for row in part.rows[:shown]]
+    if part.ids is not None:
+        named = [f"{row} ({name})" for row, name in zip(named, part.ids, strict=False)]
+    return first_few(named, part.count, shown)
+
+
+def _counting(report: Report) -> str:
+    """Say how rows are counted."""
+    one_file = report.found.each_row is not None
+    return f"(counted from 1, {'without the header' if one_file else 'one file after the other'})"
+
+
+def _data_text(report: Report) -> str:
+    data, classes = report.data, report.classes
+    features = f"{counted(len(data.names), 'feature')}{' (sparse)' if data.sparse else ''}"
+    label = "label" if data.label in (None, "label") else f"label {data.label}"
+    if len(classes) == 2:
+        ordered = sorted(classes, key=lambda part: part[0] != report.positive)
+        signed = zip(ordered, "+−", strict=True)
+        counts = "  ".join(f"{name} ({sign}, {rows:,})" for (name, rows), sign in signed)
+    else:
+        counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:SHOWN])
+        counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > SHOWN else ''}"
+    return f"{data.source} · {data.n_rows:,} rows · {features} · {label}: {counts}"
+
+
+def _verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
+    cases, kinds = report.found.cases, report.found.kinds
+    if len(cases) == 1:
+        yield from _case_lines(report, cases[0])
+    elif cases:
+        yield "verdict", f"each class against the rest: {tally(kinds)}"
+        width = max(len(str(case.positive)) for case in cases)
+        for case in cases:
+            line = f"{case.verdict.kind:16} {_one_line(report, case)}"
+            yield "", f"{case.positive!s:{width}}  {line}"
+        yield "together", TOGETHER if report.kind != "separable" else ALL_APART
+
+
+def tally(kinds: Sequence[str]) -> str:
+    """Count the verdicts of each kind.
+
+    >>> tally(["separable", "inseparable", "separable"])
+    '2 separable, 1 inseparable'
+    """
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+
+
+def _one_line(report: Report, case: Case) -> str:
+    verdict, scaled = case.verdict, case.scaled
+    if verdict.kind in ("separable", "undecided"):
+        after = ""
+        if scaled is not None and scaled.mistake_bound is not None:
+            after = f", {large(scaled.mistake_bound)} on standardised features"
+        if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
+            return "not separable; quasi-separable or inseparable is undecided"
+        return f"γ {interval(verdict.margin)}{bound_clause(verdict.mistake_bound)}{after}"
+    wrong = ""
+    if case.errors is not None:
+        plane = _hyperplane(report)
+        wrong = f"; the best {plane} found misclassifies {counted(case.errors, 'row')}"
+        wrong += f", {least_mistakes(plane, case.least_errors)}" if case.least_errors else ""
+    rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
+    return f"{verdict_clause(verdict.kind, _hyperplane(report), rows)}{wrong}"
+
+
+def _case_lines(report: Report, case: Case) -> Iterator[tuple[str, str]]:
+    def show(rows: Indices) -> str:
+        return f"{rows_text(report.rows(rows))} {_counting(report)}"
+
+    return verdict_lines(case.verdict, show, case.scaled)
+
+
+def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
+    run, rule, cases = report.found.run, report.found.rule, report.found.cases
+    if run is None:
+        return
+    ended = "all rows correct after" if run.clean else "not all rows correct after"
+    counts = f"{counted(run.mistakes, 'mistake')} in {counted(run.epochs, 'epoch')}"
+    standard = run.scale == "standard"
+    on = ", on standardised features" if standard else ""
+    more = ""
+    if rule == "largest margin" and not run.clean:
+        limit = "--epochs" if report.found.options.budget is None else "--budget"
+        more = f"; a larger {limit} lets it run longer"
+    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{on}{more}"
+    if run.period is not None:
+        every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
+        none = verdict_clause("inseparable", _hyperplane(report))
+        if len(report.found.classes) > 2:
+            none += " of one class against the rest"
+        yield "", f"proved: its weights repeat every {every}, so {none}"
+    if not run.returned:
+        yield "", "rounded to floats, its rule does not separate the rows on the original features"
+    elif standard and run.clean and cases:
+        yield "", "proved: on the original features, its rule classifies every row correctly"
+
+
+def _rule_lines(report: Report) -> Iterator[tuple[str, str]]:
+    found = report.found
+    name = {
+        "largest margin": "the hyperplane with the largest margin, as in an SVM",
+        "perceptron": "the perceptron's",
+        "average": "the average of the perceptron's weights",
+        "fewest mistakes": "the hyperplane with the fewest mistakes found",
+    }[found.rule]
+    if found.rule == "largest margin" and len(found.classes) > 2:
+        name = "for each class the hyperplane with the largest margin, as in an SVM"
+    if found.rule == "largest margin" and found.options.model == "perceptron":
+        name += " (the perceptron's rule does not classify every row correctly)"
+    if found.rule == "fewest mistakes" and len(found.classes) > 2:
+        each = "class; the class with the largest score wins"
+        if found.model.multi_class == "ovo":
+            each = "pair of classes; the class with the most votes wins"
+        name = f"hyperplanes with the fewest mistakes found, one for each {each}"
+    least = found.cases[0].least_errors if len(found.cases) == 1 else None
+    if found.rule == "fewest mistakes" and least == found.errors:
+        name = "the hyperplane with the fewest mistakes possible"
+    nearest = min(found.margins)
+    away = f"; the nearest row is {digits_down(nearest)} away" if 0 < nearest < math.inf else ""
+    yield "rule", f"{name}{away}"
+
+
+def _mistake_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
+    errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
+    if errors == 0:
+        if report.found.rule == "fewest mistakes" and len(report.found.classes) > 2:
+            yield "mistakes", f"none: together the rules classify all {n:,} rows correctly"
+        return
+    text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
+    least = cases[0].least_errors if len(cases) == 1 else None
+    if least == errors:
+        text += f"; proved: {no_fewer_mistakes(_hyperplane(report))}"
+    elif least:
+        text += f"; proved: {least_mistakes(_hyperplane(report), least)}"
+    yield "mistakes", text
+    searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
+    if searched and least != errors:
+        yield "", "search stopped: no recent improvement (--budget SECONDS searches longer)"
+    if report.wrong is not None:
+        many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
+        yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_counting(report)}"
+    yield from _confusion_lines(report, most)
+
+
+def _hyperplane(report: Report) -> str:
+    return hyperplane(fit_intercept=report.found.options.fit_intercept)
+
+
+def _confusion_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
+    labels = [str(label) for label in report.found.classes]
+    if len(labels) > most:
+        yield "", f"(the confusion matrix of {len(labels)} classes is in --format json)"
+        return
+    short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
+    rows = [[f"{count:,}" for count in counts] for counts in report.found.confusion.tolist()]
+    table = [
+        ["label, predicted:", *short],
+        *([name, *row] for name, row in zip(short, rows, strict=True)),
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for k, (first, *cells) in enumerate(table):
+        right = "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
+        yield "" if k else "confusion", f"{first:{widths[0]}}{right}"
+
+
+def _duplicate_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
+    groups = report.duplicates or []
+    if groups:
+        count = counted(len(groups), "group")
+        yield "duplicates", f"{count} of identical rows with different labels:"
+    for rows in groups[:most]:
+        yield "", f"rows {rows_text(report.rows(rows))}"
+    if len(groups) > most:
+        yield "", f"… and {len(groups) - most:,} more (--format json lists them)"
+
+
+def _file_lines(report: Report) -> Iterator[tuple[str, str]]:
+    guess, files = report.estimate, report.files
+    if guess is not None:
+        yield (
+            "unseen",
+            f"{counted(guess.errors, 'error')} on {counted(guess.rows, 'unseen row')} "
+            f"({guess.rate:.1%}; 95 % interval {guess.low:.1%} to {guess.high:.1%}), "
+            f"{guess.method}",
+        )
+    others = ("certificate", "plot", "rows")
+    written = "".join(f"   {name}  {files[name]}" for name in others if files.get(name))
+    yield "model", (files.get("model") or "not written") + written
+    if report.found.each_row is None:
+        yield "time", f"{report.seconds:.1f} s"
