@@ -434,7 +434,7 @@ def noise(rng: Generator) -> Labelled:
         return labelled(rng, most_classes=3, most_rows=6, most_columns=2)
     n = int(rng.integers(5, 8))
     places = rng.permutation(n) - n // 2
-    X = places[:, None] * float(rng.choice([1.0, 1.0, 0.1, 5e-324, 1e300]))
+    X = places[:, None].astype(np.float64) * rng.choice([1.0, 1.0, 0.1, 5e-324, 1e300])
     return Labelled(X, places % 2, bool(rng.random() < 0.6), None, int(rng.integers(1 << 30)))
 
 

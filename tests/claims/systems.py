@@ -6,6 +6,7 @@ import math
 import operator as op
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
@@ -408,6 +409,32 @@ def certificate(problem: System) -> None:
             assert Fraction(number) >= lo
     if found := re.search(r"(\d+) rows contradict ", proof.claim()):
         assert int(found[1]) == len(answer.conflict)
+
+
+@claim(system, problems=120)
+def forged_certificate(problem: System) -> None:
+    """A certificate of other right sides, given the digest of these, holds only if it is true."""
+    if problem.c is None:
+        return
+    own, k = ask(problem), len(problem.objective) % len(problem.c)
+    stolen = ask(replace(problem, c=problem.c + np.where(np.arange(len(problem.c)) == k, -1, 1)))
+    proof, taken = own.certificate, stolen.certificate
+    if proof is None or taken is None:
+        return
+    _ = own.implicit_equalities
+    proof = own.certificate or proof
+    forgeries = [replace(taken, sha256=proof.sha256)]
+    if proof.implicit is not None and proof.implicit.rows:
+        forgeries.append(replace(proof, implicit=replace(proof.implicit, rows=(), multipliers=())))
+    more = {name: value for name, value in problem.arrays.items() if name not in ("A", "c")}
+    for forged in forgeries:
+        try:
+            nv.verify(forged, problem.A, problem.c, **more)
+        except nv.CertificateError:
+            continue
+        assert forged is forgeries[0]
+        feasible = is_feasible(stated(problem), len(problem.objective))
+        assert (forged.answer == "feasible") == feasible
 
 
 @claim(

@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product, repeat
@@ -256,6 +256,31 @@ def certificate(problem: Labelled) -> None:
         ]
         whole = sum(proof.multipliers.values())
         assert at_most(inner(total, total) / whole**2, proof.margin.hi)
+
+
+@claim(partial(labelled, most_classes=2))
+def forged_certificate(problem: Labelled) -> None:
+    """A certificate of other labels, given the digest of these labels, holds only if it is true."""
+    other = problem.y.copy()
+    k = problem.seed % len(other)
+    other[k] = next(label for label in problem.classes if label != other[k])
+    own = nv.separate(problem.X, problem.y, fit_intercept=problem.bias).certificate
+    if len({*other.tolist()}) < 2 or own is None:
+        return
+    stolen = nv.separate(problem.X, other, fit_intercept=problem.bias).certificate
+    if stolen is None:
+        return
+    forged = replace(stolen, sha256=own.sha256, positive=own.positive, negative=own.negative)
+    try:
+        nv.verify(forged, problem.X, problem.y)
+    except nv.CertificateError:
+        return
+    rows = problem.rows(own.positive)
+    truth = decide(rows)
+    assert forged.kind in (truth.kind, "not separable")
+    assert forged.kind != "not separable" or truth.kind != "separable"
+    if forged.margin is not None:
+        assert is_root(forged.margin.lo, squared_distance(rows), forged.margin.hi)
 
 
 @claim(
