@@ -1,15 +1,31 @@
-"""Which rows can be separated at all: the partition into I and J, proved (C1, C2).
+"""The partition of the rows into those that can be separated and those that cannot (C1, C2).
 
-For every set of rows there are w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0, Σ λ_i a_i = 0, and either
-⟨a_i, w⟩ > 0 (rows I) or λ_i > 0 (rows J). Two ways lead to them:
+Objective
+    Find w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 on all rows, Σ λ_i a_i = 0, and for every row either
+    ⟨a_i, w⟩ > 0 (the rows I) or λ_i > 0 (the rows J). Such w and λ exist for every set of rows.
+Input
+    The signed rows a_i.
+Output
+    A `Partition` with I, J, w and λ; or a `Dependence`: a contradiction among some rows.
 
-* *One stroke.* If p + 1 rows have 0 inside their simplex, Σ λ_i a_i = 0 with λ > 0 and p of
-  them independent, every w with ⟨a_i, w⟩ ≥ 0 is orthogonal to them all, hence zero: all rows
-  are J. One verified solve proves it. (Such rows span everything positively, −Σ a_i among
-  it, from which Stiemke's λ > 0 on all rows follows.)
-* *Facial reduction.* Project −Σ a_i on the cone of the rows. Where it lies in the cone, the
-  rows are J. Else the residual w separates some of them, weakly the others; those at zero
-  are projected anew. Here zero matters, and arithmetic is exact.
+There are two methods:
+
+* *A simplex* (`simplex_proof`). Let p + 1 rows have Σ λ_i a_i = 0 with λ > 0, and let p of them be
+  linearly independent. Then every w with ⟨a_i, w⟩ ≥ 0 on these rows is orthogonal to all of them,
+  so that w = 0. Hence all rows are in J. One verified linear solve proves this. (Every vector is a
+  non-negative combination of these p + 1 rows. This holds for −Σ a_i too, and so λ > 0 exists on
+  all rows, as in Stiemke's theorem.)
+* *Facial reduction* (`partition`). Project −Σ a_i on the cone of the rows. If −Σ a_i is in the
+  cone, all rows are in J. Else w, minus the residual, has ⟨a_i, w⟩ > 0 on some rows and
+  ⟨a_i, w⟩ = 0 on the others. Repeat with the rows at 0. This method has to know whether a number
+  is exactly 0, so that its arithmetic is exact.
+
+References
+----------
+P. Gordan, Über die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
+(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915).
+J. Borwein and H. Wolkowicz, Facial reduction for a cone-convex programming problem, J. Austral.
+Math. Soc. A 30 (1981).
 """
 
 from __future__ import annotations
@@ -30,15 +46,19 @@ from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
 
-# How many multiples of an exact w are rounded, to find one that separates in floats.
+# The number of multiples of an exact w that are rounded, to find floats with the same signs.
 _TRIES = 64
-# Weights below this share of the largest are taken for rounding.
+# Multipliers below this share of the largest multiplier are treated as rounding errors.
 _FIRM = 1e-9
 
 
 @dataclass(frozen=True)
 class Partition:
-    """I = ``separated`` and J = ``left``, with what proves them; w is None where I is empty."""
+    """The rows I, called ``separated``, and the rows J, called ``left``, with their proof.
+
+    ``w`` has ⟨a_i, w⟩ > 0 on I and ⟨a_i, w⟩ = 0 on J, and is None if I is empty. ``dependence`` has
+    λ > 0 on J, and is None if J is empty.
+    """
 
     separated: RowSet
     left: RowSet
@@ -53,13 +73,13 @@ def partition(
     start: Indices | None = None,
     free: Indices | None = None,
 ) -> Partition:
-    """Find I and J of the rows ``among`` by facial reduction, exactly.
+    """Find I and J of the rows ``among`` by facial reduction, in exact arithmetic.
 
-    ``start`` are rows to begin the first projection with. On the rows ``free``, not among the
-    others, λ may have any sign and ⟨a_i, w⟩ = 0.
+    Each projection starts from the rows ``start``. On the rows ``free``, which are not in
+    ``among``, λ may have any sign and ⟨a_i, w⟩ = 0.
     """
     passes, left = view.passes, among
-    stages: list[tuple[list[Fraction], RowSet]] = []  # w, and all rows separated until then
+    stages: list[tuple[list[Fraction], RowSet]] = []  # each w, and all rows separated so far
     claim = None
     while passes.size(left) > 0 and claim is None:
         total = passes.exact_sum(left, limits)
@@ -83,7 +103,10 @@ def guess_rows(
     start: Indices | None = None,
     free: Indices | None = None,
 ) -> Indices:
-    """The rows that floats would use to write −Σ a_i, for a given sum, or come nearest to it."""
+    """Return the rows with μ > 0 in the projection of −Σ a_i on the cone, computed in floats.
+
+    ``sum_`` is Σ a_i. The exact projection starts from these rows.
+    """
     if view.passes.size(left) == 0:
         return np.empty(0, dtype=np.int64)
     total = view.seen_sum(sum_)
@@ -107,13 +130,17 @@ def combined(
     zeros: Sequence[RowSet],
     limits: Limits,
 ) -> list[Fraction]:
-    """W = w_1 + ε·w_2 + ε²·w_3 + …, ε so small that no sign is lost; rows ``zeros`` stay at 0."""
+    """Combine the w of all stages: w_1 + ε·w_2 + ε²·w_3 + …, with ε > 0 small.
+
+    ε is so small that every row that some stage separates stays separated. The products with the
+    rows ``zeros`` stay 0.
+    """
     w, separated = stages[0]
     for more, separated in stages[1:]:
         epsilon, shift, lost = Fraction(1 << 20), 0, True
         while lost:
             check_time(limits)
-            shift += 4  # longer and longer steps: some rows need an ε of hundreds of bits
+            shift += 4  # ε shrinks faster each time: some rows need hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
             seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
@@ -123,7 +150,7 @@ def combined(
 
 
 def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
-    """W times the power of two that makes its largest entry, as seen, about one."""
+    """Return w times a power of two, so that its largest entry in the view is about one."""
     seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
     largest = max(seen)
     e = largest.numerator.bit_length() - largest.denominator.bit_length()
@@ -137,11 +164,11 @@ def _shortened(
     zeros: Sequence[RowSet],
     limits: Limits,
 ) -> list[Fraction]:
-    """Floats near a multiple of w, where they do as well."""
+    """Return floats near a multiple of w if they give every product the right sign, else w."""
     near = exact.numbers(w)
     zeros = [rows for rows in zeros if passes.size(rows) > 0]
     for turn in range(_TRIES):
-        stretch = 1 + Fraction(turn, _TRIES)  # each multiple of w is rounded in its own way
+        stretch = 1 + Fraction(turn, _TRIES)  # the multiples of w round differently
         floats = [
             Fraction(float(value))
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
@@ -154,15 +181,17 @@ def _shortened(
             and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
         ):
             return floats
-        if zeros:  # on a face no rounding is left to chance
+        if zeros:  # a product that must be exactly 0 is not found by luck
             break
     return w
 
 
 def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
-    """Prove that no w separates these rows: some λ ≥ 0, not all 0, has Σ λ_i a_i = 0 (Gordan).
+    """Prove that no w separates these rows: Σ λ_i a_i = 0 for a λ ≥ 0 that is not 0 (Gordan).
 
-    Rows whose weight is nothing but rounding take no part; the fewer, the better.
+    ``weights`` are approximate λ. Rows whose λ is not larger than rounding errors are left out,
+    because a contradiction among fewer rows is easier to prove and to read. Returns None if there
+    is no proof.
     """
     passes = view.passes
     if len(rows) == 0:
@@ -187,10 +216,10 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
 def simplex_proof(
     passes: Passes, rows: Indices, weights: Vector, used: Indices
 ) -> Dependence | None:
-    """Prove by a verified solve that the origin is inside the simplex of p + 1 rows.
+    """Prove by a verified linear solve that the origin is inside the simplex of p + 1 rows.
 
-    λ is scaled to 1 on the row of the largest weight; the others are a basis, and λ = 1 + μ
-    on them. Columns of zeros do not count: ``used`` are the p others.
+    λ is 1 on the row with the largest weight. The other rows are a basis, on which λ = 1 + μ.
+    ``used`` are the p columns that are not all zero. Returns None if there is no proof.
     """
     if len(rows) != len(used) + 1:
         return None
@@ -203,7 +232,7 @@ def simplex_proof(
     if found is None:
         return None
     mu, radius = found
-    # The checker asks for 1e-6.
+    # The checker accepts multipliers with a relative error of 1e-6.
     if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
         return None
     multipliers = tuple(Fraction(float(value)) for value in mu)
@@ -213,7 +242,10 @@ def simplex_proof(
 def _in_balance(
     passes: Passes, rows: Indices, weights: Vector, limits: Limits
 ) -> Dependence | None:
-    """Prove, exactly, that rows with dependent columns have the origin inside their simplex."""
+    """Prove in exact arithmetic that the origin is inside the simplex of these rows.
+
+    Returns None if there is no proof.
+    """
     if len(rows) < 2:
         return None
     last = int(np.argmax(weights))
@@ -228,9 +260,9 @@ def _in_balance(
 def short_contradiction(
     view: View, left: RowSet, start: Indices, limits: Limits
 ) -> Dependence | None:
-    """A contradiction among the rows J of a partition: −a_j = Σ μ_i a_i for the first of them.
+    """Return a contradiction among few rows of J: −a_j = Σ μ_i a_i for the first row j of J.
 
-    The search starts from rows of J.
+    ``left`` is J. The search starts from the rows ``start``. Returns None if there is none.
     """
     passes = view.passes
     target = passes.first_row(left, limits)

@@ -1,11 +1,18 @@
-"""Margins as intervals that are guaranteed to hold them (C3, C4).
+"""Intervals that are guaranteed to contain the largest margin (C3, C4).
 
-γ = max over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Any w bounds it from below, any λ ≥ 0 from above:
+Objective
+    The margin γ is the maximum of min_i ⟨a_i, w⟩ over all w with ‖w‖ ≤ 1.
+Input
+    The signed rows a_i, weights w and multipliers λ ≥ 0.
+Output
+    An interval that contains γ. Every w gives a lower bound and every λ gives an upper bound:
 
-    min_i ⟨a_i, w⟩/‖w‖  ≤  γ  ≤  ‖Σ λ_i a_i‖/Σ λ_i.
+        min_i ⟨a_i, w⟩/‖w‖  ≤  γ  ≤  ‖Σ λ_i a_i‖/Σ λ_i.
 
-With a free bias it is half the distance of the hulls P and Q of the two classes. They are nearest
-at z = Σ u_k (a_i + a_j), a point of P − Q: pairs of a row of each side, whose paddings cancel.
+If the bias does not count in ‖w‖, the margin is half the distance between the convex hulls P and Q
+of the two classes (`widest_gap`). This distance is the norm of the point of P − Q that is nearest
+to the origin. That point is z = Σ u_k (a_i + a_j), a sum over pairs of a positive and a negative
+row. In each pair the entries of the bias cancel.
 """
 
 from __future__ import annotations
@@ -33,7 +40,7 @@ _U = 2.0**-53
 
 
 class Interval(NamedTuple):
-    """Numbers from ``lo`` to ``hi``.
+    """The interval from ``lo`` to ``hi``, both ends included.
 
     Examples
     --------
@@ -49,12 +56,14 @@ class Interval(NamedTuple):
 
     @property
     def relative_width(self) -> float:
-        """(hi − lo)/hi, or 0 where both are 0."""
+        """(hi − lo)/hi, or 0 if both ends are 0."""
         return (self.hi - self.lo) / self.hi if self.hi > 0.0 else 0.0
 
 
 def lower_bound(least: Fraction, w: Numbers) -> float:
-    """least/‖w‖, rounded down, for a least product that is not below ``least``; 0 if it is < 0.
+    """Return the lower bound least/‖w‖ on γ, rounded down; 0 if ``least`` is negative.
+
+    ``least`` is a lower bound on all products ⟨a_i, w⟩.
 
     Examples
     --------
@@ -65,9 +74,11 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
 
 
 def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol: float) -> float:
-    """‖Σ λ_i a_i‖/Σ λ_i, rounded up; in exact numbers where rounding would show.
+    """Return the upper bound ‖Σ λ_i a_i‖/Σ λ_i on γ, rounded up; λ is ``weights``.
 
-    Floats near λ are off by 2⁻⁵³ of themselves, and sums of k terms by k − 1 times that.
+    The bound is computed in floats with a bound on their error. If this error exceeds an eighth of
+    ``tol``, the bound is computed exactly. The float nearest to λ_i has a relative error of 2⁻⁵³,
+    and a sum of k terms has at most k − 1 times this error.
     """
     near = np.array([exact.nearest_float(value) for value in weights])
     total = float(near.sum())
@@ -85,7 +96,7 @@ def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol:
 
 
 def _exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
-    """The same without any rounding but the last."""
+    """Return the bound of `upper_bound` in exact arithmetic; only the result is rounded up."""
     multipliers = exact.numbers(weights)
     total, unit = np.zeros(passes.p, dtype=object), multipliers.unit
     for part, block in passes.blocks(rows):
@@ -97,9 +108,10 @@ def _exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction
 
 
 def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> GeometricMargin | None:
-    """Find the hyperplane halfway between the hulls, the gap known to a relative tol.
+    """Find the hyperplane halfway between the convex hulls of the two classes.
 
-    None if w is not within the range of floats.
+    Half the gap between the hulls is the geometric margin. It is known to a relative ``tol`` unless
+    a limit is reached. Returns None if w is outside the range of floats.
     """
     passes = view.passes
     signs = passes.fetch(start).signs
@@ -131,14 +143,17 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
 
 
 def _half_gap(least: LeastProducts) -> float:
-    """Half the gap along w, rounded down; whatever the bias, it cancels."""
+    """Return half the gap in the direction w, rounded down; the bias cancels."""
     whole = sum(value for value in least.least.values() if value is not None)
-    half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))  # the checker may see less
+    # The checker rounds differently, and its lower bound may be a little smaller.
+    half = Fraction(whole) / 2 * (1 - Fraction(1, 1 << 34))
     return lower_bound(half, least.w.at(np.arange(len(least.w.near) - 1)))
 
 
 def margin_of(problem: Problem, w: Vector) -> float:
-    """min_i ⟨a_i, w⟩/‖w‖ of one rule: rounded down and proved where it is positive.
+    """Return the margin min_i ⟨a_i, w⟩/‖w‖ of one rule.
+
+    A positive margin is rounded down and proved; other margins are computed in floats.
 
     Examples
     --------

@@ -1,8 +1,19 @@
-"""Non-negative least squares without rounding: who is zero, and who is only small.
+"""Non-negative least squares in exact arithmetic, which distinguishes zero from small numbers.
 
-The same active set as `corral`, over the rationals (Lawson and Hanson 1974). It starts
-from the rows that the float engine ended with, so that as a rule one step confirms them;
-being exact it ends after finitely many in any case.
+Objective
+    Minimise ‖b − Σ μ_i a_i‖ over μ ≥ 0: project b on the cone of the rows.
+Input
+    The rows a_i, b, and rows to start from, usually those that `corral` found in floats.
+Output
+    A `Projection`: the rows with μ > 0, and w, minus the residual; w is None if b is in the cone.
+
+The algorithm is the active-set method of `corral` over the rational numbers. If the rows that it
+starts from are right, the first step confirms them. Otherwise it continues, and ends after finitely
+many steps because it is exact.
+
+References
+----------
+C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
 """
 
 from __future__ import annotations
@@ -25,11 +36,11 @@ from novikoff.proofs.exact import Integers
 
 @dataclass(frozen=True)
 class Projection:
-    """The point of a cone nearest to b: Σ μ_i a_i, μ > 0 on ``rows``.
+    """The point of a cone nearest to b: Σ μ_i a_i with ``multipliers`` μ > 0 on ``rows``.
 
-    ``w`` is minus the residual, for the rows themselves, or None where b lies in the cone.
-    Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone and ⟨Σ a_i, w⟩ > 0; ``seen`` are the signs
-    of ⟨a_i, w⟩, 0 for other rows.
+    ``w`` is minus the residual in the coordinates of the original rows. It is None if b is in the
+    cone. Otherwise ⟨a_i, w⟩ ≥ 0 for all rows of the cone, and ⟨Σ a_i, w⟩ > 0. ``seen`` has the sign
+    of ⟨a_i, w⟩ for each row of the cone, and 0 for all other rows.
     """
 
     rows: Indices
@@ -47,11 +58,11 @@ def project(
     limits: Limits,
     free: Indices | None = None,
 ) -> Projection:
-    """Project b = −``total`` on the cone of the rows ``among``, exactly.
+    """Project b = −``total`` on the cone of the rows ``among``, in exact arithmetic.
 
-    The inner product is that of the rows with each column multiplied by its factor, a
-    power of two. ``start`` are rows to begin with. ``free`` are rows, not ``among`` the others,
-    that join with multipliers of any sign, zero too; ⟨a_i, w⟩ = 0 for them.
+    The norm is that of vectors whose columns are multiplied by the factors ``columns``, which are
+    powers of two. The search starts from the rows ``start``. On the rows ``free``, which are not in
+    ``among``, the multipliers may have any sign, and ⟨a_i, w⟩ = 0.
     """
     b = [-value for value in total]
     squares = [Fraction(float(value)) ** 2 for value in columns]
@@ -71,9 +82,10 @@ def project(
 
 
 def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
-    """Λ with a_target + Σ λ_i a_i = 0 over independent rows, exactly; None where it is not found.
+    """Return the exact λ with a_target + Σ λ_i a_i = 0 over linearly independent rows.
 
-    Floats choose as many columns as there are rows, one solve gives λ, all columns confirm it.
+    A pivoted factorisation in floats chooses as many columns as there are rows. An exact solve with
+    these columns gives λ, and all other columns confirm it. Returns None if λ is not found.
     """
     A = passes.at(np.append(rows, target))
     scaled = A[:-1] / np.maximum(np.abs(A[:-1]).max(axis=0), 1e-300)
@@ -85,14 +97,17 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
     check_time(limits, solve_seconds(len(whole), whole[:, columns]))
     try:
         factors = solved(whole[:-1, columns].T, -whole[-1, columns])
-    except ZeroDivisionError:  # floats were wrong
+    except ZeroDivisionError:  # the columns chosen in floats are dependent
         return None
     sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
     return None if any(sums) else factors
 
 
 def solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
-    """X with Mx = b, or with WMx = Wb; ZeroDivisionError if that is singular."""
+    """Return the exact solution x of Mx = b, or of WMx = Wb with W = ``weighted``.
+
+    ZeroDivisionError if the matrix is singular.
+    """
     import flint
 
     left, right = flint.fmpz_mat(M.tolist()), flint.fmpz_mat([[int(value)] for value in b])
@@ -104,14 +119,17 @@ def solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[F
 
 
 class _Cone:
-    """Least squares on a few rows at a time."""
+    """Exact least squares on a few rows at a time."""
 
     def __init__(self, passes: Passes, squares: list[Fraction], b: list[Fraction]) -> None:
         self.passes, self.squares, self.b = passes, squares, b
-        self.free = 0  # the first members, whose multipliers may have any sign
+        self.free = 0  # this many first rows have multipliers of any sign
 
     def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
-        """The μ that minimises ‖b − Σ μ_i a_i‖, unconstrained, on independent rows."""
+        """Return the μ that minimises ‖b − Σ μ_i a_i‖ over linearly independent rows.
+
+        μ may have any sign.
+        """
         if len(used) == 0:
             return []
         check_time(limits, solve_seconds(len(used)))
@@ -119,13 +137,13 @@ class _Cone:
         check_time(limits, solve_seconds(len(used), whole))
         b = exact.numbers(self.b)
         weighted = None
-        if len(used) != whole.shape[1]:  # else they are a basis, and b is met
+        if len(used) != whole.shape[1]:  # else the rows are a basis, and the residual is 0
             weighted = whole * exact.numbers(self.squares).whole
         scale = b.unit / Fraction(2) ** e
         return [value * scale for value in solved(whole.T, b.whole, weighted)]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
-        """What is left of b: b − Σ μ_i a_i."""
+        """Return the residual b − Σ μ_i a_i."""
         if len(used) == 0:
             return self.b
         (whole, e), multipliers = self.passes.whole(used), exact.numbers(mu)
@@ -133,7 +151,7 @@ class _Cone:
         return [b - value * unit for b, value in zip(self.b, sums, strict=True)]
 
     def independent(self, used: Indices, limits: Limits) -> Indices:
-        """The rows without those that depend on others."""
+        """Return rows that are linearly independent and span the space of the given rows."""
         import flint
 
         if len(used) == 0:
@@ -151,21 +169,21 @@ class _Cone:
 def _feasible_start(
     cone: _Cone, free: Indices, start: Indices, limits: Limits
 ) -> tuple[Indices, list[Fraction]]:
-    """The free rows, and others on which the unconstrained solution is positive."""
+    """Return the free rows and some rows on which the unconstrained solution μ is positive."""
     used = np.concatenate([free, np.setdiff1d(np.asarray(start, dtype=np.int64), free)])
     cone.free = len(free)
     while True:
         check_time(limits)
         try:
             mu = cone.solve(used, limits)
-        except ZeroDivisionError:  # some depend on others
+        except ZeroDivisionError:  # the rows are linearly dependent
             cone.free = len(cone.independent(free, limits)) if cone.free else 0
             used = cone.independent(used, limits)
             mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
         positive[: cone.free] = True
         stay = np.flatnonzero(positive)
-        if all(value >= 0 for value in mu[cone.free :]):  # those at zero were of no use
+        if all(value >= 0 for value in mu[cone.free :]):  # rows with μ = 0 are left out
             return used[stay], [mu[k] for k in stay.tolist()]
         used = used[stay]
 
@@ -173,7 +191,7 @@ def _feasible_start(
 def _admit(
     cone: _Cone, used: Indices, mu: Sequence[Fraction], new: int, limits: Limits
 ) -> tuple[Indices, list[Fraction]]:
-    """Let a row join; on the way to the new solution, rows that would turn negative leave."""
+    """Let a row join; rows whose multiplier would become negative leave."""
     used = np.append(used, new)
     now = [*mu, Fraction(0)]
     while True:
@@ -189,7 +207,10 @@ def _admit(
 
 
 def solve_seconds(n: int, whole: Integers | None = None) -> float:
-    """About how long a solve with n rows takes, at least: it cannot be interrupted."""
+    """Return an estimate of how long an exact solve with n rows takes, rather too small.
+
+    A solve cannot be interrupted, so that callers compare this estimate with the time left.
+    """
     bits = 32
     if whole is not None:
         bits = max(bits, *(int(value).bit_length() for value in np.abs(whole).max(axis=1)))

@@ -1,8 +1,17 @@
-"""Rows as the engine sees them: moved and scaled so that its numbers stay near one.
+"""Views: the rows in translated and scaled coordinates, in which float64 is accurate.
 
-A centre, which needs a bias, changes neither the kind of a problem nor the widest gap between the
-classes; factors for columns and lengths of rows do not change the kind. All are exact to undo:
-weights w and λ are always those of the rows themselves.
+Purpose
+    The active-set method (`corral`) loses accuracy if rows are far from the origin, or if columns
+    or rows differ much in size. A `View` changes the coordinates so that entries are near one.
+Input
+    The rows a_i of a problem, through `Passes`.
+Output
+    The rows a_i of the view: a centre is subtracted from the features, each column is multiplied
+    by a power of two, and each row is divided by a length.
+
+None of these steps changes the kind of a problem. To subtract a centre requires a bias, and does
+not change the widest gap between the two classes. `View.weights` and the lengths convert w and the
+multipliers λ back, so that w and λ always refer to the original rows.
 """
 
 from __future__ import annotations
@@ -25,45 +34,52 @@ from novikoff.proofs.exact import Block
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# The most entries of rows that are held as a dense array.
+# Rows are held as a dense array up to this many entries.
 MAX_DENSE_ENTRIES = 1 << 23
-# Columns, or rows, whose sizes differ by more than this power of two are balanced.
+# Columns are scaled if their sizes differ by more than this power of two; so are rows.
 _MAX_EXPONENT_RANGE = 6
-# Columns whose middle is beyond this power of two times their range are far from the origin.
+# A column is far from the origin if its middle exceeds its range times this power of two.
 _FAR_EXPONENT = 7
-# Rows that are looked at to find out, at most and at least.
+# The largest and the smallest size of the sample of rows that is measured first.
 _MAX_SAMPLE, _MIN_SAMPLE = 4096, 64
 
 
 @dataclass(frozen=True)
 class View:
-    """The rows less a centre, their columns times factors, then divided by their lengths."""
+    """The rows of a problem in other coordinates.
+
+    First ``centre`` is subtracted from the features of each row. Then each column is multiplied by
+    its factor in ``columns``. Then each row is divided by its entry in ``lengths``.
+    """
 
     passes: Passes
     columns: Vector
     centre: Vector | None = None
     lengths: Lengths | None = None
-    radius: float | None = None  # max‖a_i‖ of rows less the centre, rounded up
+    radius: float | None = None  # max‖a_i‖ after subtracting the centre, rounded up
 
     @property
     def plain(self) -> bool:
-        """Whether the rows are seen as they are, but for one factor."""
+        """Whether the view only multiplies all rows by one common factor."""
         even = bool((self.columns == self.columns[0]).all())
         return self.lengths is None and self.centre is None and even
 
     def of(self, passes: Passes, rows: Indices) -> View:
-        """The same view of some of the rows, whose passes are given."""
+        """Return this view of some of the rows; ``passes`` reads these rows."""
         lengths = None if self.lengths is None else self.lengths_of(self.passes.fetch(rows), rows)
         return View(passes, self.columns, self.centre, lengths, self.radius)
 
     def lengths_of(self, few: Part, rows: Indices) -> Vector:
-        """The lengths of a few rows that were fetched, by their numbers; of rows not 0."""
+        """Return the lengths of some rows that are not 0; ``few`` has their entries."""
         if self.lengths is None:
             return np.ones(len(rows))
         return self.lengths[rows] if isinstance(self.lengths, np.ndarray) else few.of(self.lengths)
 
     def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
-        """The rows of the numbers given as seen, dense or sparse; after a first column if given."""
+        """Return some rows in the coordinates of the view, as a dense or sparse array.
+
+        If ``lift`` is given, a first column with this value is added.
+        """
         few = self.passes.fetch(rows)
         first = np.full((len(rows), 0 if lift is None else 1), lift or 0.0)
         signs = few.signs.astype(np.float64)
@@ -88,33 +104,43 @@ class View:
         return found.toarray() if 8 * found.nnz > size <= MAX_DENSE_ENTRIES else found
 
     def seen_sum(self, total: Sequence[Fraction]) -> Vector:
-        """Σ a_i over some rows as seen, whatever their lengths, from the sum of the rows."""
+        """Return Σ a_i in the coordinates of the view, from the sum Σ a_i of the original rows.
+
+        The rows of this sum are not divided by their lengths.
+        """
         seen = list(total)
-        if self.centre is not None:  # the last of the sum is that of the signs
+        if self.centre is not None:  # the last entry is the sum of the signs
             centre = [Fraction(value) for value in self.centre.tolist()]
             seen = [a - total[-1] * c for a, c in zip(total, [*centre, Fraction(0)], strict=True)]
         factors = [Fraction(value) for value in self.columns.tolist()]
         return np.array([exact.nearest_float(a * c) for a, c in zip(seen, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
-        """The w whose products with the rows themselves are those of v with the rows as seen."""
+        """Convert weights v for the rows of the view to weights w for the original rows.
+
+        ⟨a_i, w⟩ for an original row is ⟨a_i, v⟩ for the row of the view times its length.
+        """
         w = self.aim(v)
         if self.centre is not None:
             w[-1] = math.fsum([float(w[-1]), *(-w[:-1] * self.centre).tolist()])
         return w
 
     def aim(self, v: Vector) -> Vector:
-        """The same for rows less the centre."""
+        """Convert weights v for the rows of the view to weights for the rows less the centre."""
         return np.asarray(v * self.columns)
 
 
 def plain_view(passes: Passes) -> View:
-    """The rows as they are, in a unit near their length."""
+    """Return a view that multiplies all rows by one power of two, so that the longest is near 1."""
     return View(passes, np.full(passes.p, _power(-math.frexp(passes.unit)[1])))
 
 
 def gap_view(passes: Passes, limits: Limits) -> View:
-    """The rows as they are, but less a centre if they are far from the origin."""
+    """Return a view in which the gap between the classes can be measured.
+
+    It subtracts a centre if the rows are far from the origin, and does not change the ratios of
+    distances between rows.
+    """
     centre = _centre(passes, _sample(passes))
     if centre is None:
         return plain_view(passes)
@@ -123,10 +149,14 @@ def gap_view(passes: Passes, limits: Limits) -> View:
 
 
 def balanced_view(passes: Passes, limits: Limits) -> View:
-    """The rows as they are, or balanced where columns or rows differ much in size."""
+    """Return a view with columns of similar size and rows of similar length.
+
+    It is the plain view if the sizes are similar already and the rows are near the origin.
+    """
     plain, sample = plain_view(passes), _sample(passes)
     columns, centre = plain.columns, _centre(passes, sample)
-    if passes.n > 2 * _MAX_SAMPLE and centre is None:  # the sample tells whether all are looked at
+    # All rows of a large problem are measured only if the sizes in the sample differ.
+    if passes.n > 2 * _MAX_SAMPLE and centre is None:
         seen = np.abs(sample.A) * columns[0]
         longest = passes.radius * columns[0]
         if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
@@ -145,33 +175,36 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
 
 
 def _even(peaks: Vector, p: int) -> Vector:
-    """One factor for all columns that brings the largest number near one."""
+    """Return a common factor for all columns that brings the largest entry near one."""
     return np.full(p, _power(-math.frexp(float(peaks.max()))[1]))
 
 
 def _radius(sizes: Sizes) -> float:
-    """max‖a_i‖, rounded up, for sizes that were measured without factors."""
+    """Return max‖a_i‖, rounded up, from sizes that were measured without factors."""
     longest, p = sizes.longest, len(sizes.peaks)
-    if not 2.0**-400 < longest < 2.0**400:  # its square may not be a float
+    if not 2.0**-400 < longest < 2.0**400:  # the square may be outside the range of floats
         longest = math.sqrt(p) * float(sizes.peaks.max())
     return longest * (1.0 + (p + 8) * 2.0**-51)
 
 
 def _sample(passes: Passes) -> Block:
-    """Rows at even distances."""
+    """Return a sample of the rows: every k-th row."""
     return passes.block(np.arange(0, passes.n, max(1, passes.n // sample_size(passes))))
 
 
 def sample_size(passes: Passes) -> int:
-    """The number of rows that are looked at to find out about all, where there are more."""
+    """Return how many rows a sample of a large problem has."""
     return max(_MIN_SAMPLE, min(_MAX_SAMPLE, MAX_DENSE_ENTRIES // (2 * passes.p)))
 
 
 def _centre(passes: Passes, sample: Block) -> Vector | None:
-    """The middle of dense rows, where they are far from the origin for their distances."""
+    """Return the midpoint of each column, or None if no column is far from the origin.
+
+    Sparse rows are never centred, because that would make them dense.
+    """
     if passes.sparse or not passes.fit_intercept:
         return None
-    X = sample.A[:, :-1] * sample.A[:, -1:]  # the padding has the sign
+    X = sample.A[:, :-1] * sample.A[:, -1:]  # the last column is the sign of the row
     low, high = X.min(axis=0), X.max(axis=0)
     middle = low / 2.0 + high / 2.0
     far = (np.abs(middle) > 2.0**_FAR_EXPONENT * (high - low)) & (high > low)
@@ -179,7 +212,7 @@ def _centre(passes: Passes, sample: Block) -> Vector | None:
 
 
 def _alike(sizes: Vector) -> bool:
-    """Whether numbers are of about one size; zeros do not count."""
+    """Whether all numbers that are not zero are of similar size."""
     used = sizes[sizes > 0.0]
     return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_MAX_EXPONENT_RANGE)
 
