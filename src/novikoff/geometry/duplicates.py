@@ -1,6 +1,8 @@
-"""Identical rows; with opposite labels they are the shortest contradiction.
+"""Identical rows, and identical rows with opposite labels, which are the shortest contradictions.
 
-Rows are compared by a hash of their entries that a pass computes, then entry by entry.
+Two rows with the same features and opposite labels have a_i + a_j = 0, so that no hyperplane
+classifies both correctly. A pass computes a hash of each row. Rows with equal hashes are then
+compared entry by entry.
 """
 
 from __future__ import annotations
@@ -23,14 +25,18 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def opposite_duplicates(passes: Passes, limits: Limits) -> tuple[int, ...] | None:
-    """Rows whose sum is zero: a pair a_i = −a_j, or a single a_i = 0; None if there are none."""
+    """Return the numbers of two rows with a_i = −a_j, or of one row a_i = 0; None if none exist."""
     return next(iter(all_opposite_duplicates(passes, [1] * passes.n, limits)), None)
 
 
 def all_opposite_duplicates(
     passes: Passes, costs: Sequence[int | float | Fraction], limits: Limits
 ) -> Iterator[tuple[int, ...]]:
-    """As many of them as can be formed, each row once, dear rows with dear ones."""
+    """Yield as many pairs with a_i = −a_j as possible, each row once, after all rows a_i = 0.
+
+    Among equal rows, the row with the highest cost is paired with the opposite row with the highest
+    cost, and so on.
+    """
     seen = passes.over(RowHashes(), limits)
     signs = in_row_order(seen.signs)
     for i in np.flatnonzero(signs == 0).tolist():
@@ -44,7 +50,7 @@ def all_opposite_duplicates(
 
 
 def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
-    """Groups of rows that are equal entry by entry but not all of one class, in order.
+    """Yield groups of rows that are equal entry by entry but not all of one class, in row order.
 
     Examples
     --------
@@ -67,10 +73,11 @@ def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
 
 @dataclass
 class RowHashes(Visit):
-    """A hash of every row x_i, the same for the same numbers however they are stored.
+    """A visit that computes a hash of every row x_i.
 
-    Rows a_i and −a_i, where ``turn``, have one hash; ``signs`` tell them apart. They are those of
-    the bias, or of the first entry that is not zero; 0 for a zero row.
+    The hash depends on the numbers only, not on how they are stored. If ``turn``, the rows a_i and
+    −a_i have the same hash, and ``signs`` distinguishes them. The sign of a row is the sign of its
+    bias entry or, without a bias, of its first entry that is not zero. A zero row has sign 0.
     """
 
     turn: bool = True
@@ -78,7 +85,7 @@ class RowHashes(Visit):
     signs: dict[int, Signs] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
-        """Hash these rows: Σ_j mix(x_ij)·odd_j modulo 2⁶⁴."""
+        """Compute the hash Σ_j mix(x_ij)·odd_j modulo 2⁶⁴ of each row of this part."""
         random = np.random.default_rng(0).integers(1 << 63, size=part.X.shape[1], dtype=np.uint64)
         odd: Hashes = np.asarray(random * np.uint64(2) + np.uint64(1))
         turn = self.turn and not part.fit_intercept
@@ -92,27 +99,27 @@ class RowHashes(Visit):
             rows = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
             if turn:
                 used = np.flatnonzero(part.X.data)[::-1]
-                lead[rows[used]] = np.sign(part.X.data[used])  # the first of a row comes last
+                lead[rows[used]] = np.sign(part.X.data[used])  # the first of a row is set last
             found = np.zeros(part.n, dtype=np.uint64)
             np.add.at(found, rows, _mixed(part.X.data * lead[rows]) * odd[part.X.indices])
         self.hashes[part.first] = found
         self.signs[part.first] = (lead * part.signs).astype(np.int8)
 
     def merge(self, other: RowHashes) -> None:
-        """Join hashes and signs."""
+        """Add the hashes and signs of another part."""
         self.hashes.update(other.hashes)
         self.signs.update(other.signs)
 
 
 def _mixed(values: npt.NDArray[np.float64]) -> Hashes:
-    """The bits of numbers, stirred; zero for zero, negative or not."""
+    """Return mixed bits of each number; 0 for both 0 and −0."""
     bits = np.add(values, 0.0, dtype=np.float64).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(bits ^ (bits >> np.uint64(29)))
 
 
 def _repeated(hashes: Hashes, among: Indices) -> Iterator[Indices]:
-    """Rows with equal hashes, group by group, each in order."""
+    """Yield the groups of rows with equal hashes; each group is in the order of ``among``."""
     order = among[np.argsort(hashes[among], kind="stable")]
     edges = np.flatnonzero(np.diff(hashes[order])) + 1
     starts = np.append(0, edges)
@@ -122,7 +129,10 @@ def _repeated(hashes: Hashes, among: Indices) -> Iterator[Indices]:
 
 
 def _alike(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
-    """Groups of rows that are equal but for their sign; one, but for equal hashes by chance."""
+    """Yield groups of rows that are equal up to their sign.
+
+    There is one group unless different rows happen to have equal hashes.
+    """
     rest = rows
     while len(rest) > 1:
         first = passes.at(rest[:1])[0] * float(signs[rest[0]])

@@ -1,22 +1,40 @@
-"""Which weights of a logistic regression run to infinity (C1; Albert and Anderson 1984).
+"""Which coefficients of a logistic regression have a finite estimate, and which diverge (C1).
 
-The likelihood of a logistic regression never falls along the w of the recession cone
-C = {w : ⟨a_i, w⟩ ≥ 0 for all i}, and rises for ever if some products are positive. Let I be the
-rows that some w of C has strictly on their side, and J the others. Then, for the weight j:
+Objective
+    The maximum-likelihood estimate of a logistic regression of two classes.
+Input
+    The signed rows a_i, and their partition into the rows I and J of the verdict: some w has
+    ⟨a_i, w⟩ > 0 on I and ⟨a_i, w⟩ = 0 on J, and no w that misclassifies no row has ⟨a_i, w⟩ > 0 on
+    a row of J.
+Output
+    `Estimates`: for each coefficient whether its estimate is finite, +∞, −∞, divergent with an
+    unknown sign, or undetermined.
 
-* It stays finite exactly if w_j = 0 on all of C. C spans the null space of A_J, so that this
-  holds exactly if the unit vector e_j lies in the row space of A_J.
-* Where e_j is not even in the row space of all rows, columns depend on each other, and the
-  weight is not determined at all.
-* Else it has no finite estimate. The w that have all rows of I strictly on their side are the
-  relative interior of C. They have w_j > 0, all of them, exactly if one of them has and none has
-  w_j = 0: if without column j fewer rows than I are separated. That is another verdict, proved
-  like any other, and one w of the interior is in the certificate of the first.
+The likelihood never decreases in the directions w of the recession cone
+C = {w : ⟨a_i, w⟩ ≥ 0 for all i}. It increases without end in the direction w if some ⟨a_i, w⟩ is
+positive. For the coefficient j, with the unit vector e_j, this means:
 
-* Columns that depend on each other are aliased: only the sum of their contributions, as far as the
-  rows tell it apart, has an estimate. It is finite exactly if the rows of J tell as much of it.
+* The estimate is finite exactly if w_j = 0 for all w in C. C spans the null space of A_J, the
+  matrix of the rows J. So w_j = 0 on C exactly if e_j is in the row space of A_J.
+* The coefficient is undetermined if e_j is not in the row space of all rows. Then its column
+  depends linearly on other columns.
+* Else the estimate diverges. The relative interior of C consists of the w with ⟨a_i, w⟩ > 0 on all
+  of I. The estimate is +∞ exactly if w_j > 0 for all these w: if w_j > 0 for one of them and
+  w_j = 0 for none. No w of the interior has w_j = 0 exactly if fewer rows than I can be separated
+  without column j. A second verdict, without column j, proves this. The certificate of the first
+  verdict contains a w of the interior, which gives the sign.
 
-Row spaces are exact (`row_space`): there is no tolerance.
+Columns that depend on each other are aliased. The data determines only some combinations of their
+coefficients. These have a finite estimate exactly if the rows J determine as many combinations as
+all rows do.
+
+Row spaces are computed exactly (`row_space`), without a tolerance.
+
+References
+----------
+A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic regression
+models, Biometrika 71 (1984). I. Dikin, Iterative solution of problems of linear and quadratic
+programming, Soviet Math. Dokl. 8 (1967).
 """
 
 from __future__ import annotations
@@ -41,23 +59,25 @@ from novikoff.proofs import exact
 Estimate: TypeAlias = Literal["finite", "+inf", "-inf", "diverges", "undetermined", "reference"]
 
 INTERCEPT = "(intercept)"
-# Elimination takes p³ steps: beyond this many weights the question is left open.
+# Elimination takes p³ steps. With more coefficients than this, there are no estimates.
 _MAX_WEIGHTS = 500
-# X is copied, without the reference levels, up to this many entries.
+# X is copied without the columns of the reference levels if it has at most this many entries.
 _MAX_ENTRIES = 1 << 26
-# A sign takes a verdict without its column: about one step for each entry of X, and this many for
-# each weight. Beyond _MAX_STEPS in all, signs are left open; steps do not depend on the machine.
+# To find a sign takes a verdict without the column: about one step for each entry of X, and
+# _STEPS_PER_WEIGHT for each coefficient. If all signs together take more than _MAX_STEPS, they are
+# left open. Steps are counted instead of seconds, so that the result is the same on all machines.
 _STEPS_PER_WEIGHT, _MAX_STEPS = 1 << 14, 1 << 27
-# Up to this many entries, a w with w_j = 0 is first looked for in floats, while a step makes w_j
-# smaller by this factor.
+# If X has at most _MAX_TRIED entries, a w with w_j = 0 is first searched for in floats. This search
+# ends when a step does not reduce |w_j| by the factor _MIN_GAIN.
 _MAX_TRIED, _MIN_GAIN = 1 << 15, 0.9
 
 
 class Aliased(NamedTuple):
-    """Columns that depend on each other, and whether what the data tells of them is finite.
+    """Columns that depend linearly on each other, and whether their joint estimate is finite.
 
-    The weight of each alone is not determined: another can take its place. What they contribute
-    together is, up to that, and has a finite estimate or none.
+    The coefficient of each of these columns is undetermined, because other columns can replace it.
+    The data determines some combinations of the coefficients. ``finite`` says whether all of these
+    combinations have a finite estimate.
     """
 
     columns: tuple[Hashable, ...]
@@ -65,14 +85,18 @@ class Aliased(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """What becomes of each weight, and which columns, left out, leave finite estimates."""
+    """The estimate of each coefficient, and the columns that are responsible for separation.
+
+    A column is responsible if the rows without it have finite estimates. ``responsible`` is None if
+    not all of these columns are known.
+    """
 
     coefficients: Mapping[Hashable, Estimate]
-    responsible: list[Hashable] | None  # None if that is not known
+    responsible: list[Hashable] | None
     aliased: list[Aliased]
 
     def negated(self) -> Estimates:
-        """The same for the other class: signs change."""
+        """Return the estimates for exchanged classes, which have the opposite signs."""
         signs: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
         return self._replace(
             coefficients={j: signs.get(known, known) for j, known in self.coefficients.items()}
@@ -86,21 +110,22 @@ def logistic_estimates(
     separated: Indices,
     limits: Limits,
 ) -> Estimates | None:
-    """What becomes of each weight of a logistic regression; None if that takes too long.
+    """Return the estimate of each coefficient of a logistic regression; None if it takes too long.
 
     Parameters
     ----------
     problem : Problem
-        The rows, of a verdict that is not undecided.
+        The rows of a problem whose verdict is known.
     columns : Columns
-        Their names. A category column takes part without a reference level, with which the others
-        are compared: the one with the most rows in J, and of these the one with the most rows.
+        The names of the columns. Each category column has a reference level, with which the other
+        levels are compared, and whose column is left out. It is the level with the most rows in J;
+        among several of them, it is the level with the most rows.
     w : sequence of Fraction or None
-        Weights that have the rows I strictly on their side; None if there are none.
+        Weights with ⟨a_i, w⟩ > 0 on the rows I; None if I is empty.
     separated : array of int
         The rows I.
     limits : Limits
-        When to leave signs open, which takes a verdict for each column.
+        Limits on the search. Signs that are not found within the limits are left open.
 
     Examples
     --------
@@ -112,7 +137,7 @@ def logistic_estimates(
     """
     if problem.X.shape[1] >= _MAX_WEIGHTS:
         return None
-    if columns.groups and problem.X.size > _MAX_ENTRIES:  # it is copied without the references
+    if columns.groups and problem.X.size > _MAX_ENTRIES:  # X would be copied
         return None
     work = _Work(problem, columns, w, separated, limits)
     try:
@@ -120,7 +145,7 @@ def logistic_estimates(
     except OutOfTimeError:
         return None
     bias = INTERCEPT
-    while bias in columns.names:  # a column may be called so
+    while bias in columns.names:  # a column may have this name
         bias = f"({bias})"
     names = [*columns.names, bias]
     weights = {names[j]: work.estimates[j] for j in sorted(work.estimates)}
@@ -129,6 +154,8 @@ def logistic_estimates(
 
 
 class _Work:
+    """The search for the estimates of one problem, with its results so far."""
+
     def __init__(
         self,
         problem: Problem,
@@ -145,24 +172,24 @@ class _Work:
         self.estimates: dict[int, Estimate] = {}
         self.aliased: list[tuple[list[int], bool]] = []
         self.responsible: list[Hashable] = []
-        self.complete = True  # whether these are all
+        self.complete = True  # whether all responsible columns are known
         self.references = self._drop_references()
 
     def go(self) -> None:
-        """Find which weights are finite, then the signs of the others."""
+        """Find which estimates are finite, then the signs of the estimates that diverge."""
         few = LocalPasses(self._left_out(self.references))
         kept = self._kept(self.references)
         self._find_finite(few, kept)
         self._find_signs(few, kept)
 
     def _find_finite(self, few: Passes, kept: list[int]) -> None:
-        """By ranks: of all rows, and of those that stay on the hyperplane."""
+        """Find the finite estimates by the row spaces of all rows and of the rows J."""
         everyone = np.arange(few.n)
         known = fixed = row_space(few, everyone, self.limits)
         if len(self.separated) > 0:
             fixed = row_space(few, np.setdiff1d(everyone, self.separated), self.limits)
         self.estimates = dict.fromkeys(self.references, "reference")
-        first = few.p - len(kept)  # a column of zeros may stand before the bias
+        first = few.p - len(kept)  # there may be a column of zeros before the bias
         for k, j in enumerate(kept, first):
             sure, finite = known.units[k], fixed.units[k]
             self.estimates[j] = "finite" if finite else "diverges" if sure else "undetermined"
@@ -172,8 +199,8 @@ class _Work:
         ]
 
     def _find_signs(self, few: Passes, kept: list[int]) -> None:
-        """By a verdict without each column that may have a sign, if that does not take long."""
-        # Where some w of the interior has w_j = 0, all signs occur, and column j is not needed.
+        """Find signs, by a verdict without each column that may have a sign, if it is quick."""
+        # If w_j = 0 for some w of the interior, w_j has both signs, and column j is not needed.
         signed = {j for j in kept if self.w[j] != 0 and self.estimates[j] == "diverges"}
         groups = {
             name: part for name, part in self.columns.groups.items() if any(self.w[j] for j in part)
@@ -194,7 +221,7 @@ class _Work:
             found = self._without([j, *self.references])
             if self._separated(found) < len(self.separated):
                 self.estimates[j] = "+inf" if self.w[j] > 0 else "-inf"
-            elif found.w is not None:  # it is of the interior
+            elif found.w is not None:  # this w is in the interior
                 others = self._kept([j, *self.references])
                 values = dict(zip(others, found.w[-len(others) :], strict=False))
                 signed -= {k for k in signed if values.get(k, 0) * self.w[k] <= 0}
@@ -206,10 +233,11 @@ class _Work:
             self._hold_responsible(name, self._without(part))
 
     def _try_zeros(self, passes: Passes, kept: list[int], signed: set[int]) -> None:
-        """Strike out columns j for which a w with w_j = 0 separates all rows.
+        """Remove from ``signed`` the columns j for which a w with w_j = 0 separates all rows.
 
-        Affine scaling (Dikin 1967) leads from one w towards w_j = 0 in floats, shortest where the
-        products m_i are measured by Σ (q_i/m_i)². What it ends with is proved.
+        Affine scaling (Dikin 1967) moves from a w that separates all rows towards w_j = 0, in
+        floats. Each step changes the products m_i by q_i, and minimises about Σ (q_i/m_i)². A
+        column is removed only after it is proved that the resulting w separates all rows.
         """
         A, first = passes.at(np.arange(passes.n)), passes.p - len(kept)
         w = np.zeros(passes.p)
@@ -232,24 +260,25 @@ class _Work:
                 u = u + move
                 u[at] = 0.0
                 if passes.least_products(exact.floats(u), self.limits).separates:
-                    signs = np.sign(u[first:])  # a product of two weights may underflow
+                    signs = np.sign(u[first:])  # a product of two floats may underflow
                     signed -= {
                         k for k, sign in zip(kept, signs, strict=True) if self.w[k] * int(sign) <= 0
                     }
 
     def _hold_responsible(self, name: Hashable, found: SearchResult) -> None:
+        """Note the column as responsible if the verdict without it is inseparable."""
         if found.kind == "inseparable":
             self.responsible.append(name)
         self.complete &= found.kind not in (None, "not separable")
 
     def _separated(self, found: SearchResult) -> int:
-        """How many rows can be strictly on their side, at most."""
+        """Return an upper bound on the number of rows that some w of C separates strictly."""
         n = self.problem.n
         few = {"inseparable": 0, "quasi-separable": found.n_separated, "not separable": n - 1}
         return few.get(str(found.kind), n)
 
     def _without(self, numbers: Sequence[int]) -> SearchResult:
-        """What is proved of the rows without some columns."""
+        """Return the verdict of the rows without some columns."""
         found = search_verdict(
             LocalPasses(self._left_out(numbers)), "kind", 1e-8, self.limits, None
         )
@@ -258,11 +287,14 @@ class _Work:
         return found
 
     def _kept(self, numbers: Sequence[int]) -> list[int]:
-        """The weights but for some; that of the bias is the last."""
+        """Return the numbers of all other coefficients; the bias is the last."""
         return [j for j in range(self.p) if j not in numbers]
 
     def _left_out(self, numbers: Sequence[int]) -> Problem:
-        """The problem without some columns, the bias among them; zeros, if none is left."""
+        """Return the problem without some columns, which may include the bias.
+
+        If no column is left, the problem has one column of zeros.
+        """
         if len(numbers) == 0:
             return self.problem
         X, kept = self.problem.X, [j for j in self._kept(numbers) if j < self.d]
@@ -271,10 +303,11 @@ class _Work:
         return pose(few, self.problem.signs, bias)
 
     def _drop_references(self) -> list[int]:
-        """Choose a reference level of each category column, and give w in terms of the others.
+        """Choose a reference level of each category column, and make its weight in w zero.
 
-        The levels of a category column add up to 1, as the bias does: what is taken from each of
-        them is given to the bias or, without one, to each level of the first category column.
+        The columns of all levels add up to 1, which is also the column of the bias. So the weight
+        of the reference level is subtracted from each level and added to the bias. Without a bias
+        it is added to each level of the first category column, which has no reference level.
         """
         groups, anchors = [*self.columns.groups.values()], [self.d]
         if not self.problem.fit_intercept:

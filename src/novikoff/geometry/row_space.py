@@ -1,11 +1,27 @@
-"""The row space of some rows, exactly: which unit vectors it holds, and which columns depend.
+"""The row space of some rows, in exact arithmetic.
 
-A rank modulo a prime is never above the rank itself. So full rank modulo one prime is full rank,
-and so it is where as many rows as there are turn out independent. Where rows span less, a few of
-them that are independent modulo a prime have null vectors, which are computed over the rationals.
-If the products of these vectors with all rows are 0, the rank of the few is that of all; else the
-rows that show it join the few. Products are integers in some unit: one that is 0 modulo primes
-whose product exceeds its largest possible size is 0.
+Objective
+    Find the rank of some rows, the unit vectors in their row space, and the columns that depend
+    linearly on each other.
+Input
+    The rows, which may be many. They are read in passes.
+Output
+    A `Space`.
+
+The rank modulo a prime never exceeds the rank over the rational numbers. So rows have full rank if
+they have full rank modulo one prime. Otherwise:
+
+1. Choose a few rows that are linearly independent modulo a prime.
+2. Compute a basis of their null space over the rational numbers.
+3. Multiply the basis by all rows in a pass. If all products are 0, the few rows have the row space
+   of all rows. Else rows with products other than 0 join the few rows, and step 1 is repeated.
+
+The products are integers in a suitable unit. A product is proved to be 0 if it is 0 modulo several
+primes whose product exceeds the largest possible size of the product.
+
+References
+----------
+P. Wang, A p-adic algorithm for univariate partial fractions, Proc. SYMSAC (1981).
 """
 
 from __future__ import annotations
@@ -26,26 +42,26 @@ from novikoff.geometry.rational import solve_seconds
 from novikoff.geometry.visits import Part, RowSet, Visit
 from novikoff.proofs.exact import Block, Integers
 
-# Primes of 21 bits: products of 1024 pairs of residues add up without rounding in float64.
+# Primes have _BITS bits, so that float64 adds up _TERMS products of two residues without rounding.
 _BITS, _TERMS = 21, 1 << 10
-# Mixtures of the rows beyond p.
+# The number of random combinations of the rows is p plus this number.
 _SPARE = 8
-# Numerators and denominators that are guessed from residues modulo a prime of 61 bits.
+# The largest numerator and denominator guessed from a residue modulo a prime of 61 bits.
 _MAX_GUESSED = 1 << 24
 
 
 @dataclass(frozen=True)
 class Space:
-    """What is proved of the row space of some rows with p columns.
+    """The row space of some rows with p columns; everything in it is proved.
 
     Attributes
     ----------
     units : array of bool of shape (p,)
-        For each j whether the unit vector e_j is in the space.
+        Whether the unit vector e_j is in the space, for each j.
     null : list of integer vectors, or None
         A basis of the null space, one vector for each column that depends on those before it.
     rows : array of int of shape (r, p), or None
-        All rows, in place of the null space, where they are independent.
+        All rows, if they are linearly independent; then ``null`` may be None.
     """
 
     units: npt.NDArray[np.bool_]
@@ -53,9 +69,9 @@ class Space:
     rows: Integers | None = None
 
     def dependent(self) -> list[list[int]]:
-        """Classes of columns that depend on each other, without columns of zeros.
+        """Return classes of columns that depend linearly on each other, without columns of zeros.
 
-        Where the null space is not known, all of them are one class.
+        If the null space is not known, all these columns are in one class.
         """
         if self.null is None:
             whole: Any = self.rows
@@ -70,7 +86,10 @@ class Space:
         return [sorted(part) for part in sorted(classes, key=min) if len(part) > 1]
 
     def share(self, columns: Sequence[int]) -> int:
-        """The rank less that without these columns: how much the rows tell of their sum."""
+        """Return by how much the rank decreases without these columns.
+
+        It is the number of independent combinations of their coefficients that the rows determine.
+        """
         if self.null is not None:
             return len(columns) - _rank([[vector[j] for j in columns] for vector in self.null])
         whole: Any = self.rows
@@ -79,7 +98,7 @@ class Space:
 
 
 def row_space(passes: Passes, rows: Indices, limits: Limits) -> Space:
-    """The space of some rows, exactly; OutOfTimeError if a limit is reached."""
+    """Return the row space of some rows; OutOfTimeError if a limit is reached."""
     p = passes.p
     if len(rows) == 0:
         return Space(np.zeros(p, dtype=np.bool_), _identity(p))
@@ -107,10 +126,11 @@ def row_space(passes: Passes, rows: Indices, limits: Limits) -> Space:
 
 
 def _independent_units(whole: Integers, prime: int) -> npt.NDArray[np.bool_] | None:
-    """For rows that are independent: which e_j are in their space; None if the prime misleads.
+    """Return which e_j are in the space of linearly independent rows; None if the prime fails.
 
-    An e_j that is not in the space modulo a prime, in which the rows are independent too, is not
-    in the space. The others are, if the rank falls by their number without their columns.
+    The rows are linearly independent modulo the prime too. An e_j that is not in the space modulo
+    the prime is not in the space. The other e_j are in the space if the rank without their columns
+    is smaller by their number. Else another prime is needed.
     """
     reduced, _ = _reduced(whole, prime)
     alone = reduced[np.count_nonzero(reduced, axis=1) == 1]
@@ -120,7 +140,7 @@ def _independent_units(whole: Integers, prime: int) -> npt.NDArray[np.bool_] | N
 
 
 def _null_space(whole: Integers, prime: int, limits: Limits) -> list[list[int]]:
-    """A basis of the vectors v with Mv = 0, of a matrix of independent rows."""
+    """Return a basis of the vectors v with Mv = 0, for a matrix M of linearly independent rows."""
     import flint
 
     rank, p = whole.shape
@@ -153,7 +173,10 @@ def _identity(p: int) -> list[list[int]]:
 def _vectors(
     columns: list[list[tuple[int, int]]], pivots: Indices, free: Indices, p: int
 ) -> list[list[int]]:
-    """Integer vectors with 1 at a free column and minus these fractions at the pivots, scaled."""
+    """Return a vector of the null space for each free column, scaled to integers.
+
+    Before scaling, it is 1 at the free column and minus the given fractions at the pivots.
+    """
     found = []
     for j, column in zip(free.tolist(), columns, strict=True):
         scale = math.lcm(*(below for _, below in column))
@@ -167,7 +190,7 @@ def _vectors(
 
 
 def _guess(residues: Integers, prime: int) -> list[list[tuple[int, int]]] | None:
-    """Small fractions with these residues, column by column; None if one has none."""
+    """Return small fractions with these residues, by columns; None if a residue has none."""
     found = []
     for column in residues.T.tolist():
         fractions = [_fraction(value, prime) for value in column]
@@ -178,7 +201,7 @@ def _guess(residues: Integers, prime: int) -> list[list[tuple[int, int]]] | None
 
 
 def _fraction(residue: int, prime: int) -> tuple[int, int] | None:
-    """The small fraction with this residue, by Euclid's algorithm (Wang 1981); None if none."""
+    """Return the small fraction with this residue by Euclid's algorithm (Wang 1981), or None."""
     r, s, a, b = prime, residue, 0, 1
     while s > _MAX_GUESSED:
         q = r // s
@@ -189,7 +212,7 @@ def _fraction(residue: int, prime: int) -> tuple[int, int] | None:
 
 
 def _reduced(whole: Integers, prime: int) -> tuple[Integers, Indices]:
-    """The rows of the reduced echelon form modulo a prime that are not 0, and their pivots."""
+    """Return the nonzero rows of the reduced echelon form modulo a prime, and their pivots."""
     import flint
 
     reduced, rank = flint.nmod_mat(flint.fmpz_mat(whole.tolist()), prime).rref()
@@ -199,12 +222,12 @@ def _reduced(whole: Integers, prime: int) -> tuple[Integers, Indices]:
 
 
 def _pivots(whole: Integers, prime: int) -> Indices:
-    """Columns that are independent modulo a prime, as many as can be."""
+    """Return a largest set of columns that are linearly independent modulo a prime."""
     return _reduced(whole, prime)[1]
 
 
 def _rank(rows: list[list[int]]) -> int:
-    """The rank, exactly."""
+    """Return the exact rank."""
     import flint
 
     if len(rows) == 0 or len(rows[0]) == 0:
@@ -217,10 +240,11 @@ def _rank(rows: list[list[int]]) -> int:
 
 @dataclass
 class RowSpace(Visit):
-    """Random mixtures of the rows marked, modulo a prime.
+    """A visit that adds up random combinations of the marked rows, modulo a prime.
 
-    p + 8 mixtures span the same row space, but for bad luck. The factors of a row depend on its
-    number only, so that ranges of rows may be seen in any order.
+    There are p + 8 combinations. With high probability they span the row space of the marked rows.
+    The random factors of a row depend only on the number of the row, so that ranges of rows may be
+    visited in any order.
     """
 
     marked: RowSet
@@ -230,7 +254,7 @@ class RowSpace(Visit):
     )
 
     def look_at(self, part: Part) -> None:
-        """Add these rows, each times its random factors."""
+        """Add the marked rows of this part, each multiplied by its random factors."""
         self.mixture = np.zeros((part.p + _SPARE, part.p), dtype=np.int64)
         marked = np.flatnonzero(part.of(self.marked))
         for start in range(0, len(marked), _TERMS):
@@ -239,7 +263,7 @@ class RowSpace(Visit):
                 self._add(block, part.first + some[rows])
 
     def merge(self, other: RowSpace) -> None:
-        """Add the mixtures of the other."""
+        """Add the combinations of another part of the rows."""
         if self.mixture.size == 0:
             self.mixture = np.zeros_like(other.mixture)
         self.mixture += other.mixture
@@ -252,7 +276,7 @@ class RowSpace(Visit):
         self.mixture %= self.prime
 
     def is_full(self) -> bool:
-        """Whether the rows marked span everything; if so, that is proved."""
+        """Whether the marked rows have full rank; True is proved, False is not."""
         import flint
 
         entries = self.mixture.ravel().tolist()
@@ -262,14 +286,14 @@ class RowSpace(Visit):
 
 @dataclass
 class Missed(Visit):
-    """The first row marked with ⟨a_i, v⟩ ≠ 0, for each of some integer vectors that has one."""
+    """A visit that finds the first marked row with ⟨a_i, v⟩ ≠ 0 for each integer vector v."""
 
     marked: RowSet
     vectors: list[list[int]]
     first: dict[int, int] = field(init=False, default_factory=dict)
 
     def look_at(self, part: Part) -> None:
-        """Look for such rows among these."""
+        """Search this part of the rows."""
         if len(self.vectors) == 0:
             return
         marked = np.flatnonzero(part.of(self.marked))
@@ -291,7 +315,7 @@ class Missed(Visit):
                 self._note(k, part.first + int(marked[rows][np.argmax(wrong[:, k])]))
 
     def merge(self, other: Missed) -> None:
-        """Keep the earlier rows."""
+        """Keep the first row for each vector."""
         for k, row in other.first.items():
             self._note(k, row)
 
@@ -300,14 +324,14 @@ class Missed(Visit):
 
 
 def _residues(A: npt.NDArray[np.float64], prime: int) -> npt.NDArray[np.float64]:
-    """The residues of floats modulo a prime of 21 bits: 2 has an inverse."""
+    """Return the residues of floats modulo an odd prime, in which 2 has an inverse."""
     mantissas, exponents = np.frexp(A)
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.asarray(whole % prime * _powers(prime)[exponents + 1100] % prime, dtype=np.float64)
 
 
 def _factors(numbers: Indices, n_mixtures: int) -> npt.NDArray[np.int64]:
-    """Random factors of rows by their numbers, one column each (splitmix64)."""
+    """Return random factors (splitmix64), with one column for each row number."""
     seed = np.arange(n_mixtures, dtype=np.uint64)[:, None] * np.uint64(0xD1342543DE82EF95)
     z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + seed + np.uint64(1)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -317,19 +341,19 @@ def _factors(numbers: Indices, n_mixtures: int) -> npt.NDArray[np.int64]:
 
 @cache
 def _powers(prime: int) -> npt.NDArray[np.int64]:
-    """2^(e − 53) modulo the prime, at e + 1100."""
+    """Return a table with 2^(e − 53) modulo the prime at position e + 1100."""
     return np.array([pow(2, e - 53, prime) for e in range(-1100, 1100)], dtype=np.int64)
 
 
 @cache
 def _prime(k: int) -> int:
-    """The k-th prime below 2²¹, from above."""
+    """Return the k-th largest prime below 2²¹, counted from 0."""
     below = 1 << _BITS if k == 0 else _prime(k - 1)
     return next(_primes_below(below))
 
 
 def _large_primes() -> Iterator[int]:
-    """The primes below 2⁶¹, from above; the first is 2⁶¹ − 1."""
+    """Return the primes below 2⁶¹ in descending order; the first is 2⁶¹ − 1."""
     return _primes_below(1 << 61)
 
 

@@ -1,4 +1,8 @@
-"""JSON that is read strictly: each key once, every field by its type, none missing or left over."""
+"""A strict reader of JSON objects.
+
+It rejects an object with an error if a key occurs twice, if a field has the wrong type, if a field
+is missing, or if there are unknown fields.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,12 @@ import numpy as np
 
 from novikoff.errors import InvalidJsonError
 
-# Counts beyond this are no counts; integers of more digits are no labels.
+# The largest count that is accepted.
 MAX_COUNT: Final = 2**53
+# The largest number of digits of a number, and the deepest nesting of lists and objects.
 MAX_DIGITS, _MAX_DEPTH = 2500, 64
 
-# The types of a field, and the words for one that has another.
+# For each kind of field: its types, and the words of the error message for a value of another type.
 _KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
     "any": (object, ""),
     "flag": (bool, "neither true nor false"),
@@ -30,9 +35,11 @@ _KINDS: Final[dict[str, tuple[type | tuple[type, ...], str]]] = {
 
 
 def parse_object(text: str, what: str) -> dict[str, object]:
-    """A JSON object without NaN, infinities, numbers beyond float64 or a key that is there twice.
+    """Parse a JSON object.
 
-    Integers are limited to 2,500 digits before they are computed with.
+    InvalidJsonError if the text has NaN, an infinity, a number beyond float64, a number of more
+    than 2,500 digits, or a key that occurs twice. ``what`` names the object in the error message.
+    The digits are counted before a number is converted, because long numbers take long to convert.
 
     >>> parse_object('{"a": 1, "a": 2}', "the header")
     Traceback (most recent call last):
@@ -77,7 +84,10 @@ def parse_object(text: str, what: str) -> dict[str, object]:
 
 
 def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list[Any]:
-    """The values of the fields named, each of its kind or one of some words; others are refused.
+    """Return the values of the named fields of an object.
+
+    ``kinds`` gives the kind of each field, or the words that the field may be. InvalidJsonError if
+    a field is missing, has a value of another kind, or is not named in ``kinds``.
 
     >>> take_fields({"rows": 3, "form": "dense"}, "it", rows="count", form=("dense", "sparse"))
     [3, 'dense']
@@ -104,7 +114,10 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
 
 
 def as_json(value: object, what: str, depth: int = 0) -> object:
-    """A copy of a value in terms of JSON; tuples become lists, all else is refused."""
+    """Return a copy of a value that JSON can represent; tuples become lists.
+
+    InvalidJsonError if JSON cannot represent the value.
+    """
     if depth > _MAX_DEPTH:
         raise InvalidJsonError(f"{what} is nested more than {_MAX_DEPTH} deep")
     if isinstance(value, Mapping):
