@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import repeat
@@ -411,6 +412,35 @@ def _ties(codes: Sequence[int], kept: Sequence[int], k: int) -> list[bool]:
     return ties or [True]
 
 
+def noise(rng: Generator) -> Labelled:
+    """Rows of any size; in half of the problems labels alternate along a line.
+
+    Contradictions among such rows share rows, and each is worth a share of a mistake only.
+    """
+    if rng.random() < 0.5:
+        return labelled(rng, most_classes=3, most_rows=6, most_columns=2)
+    n = int(rng.integers(5, 8))
+    places = rng.permutation(n) - n // 2
+    X = places[:, None].astype(np.float64) * rng.choice([1.0, 1.0, 0.1, 5e-324, 1e300])
+    return Labelled(X, places % 2, bool(rng.random() < 0.6), None, int(rng.integers(1 << 30)))
+
+
+@claim(noise, problems=50)
+def forged_bound(problem: Labelled) -> None:
+    """Contradictions whose shares are doubled prove a larger bound only if it is true."""
+    learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
+    if len(problem.classes) > 2 or (found := fitted(learner, problem)) is None:
+        return
+    proof, rows = found.certificate_, problem.rows()
+    shares = tuple(2 * share for share in proof.each_share())
+    bound = Fraction(math.ceil(sum(shares)))
+    try:
+        replace(proof, shares=shares, bound=bound).verify(problem.X, problem.y)
+    except nv.CertificateError:
+        return
+    assert bound <= fewest_mistakes(rows, [Fraction(1)] * len(rows))
+
+
 @dataclass
 class Repeats:
     """An online learner that predicts the label before, on rows of any size."""
@@ -423,19 +453,6 @@ class Repeats:
 
     def learn_one(self, x: object, label: Any) -> None:
         self.label = label
-
-
-def noise(rng: Generator) -> Labelled:
-    """Rows of any size; in half of the problems labels alternate along a line.
-
-    Contradictions among such rows share rows, and each is worth a share of a mistake only.
-    """
-    if rng.random() < 0.5:
-        return labelled(rng, most_classes=3, most_rows=6, most_columns=2)
-    n = int(rng.integers(5, 8))
-    places = rng.permutation(n) - n // 2
-    X = places[:, None].astype(np.float64) * rng.choice([1.0, 1.0, 0.1, 5e-324, 1e300])
-    return Labelled(X, places % 2, bool(rng.random() < 0.6), None, int(rng.integers(1 << 30)))
 
 
 @claim(noise, problems=50)

@@ -427,6 +427,12 @@ def forged_certificate(problem: System) -> None:
     if proof.implicit is not None and proof.implicit.rows:
         forgeries.append(replace(proof, implicit=replace(proof.implicit, rows=(), multipliers=())))
     more = {name: value for name, value in problem.arrays.items() if name not in ("A", "c")}
+    impossible = np.where(np.arange(len(problem.c)) == k, -np.inf, problem.c)
+    absent = np.where(np.arange(len(problem.c)) == k, np.inf, problem.c)
+    without = ask(replace(problem, c=absent)).certificate
+    if without is not None and without.answer == "feasible":
+        with pytest.raises(nv.CertificateError, match="no point satisfies that row"):
+            nv.verify(without, problem.A, impossible, **more)
     for forged in forgeries:
         try:
             nv.verify(forged, problem.A, problem.c, **more)
