@@ -666,7 +666,8 @@ def test_the_first_sight_plays(browser: Any, server: Server) -> None:
     here = Visit(browser, server, reduced_motion="no-preference")
     here.page.goto(server.root)
     here.page.wait_for_selector("#go-play[aria-label=Pause]")
-    here.page.wait_for_selector("#sentence >> text=/^Mistake t = 2/")
+    # A slow machine skips moments: any moment after the start shows that the run plays.
+    here.page.wait_for_selector("#sentence >> text=/^(Mistake t = |Visit )/")
     here.page.click("#go-back")
     here.page.wait_for_selector("#go-play[aria-label=Play]")
     here.close()
