@@ -45,7 +45,7 @@ $(VENV)/browser: | $(VENV)/installed-dev
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.run $(CASES)
 
-# The first fit with empty kernel caches, in units of `import numba`.
+# The first fit with empty caches of compiled loops, in units of `import numba`.
 first-touch: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.first_touch
 

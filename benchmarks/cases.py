@@ -493,7 +493,7 @@ def _gap(v: Any, w: Any) -> float:
 def _no_worse(
     model: Path, theirs: Path, X: data.Matrix, y: Any, test: Path, labels: Any = None
 ) -> tuple[bool, str]:
-    """Our model in a file errs no more on unseen rows than theirs."""
+    """Check that our saved model misclassifies no more unseen rows than the peer's."""
     mine = peers.our_error(model, X, 2 * y - 1 if labels is None else labels)
     file = data.vowpal_wabbit_file(test.with_suffix(".vw"), test)
     peer = peers.vowpal_wabbit_error(theirs, file, 2 * y - 1)

@@ -167,7 +167,7 @@ def _texts(n: int, d: int, nonzeros: int, rng: np.random.Generator) -> sp.csr_ar
 def unit_rows(n: int, p: int, margin: float) -> tuple[npt.NDArray[np.float64], Labels]:
     """Rows of length 1 on the two sides of a plane through the origin, labelled ±1.
 
-    Gaussian rows are scaled to length 1; rows nearer to the plane than the margin are drawn anew.
+    Gaussian rows are scaled to length 1; rows nearer to the plane than the margin are drawn again.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The first minute: ``novikoff fit`` with empty kernel caches, whole processes, one by one.
+"""The first minute: ``novikoff fit`` with no compiled code cached, whole processes, one by one.
 
 ``python -m benchmarks.first_touch`` prints, for each of four small files, the seconds of the
 first run, the kernels that it compiled, and the ratio to ``import numba`` in the same turn.

@@ -2,14 +2,15 @@
 
 Three kinds of text are results, and the tests compare all of them with a fresh run:
 
-- A console block in which a command is followed by lines is a session. ``$ cat FILE`` shows what is
-  put into the file, and the lines below ``$ novikoff …`` are its output. Other console blocks only
-  say how a command is called.
-- A block without a language just below a Python block is what that prints.
-- A comment behind an expression may begin with its value: ``v.kind  # "separable"``, or for
-  several, ``a, b  # 1, 2``. Words may follow after a comma, a colon or a semicolon.
+- A console block in which a command is followed by lines is a session. The lines below
+  ``$ cat FILE`` are written to the file, and the lines below ``$ novikoff …`` are its output. Other
+  console blocks only show how a command is called, and are not run.
+- A block without a language just below a Python block is the output of the Python block.
+- A comment after an expression may begin with the value of the expression:
+  ``v.kind  # "separable"``, or with several values, ``a, b  # 1, 2``. Words may follow after a
+  comma, a colon or a semicolon.
 
-Sessions run in a folder with the files of ``novikoff.demo``. Timings are masked in comparisons.
+Sessions run in a folder with the files of ``novikoff.demo``. Comparisons ignore timings.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _TIME = re.compile(r"(?<![\w.])[\d.,]+ (?:ms|s|min)\b")
-_NAMES = {"Fraction": Fraction}  # that a stated value may use
+_NAMES = {"Fraction": Fraction}  # the names that a stated value may use
 
 
 class Page(NamedTuple):
-    """A page that was run."""
+    """The results of running a page."""
 
-    text: str  # with the outputs of now
-    names: dict[str, Any]  # what its Python blocks left
-    stated: int  # values in comments that were compared
-    wrong: list[str]  # those that are not so
+    text: str  # the text of the page with the current outputs
+    names: dict[str, Any]  # the variables that its Python blocks defined
+    stated: int  # the number of values in comments that were compared
+    wrong: list[str]  # the stated values that differ from the computed ones
 
 
 def run(page: Path, folder: Path) -> Page:
-    """Run the Python blocks and the sessions of a page in a folder, which is the current one."""
+    """Run the Python blocks and the sessions of a page in a folder, the current directory."""
     text, names, stated, wrong = page.read_text("utf-8"), dict[str, Any](), 0, list[str]()
     parts, end, printed = list[str](), 0, None
     for found in _BLOCK.finditer(text):
@@ -82,7 +83,7 @@ def _kept(old: str, new: str) -> str:
 
 
 def _statements(block: str, name: str, names: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Run a block statement by statement; the values of those that have a comment."""
+    """Run a block; yield the line, values and comment of each expression with a comment."""
     tokens = tokenize.generate_tokens(io.StringIO(block).readline)
     comments = {
         token.start[0]: token.string[1:].strip()
@@ -100,7 +101,7 @@ def _statements(block: str, name: str, names: dict[str, Any]) -> Iterator[tuple[
 
 
 def _claims(values: tuple[Any, ...], comment: str) -> Iterator[tuple[str, bool]]:
-    """The values that a comment states, in turn, and whether each is so."""
+    """Yield each value that a comment states, and whether it equals the computed value."""
     for value in values:
         said = next((text for text in _prefixes(comment) if _literal(text) is not None), None)
         if said is not None:
@@ -110,13 +111,13 @@ def _claims(values: tuple[Any, ...], comment: str) -> Iterator[tuple[str, bool]]
 
 
 def _prefixes(comment: str) -> Iterator[str]:
-    """The comment, then what is before each of its commas, colons and semicolons."""
+    """The comment, then the text before each comma, colon or semicolon, the longest first."""
     ends = [found.start() for found in re.finditer(r"[,:;](?= |$)", comment)]
     return (comment[:end] for end in [len(comment), *reversed(ends)])
 
 
 def _literal(text: str) -> tuple[Any] | None:
-    """The value that a text is, in a tuple; None if it is none."""
+    """The value of a Python literal, in a tuple of length 1; None if the text is not a literal."""
     if not re.match(r"[-+\d\"'\[({]|(?:True|False|None)$|Fraction\(", text):
         return None
     try:
@@ -135,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 def _session(block: str, folder: Path) -> str:
-    """A session with the outputs of now; a block of commands alone as it is."""
+    """A session with its current outputs; a block of commands without outputs is unchanged."""
     steps = re.findall(r"^(\$ .*\n)((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
     if "".join(command + output for command, output in steps) != block:
         raise ValueError(f"A console block begins with a command: {block[:60]}")
@@ -163,7 +164,7 @@ def _output(command: str, old: str, folder: Path) -> str:
 
 
 def main() -> None:
-    """Rewrite the outputs of all pages, and name the values in comments that are not so."""
+    """Rewrite the outputs of all pages, and name the stated values that are wrong."""
     os.environ["MPLBACKEND"] = "Agg"
     warnings.simplefilter("ignore")
     for page in PAGES:
@@ -171,9 +172,9 @@ def main() -> None:
             done = run(page, Path(folder))
         if done.text != page.read_text("utf-8"):
             page.write_text(done.text, encoding="utf-8")
-            print(f"{page.name}: written anew")
+            print(f"{page.name}: rewritten")
         for line in done.wrong:
-            print(f"{line}: this is not so; change it by hand")
+            print(f"{line}: this value is wrong; change it by hand")
 
 
 if __name__ == "__main__":

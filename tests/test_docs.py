@@ -108,7 +108,7 @@ def numbers_of_wine() -> tuple[int, int]:
 WORDS = {10: "ten"}
 PROSE: list[tuple[str, str, Callable[[], tuple[int, ...]]]] = [
     ("README.md", "of iris: {} mistakes, where the theorem allows {}.", numbers_of_iris),
-    ("learning.md", "measurements above it is {}, on standardised\n  ones {},", numbers_of_wine),
+    ("learning.md", "above it is {}. On\n  the standardised features it is {},", numbers_of_wine),
 ]
 
 

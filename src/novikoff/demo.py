@@ -1,8 +1,8 @@
-"""From nothing to three verdicts on real data: ``make demo`` runs this.
+"""A demonstration: verdicts on three small data sets. ``make demo`` runs it.
 
-``python -m novikoff.demo [DIR]`` writes three small files and shows the two commands one needs:
-``novikoff fit`` decides whether one linear rule gets every row right, and ``novikoff verify``
-checks the proof.
+``python -m novikoff.demo [DIR]`` writes three small files and runs two commands on each:
+``novikoff fit`` decides whether a linear rule classifies every row correctly, and
+``novikoff verify`` checks the proof.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STORIES = {
 
 
 def main(folder: Path) -> None:
-    """Write the files and run the commands on each."""
+    """Write the three files, then run ``fit`` and ``verify`` on each."""
     folder.mkdir(parents=True, exist_ok=True)
     write_data(folder)
     for name, story in _STORIES.items():
@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
 
 
 def write_data(folder: Path) -> None:
-    """Write the three files, of scikit-learn's sets."""
+    """Write three CSV files with data sets of scikit-learn."""
     from sklearn.datasets import load_digits, load_iris, load_wine
 
     wine, digits, iris = load_wine(), load_digits(), load_iris()

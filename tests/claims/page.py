@@ -181,12 +181,12 @@ def _whole(problem: Asked) -> bool:
 
 @claim(
     question,
-    sentences=["misclassifies at least", "is better", "the fewest found",
-               "no line makes fewer than"],
+    sentences=["misclassifies at least", "proved. The dashed violet line misclassifies {}",
+               "is better", "the fewest found", "no line makes fewer than"],
     problems=30,
 )  # fmt: skip
 def pocket_of_the_page(problem: Asked) -> None:
-    """No line errs on fewer rows than the bound, and the one found errs on as many as told."""
+    """No line misclassifies fewer rows than the bound; the line found misclassifies as stated."""
     found, rows = pocket_answer(Question.from_json(problem.question)), problem.rows
     # Without a bias, f(x) = 0 is the negative class for points at the origin.
     fixed = sum(not any(row) and label > 0 for row, (_, _, label) in

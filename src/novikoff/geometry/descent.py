@@ -170,7 +170,7 @@ def descend(
             if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
                 w, s, now = w + t * v, s + t * q, found
         idle, left = idle + len(V), left - len(V)
-        s = sure_products(problem, w)  # anew, so that rounding cannot build up
+        s = sure_products(problem, w)  # recomputed, so that rounding does not accumulate
         now = cost_of(s, costs)
         if now < lowest:
             lowest = now

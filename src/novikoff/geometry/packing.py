@@ -2,7 +2,7 @@
 
 Rows that contradict each other (Gordan: λ > 0 with Σ λ_i a_i = 0) cannot all be right, whatever
 the hyperplane. Contradictions that share no row each cost a mistake of their own: k of them
-prove that every hyperplane errs at least k times; where mistakes have costs, each costs the
+prove that every hyperplane makes at least k mistakes; where mistakes have costs, each costs the
 least among its rows. A row with ⟨a_i, w⟩ = 0 is a mistake here: y·f ≤ 0.
 
 Contradictions with common rows are worth shares of a mistake (Parker and Ryan 1996): numbers
@@ -35,7 +35,7 @@ from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.error_bound import add_up
 
-# Contradictions looked for before shares are computed anew; rounds that may find none.
+# Contradictions looked for before shares are recomputed; rounds that may find none.
 _AT_ONCE, _IDLE = 8, 12
 # A share of the rows' λ, and of a contradiction, below which there is none but rounding.
 _NOTHING, _GAIN = 1e-9, 1e-6
@@ -161,8 +161,8 @@ def share_rows(
 
     Examples
     --------
-    Five points on a line, whose labels alternate: three rows contradict each other, so that no two
-    contradictions are without a common row; but every hyperplane errs twice.
+    Five points on a line, whose labels alternate: three rows contradict each other, so that
+    every two contradictions share a row; but every hyperplane makes at least two mistakes.
 
     >>> from novikoff.core.problem import pose
     >>> from novikoff.geometry.passes import LocalPasses

@@ -38,6 +38,7 @@ from novikoff.sentences import (
     digits_up,
     hyperplane,
     large,
+    least_mistakes,
     verdict_clause,
     whole_verdict,
 )
@@ -88,8 +89,8 @@ def pocket_answer(question: Question) -> Json:
     line = _line(question)
     best = f": no {line} is better." if found.optimal else ", the fewest found."
     sentence = (
-        f"Every {line} misclassifies at least {counted(bound, 'row')}, proved. The dashed violet "
-        f"line misclassifies {errors}{best}"
+        f"{least_mistakes(line, bound).capitalize()}, proved. The dashed violet line misclassifies "
+        f"{errors}{best}"
     )
     return {
         "w": found.w.tolist(),
@@ -377,7 +378,7 @@ def _contradiction_json(problem: Problem, verdict: Verdict) -> Json:
 
 
 def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json) -> str:
-    """The verdict in a sentence and, for separable data, the bound on this run."""
+    """The verdict as a sentence and, for separable data, the bound on this run."""
     line = _line(question)
     if len(set(problem.signs.tolist())) == 1 and question.bias:
         return "All points have one label. Double-click a point, or press F, to flip its label."
