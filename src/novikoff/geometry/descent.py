@@ -1,10 +1,18 @@
-"""A descent on the number of mistakes itself, and smooth rules to begin with (A6).
+"""A descent on the number of mistakes by exact line searches, and rules to start from (A6).
 
-Least squares and logistic regression are often good, and cheap. From there, along a line w + t·v,
-row i changes sides at t_i = −s_i/q_i, with s_i = ⟨a_i, w⟩ and q_i = ⟨a_i, v⟩. Sorting these points
-and adding up the costs of the rows finds the best t exactly. Lines go along single coordinates,
-towards wrong rows, and down the slope of a smoothed count. Moves that change no count are welcome:
-they lead across plateaus.
+Objective
+    Minimise the cost of the rows with ⟨a_i, w⟩ ≤ 0.
+Input
+    The signed rows a_i, the costs of mistakes, and a rule w to start from. Least squares and
+    logistic regression (`logistic`) are cheap to compute and often make few mistakes.
+Output
+    Rules w with fewer and fewer mistakes (`descend`).
+
+On a line w + t·v, row i changes sides at t_i = −s_i/q_i, with s_i = ⟨a_i, w⟩ and q_i = ⟨a_i, v⟩.
+`line_search` sorts these points and adds up the costs of the rows, which gives the best t. The
+directions v are single coordinates, directions towards misclassified rows, and gradients of a
+smoothed count of the mistakes. A step that leaves the cost unchanged is accepted, because it may
+lead across a plateau.
 """
 
 from __future__ import annotations
@@ -29,20 +37,22 @@ if TYPE_CHECKING:
 
 Basis: TypeAlias = "Vector | sp.dia_array"
 
-# Columns are measured on rows of about this many entries; more weights are only scaled.
+# Columns are measured on rows with about _MEASURED entries. More than _MAX_WHITENED weights are
+# only scaled.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
-# Lines of each kind drawn at once; fewer, where they have more products with the rows than this.
+# The number of lines of each kind that are drawn together. It is smaller if these lines have more
+# than _LINE_PRODUCTS products with the rows.
 _LINES, _LINE_PRODUCTS = 5, 1 << 21
 # A descent ends after this much work without a gain, in numbers read, within limits on its lines;
 # and where nobody set a time limit, after this much work in all.
 _IDLE_WORK, _MIN_IDLE, _MAX_IDLE, _ALL_WORK = 1 << 29, 6, 600, 1 << 34
-# Costs that differ by less than this share are equal: sums depend on their order.
+# Costs with a smaller relative difference count as equal, because sums depend on their order.
 _EQUAL: Final = 1e-12
 
 
 @np.errstate(all="ignore")
 def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
-    """A matrix B for which ⟨a_i, u·B⟩ is on average as large for one unit vector u as another.
+    """Return a matrix B for which the mean of ⟨a_i, u·B⟩² is about 1 for every unit vector u.
 
     B·M·Bᵀ = I, nearly, where M is the mean of a_i·a_iᵀ over all rows, or some of them. With more
     than a thousand weights B only scales them. Columns of dense data are centred first.
@@ -108,9 +118,9 @@ def logistic(
 
 @np.errstate(all="ignore")
 def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[float, float]:
-    """The least cost of the rows with s_i + t·q_i ≤ 0, and a t with that cost.
+    """Return the least cost of the rows with s_i + t·q_i ≤ 0 over all t, and a t with this cost.
 
-    It is the middle of a stretch between two breakpoints, of the widest among equals.
+    t is the middle of the widest interval between two breakpoints that has this cost.
 
     Examples
     --------
@@ -170,7 +180,7 @@ def descend(
             if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
                 w, s, now = w + t * v, s + t * q, found
         idle, left = idle + len(V), left - len(V)
-        s = sure_products(problem, w)  # recomputed, so that rounding does not accumulate
+        s = sure_products(problem, w)  # computed again, so that rounding errors do not add up
         now = cost_of(s, costs)
         if now < lowest:
             lowest = now
@@ -187,10 +197,10 @@ def _lines(
     rng: np.random.Generator,
     each: int,
 ) -> Vector:
-    """Coordinates, directions down a smooth slope, and directions towards wrong rows.
+    """Return coordinates, gradients of a smooth loss, and directions towards misclassified rows.
 
-    The slope is that of a loss which falls from 1 to 0 within a distance of the hyperplane that is
-    about the distance of the wrong rows.
+    The loss decreases from 1 to 0 near the hyperplane, within about the usual distance of the
+    misclassified rows from the hyperplane.
     """
     wrong = np.flatnonzero(~(s > 0.0))
     if len(wrong) == 0:
@@ -206,7 +216,7 @@ def _lines(
 
 
 def _usual_distance(s: Vector) -> float:
-    """The median of |s_i| over the wrong rows, or over some of them."""
+    """Return the median of |s_i| over the misclassified rows, or over a sample of them."""
     wrong = np.abs(s[~(s > 0.0)])
     return float(np.median(wrong[:: max(1, len(wrong) // 1000)])) if len(wrong) > 0 else 1.0
 
@@ -216,7 +226,7 @@ class _EnoughError(Exception):
 
 
 def _times(problem: Problem, V: Vector, limits: Limits) -> Vector:
-    """⟨a_i, v⟩ for each row v of V (k, p) and each i, as (k, n)."""
+    """Return ⟨a_i, v⟩ for each row v of V (k, p) and each i, as an array (k, n)."""
     out = np.empty((len(V), problem.n))
     for part, X in _parts(problem, limits):
         out[:, part] = V[:, :-1] @ X.T
@@ -224,7 +234,7 @@ def _times(problem: Problem, V: Vector, limits: Limits) -> Vector:
 
 
 def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
-    """Σ_i u_i·a_i for each row u of U (k, n), as (k, p)."""
+    """Return Σ_i u_i·a_i for each row u of U (k, n), as an array (k, p)."""
     signed = U * problem.signs
     out = np.zeros((len(U), problem.p))
     for part, X in _parts(problem, limits):
@@ -234,7 +244,7 @@ def _pull(problem: Problem, U: Vector, limits: Limits) -> Vector:
 
 
 def _parts(problem: Problem, limits: Limits) -> Iterator[tuple[slice, Any]]:
-    """Stretches of X in float64, with a look at the clock before each."""
+    """Yield blocks of rows of X in float64; check the limits before each block."""
     for first, last in row_blocks(problem.X):
         if limits.reached() is not None:
             raise _EnoughError

@@ -1,16 +1,31 @@
-"""How many mistakes every rule must make, at least (C5).
+"""A lower bound on the cost of the mistakes of every hyperplane, by contradictions (C5).
 
-Rows that contradict each other (Gordan: λ > 0 with Σ λ_i a_i = 0) cannot all be right, whatever
-the hyperplane. Contradictions that share no row each cost a mistake of their own: k of them
-prove that every hyperplane makes at least k mistakes; where mistakes have costs, each costs the
-least among its rows. A row with ⟨a_i, w⟩ = 0 is a mistake here: y·f ≤ 0.
+Objective
+    Maximise Σ v_C over shares v_C ≥ 0 of contradictions C, with Σ_{C∋i} v_C ≤ c_i for every row i,
+    where c_i is the cost of a mistake on row i.
+Input
+    The signed rows a_i and the costs c_i, by default 1.
+Output
+    Contradictions, their shares, and the bound Σ v_C.
 
-Contradictions with common rows are worth shares of a mistake (Parker and Ryan 1996): numbers
-v_C ≥ 0 with Σ_{C∋i} v_C ≤ c_i for every row i. The wrong rows of a hyperplane meet every C, hence
-cost Σ c_i ≥ Σ_i Σ_{C∋i} v_C ≥ Σ_C v_C. The largest Σ v_C is a linear program. Its dual has a price
-y_i for each row, and a contradiction whose rows cost less than 1 would raise it. Some are found by
-min Σ y_i·λ_i over λ ≥ 0 with Σ λ_i·a_i = 0 and Σ r_i·λ_i = 1, whose vertices are contradictions;
-r > 0 at random, and a little of it in y, lead to many.
+A contradiction is a set of rows with Σ λ_i a_i = 0 and λ > 0. By Gordan's theorem every hyperplane
+misclassifies one of its rows. A row with ⟨a_i, w⟩ = 0 counts as a mistake here.
+
+`Packing` finds contradictions without a common row. Each of them proves a separate mistake, which
+costs as much as its cheapest row.
+
+`share_rows` finds contradictions that have rows in common, each of which proves a share of a
+mistake. The misclassified rows of a hyperplane include a row of every C. So they cost
+Σ c_i ≥ Σ_i Σ_{C∋i} v_C ≥ Σ_C v_C. The best shares solve a linear program, whose dual variables are
+prices y_i of the rows. A contradiction whose rows have prices that add up to less than 1 may raise
+the bound. These contradictions are vertices of another linear program: minimise Σ y_i·λ_i over
+λ ≥ 0 with Σ λ_i·a_i = 0 and Σ r_i·λ_i = 1. Random r > 0 and random additions to y lead to different
+vertices.
+
+References
+----------
+M. Parker and J. Ryan, Finding the minimum weight IIS cover of an infeasible system of linear
+inequalities, Ann. Math. Artif. Intell. 17 (1996).
 """
 
 from __future__ import annotations
@@ -35,20 +50,22 @@ from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.error_bound import add_up
 
-# Contradictions looked for before shares are recomputed; rounds that may find none.
+# The number of searches in a round, after which shares are computed again, and the number of
+# successive rounds without a new contradiction after which the search ends.
 _AT_ONCE, _IDLE = 8, 12
-# A share of the rows' λ, and of a contradiction, below which there is none but rounding.
+# λ and shares below _NOTHING are rounding errors. A new contradiction must have a price below
+# 1 − _GAIN.
 _NOTHING, _GAIN = 1e-9, 1e-6
-# The largest denominator of a share that is tried first.
+# Shares are first rounded to fractions with a denominator up to this one.
 _SIMPLE = 10_000
 
 
 class Packing:
     """Contradictions without a common row, found one after another.
 
-    ``bound`` is what the mistakes of any hyperplane cost at least, exactly. ``complete`` says that
-    the remaining rows can be separated; ``w`` separates all rows, if the first search found it.
-    ``candidate`` is a contradiction that `seek` has found and nobody has proved yet.
+    ``bound`` is the exact lower bound on the cost of the mistakes of any hyperplane. ``complete``
+    says that the remaining rows can be separated. ``w`` separates all rows, if the first search
+    found such a w. ``candidate`` is a contradiction that `seek` found and that is not proved yet.
 
     Examples
     --------
@@ -74,7 +91,7 @@ class Packing:
         self.candidate: Iterate | None = None
 
     def take_duplicates(self, limits: Limits) -> None:
-        """Pairs of identical rows with opposite labels, the dearest first, and zero rows."""
+        """Add pairs of identical rows with opposite labels, most costly first, and zero rows."""
         if limits.reached() is not None:
             return
         try:
@@ -85,7 +102,7 @@ class Packing:
             return
 
     def seek(self, limits: Limits) -> None:
-        """Look for rows that contradict each other among those left, without a proof yet."""
+        """Search the remaining rows for a contradiction, and keep it in ``candidate``."""
         left = self._left
         if not left.any():
             self.complete = True
@@ -103,7 +120,7 @@ class Packing:
             return
 
     def take_next(self, limits: Limits) -> bool:
-        """Find one more contradiction and prove it; False if there is none, or no time."""
+        """Find one more contradiction and prove it; False if there is none or time is up."""
         if self.candidate is None:
             self.seek(limits)
         answer, self.candidate = self.candidate, None
@@ -121,7 +138,7 @@ class Packing:
         return True
 
     def _separated(self, answer: Iterate) -> bool:
-        """Whether the search has found weights that separate what is left."""
+        """Whether the search has found weights that separate the remaining rows."""
         if not min(answer.seen.low.values()) > 0.0:
             return False
         if self._left.all() and not self.contradictions:
@@ -140,7 +157,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class SharedRows:
-    """Contradictions with shares, and what the mistakes of any hyperplane cost at least."""
+    """Contradictions, their shares, and the lower bound on the cost of mistakes that they prove."""
 
     claims: tuple[Dependence, ...]
     shares: tuple[Fraction, ...]
@@ -155,14 +172,15 @@ def share_rows(
     limits: Limits,
     rng: np.random.Generator,
 ) -> Iterator[SharedRows]:
-    """Look for contradictions that raise the bound of those given; tell whenever it rises.
+    """Search for contradictions that raise the bound of the given ones; yield each better bound.
 
-    It ends after so many searches, at a limit, or when rounds of them find nothing.
+    The search ends after ``searches`` searches, at a limit, or after several rounds without a new
+    contradiction.
 
     Examples
     --------
-    Five points on a line, whose labels alternate: three rows contradict each other, so that
-    every two contradictions share a row; but every hyperplane makes at least two mistakes.
+    The labels of five points on a line alternate. A contradiction has three rows, so that any two
+    contradictions have a common row. But every hyperplane makes two mistakes.
 
     >>> from novikoff.core.problem import pose
     >>> from novikoff.geometry.passes import LocalPasses
@@ -178,7 +196,7 @@ def share_rows(
     except OutOfTimeError:
         return
     seen = view.gather(np.arange(passes.n))
-    # Σ λ_i·a_i = 0, and in the last row sizes r with Σ r_i·λ_i = 1, other ones in each search.
+    # The equations Σ λ_i·a_i = 0, and in the last row Σ r_i·λ_i = 1 with new r in each search.
     parts: Any = [sp.csr_array(seen).T, np.ones((1, passes.n))]
     equations: Any = sp.vstack(parts, format="csr")
     known, idle = {claim.among for claim in claims}, 0
@@ -212,7 +230,7 @@ def share_rows(
 def _proved(
     claims: Sequence[Dependence], shares: Sequence[Fraction], costs: Vector | None
 ) -> Fraction:
-    """What shares prove; nothing, if those of a row exceed its cost."""
+    """Return the bound that shares prove, or 0 if the shares of a row exceed its cost."""
     named = {row for claim in claims for row in claim.among or ()}
     prices = {row: Fraction(1 if costs is None else float(costs[row])) for row in named}
     try:
@@ -224,9 +242,10 @@ def _proved(
 def best_shares(
     claims: Sequence[Dependence], n: int, costs: Vector | None, best: Fraction, limits: Limits
 ) -> tuple[Vector, list[Fraction], Fraction]:
-    """Prices y_i of the rows, shares v_C and what they prove: max Σ v_C with Σ_{C∋i} v_C ≤ c_i.
+    """Return prices y_i of the rows, the best shares v_C, and the bound that they prove.
 
-    Shares that do not promise more than the best bound are not looked at: they prove nothing.
+    The shares maximise Σ v_C with Σ_{C∋i} v_C ≤ c_i. If they do not improve the bound ``best``,
+    there are no shares and the bound is 0.
     """
     rows = [row for claim in claims for row in claim.among or ()]
     ends = np.cumsum([0, *(len(claim.among or ()) for claim in claims)])
@@ -241,7 +260,7 @@ def best_shares(
     prices = -found.ineqlin.marginals
     if float(found.x.sum()) * unit <= best:
         return prices, [], Fraction(0)
-    # A vertex has simple fractions; else a little less, so that no row is beyond its cost.
+    # A vertex often has simple fractions. Else shares are reduced, so that no row exceeds its cost.
     found.x[found.x < _NOTHING] = 0.0
     for shares in (
         [Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit) for share in found.x.tolist()],
@@ -254,7 +273,7 @@ def best_shares(
 
 
 def _cheapest(equations: Any, aim: Vector, limits: Limits) -> tuple[Indices, Vector]:
-    """Rows with weights λ that solve the equations, and whose price is least; or none."""
+    """Return rows and their λ > 0 that solve the equations at the least price; empty if none."""
     right = np.append(np.zeros(equations.shape[0] - 1), 1.0)
     options = _options(limits)
     found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
