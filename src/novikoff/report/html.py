@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no script, no font, no network."""
+"""The report as one self-contained HTML page, without scripts, fonts or network access."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 
 
 def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
-    """The lines of the text, and ``pictures``, SVG elements of `novikoff.report.pictures`.
+    """Return a page with the lines of the text report and with pictures.
 
-    They are None where rows are too many to be drawn.
+    ``pictures`` are SVG elements of `novikoff.report.pictures`, or None if there are too many rows
+    to draw.
     """
     kind = report.kind or "perceptron"
     if len(report.found.cases) > 1:
@@ -79,7 +80,7 @@ def _description_list(report: Report) -> Iterator[str]:
     for heading, text in report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED):
         current = heading or current
         table = current == "confusion" or (current == "verdict" and not heading)
-        if table and not heading and found[-1][1]:  # its lines are aligned: they stay together
+        if table and not heading and found[-1][1]:  # keep aligned lines together
             above, _, start = found.pop()
             heading, text = above, f"{start}\n{text}"
         found.append((heading, table, text))
@@ -91,7 +92,7 @@ def _description_list(report: Report) -> Iterator[str]:
 
 
 def _wrong(report: Report) -> Iterator[str]:
-    """The rows that the rule gets wrong: the first of them, the rest folded."""
+    """The rows that the rule misclassifies: the first rows are shown, the others are folded."""
     wrong = report.wrong
     if wrong is None or wrong.count == 0:
         return

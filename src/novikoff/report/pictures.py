@@ -36,9 +36,9 @@ def draw_study(
     *,
     plane: Sequence[str] | None = None,
 ) -> Figure:
-    """One picture of a study of the rows of X; ``plane`` is for a boundary.
+    """Draw one picture of a study of the rows of X; ``plane`` applies to a boundary.
 
-    ValueError if there is nothing of the kind to show.
+    Raises ValueError if the study has nothing to show in this picture.
     """
     from novikoff.report import plots
 
@@ -54,7 +54,7 @@ def draw_study(
 
 
 def draw_all(found: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subject, str]:
-    """Every picture that there is something to show for, as SVG elements."""
+    """Draw every picture for which the study has data; return SVG elements."""
     from novikoff.report.plots import figure_to_svg
 
     drawn: dict[Subject, str] = {}
@@ -68,7 +68,7 @@ def draw_all(found: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subje
 
 
 def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
-    """Of several rules, the one with the most mistakes; of those without, the narrowest."""
+    """The rule with the most mistakes; if no rule makes mistakes, the one with the least margin."""
     from novikoff.core.class_labels import side_labels
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule
@@ -91,7 +91,7 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
 
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
-    """The perceptron once more, with a trace."""
+    """Run the perceptron again, with a trace, and draw its mistakes or the proof."""
     from novikoff.geometry.largest_margin import separator
     from novikoff.report import plots
     from novikoff.theory.run import run_from_zero
@@ -99,7 +99,7 @@ def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     if len(found.classes) != 2:
         raise ValueError(f"The picture '{subject}' needs two classes, or --positive.")
     w_star = margin = None
-    for case in found.cases:  # there is one at most
+    for case in found.cases:  # at most one
         verdict = case.scaled or case.verdict
         if verdict.kind == "separable" and verdict.margin.lo > 0.0:
             w_star, margin = case.for_model(separator(verdict)), verdict.margin.lo

@@ -1,25 +1,26 @@
 """Pictures of a linear rule and of the perceptron's proof, in scikit-learn's Display style.
 
-A display is made of plain records, a rule or the trace of a run, by ``from_estimator`` for an
-estimator. It computes its numbers once; ``plot`` draws them, on axes of pyplot or of a plain
-`matplotlib.figure.Figure`. matplotlib is imported when something is drawn.
-All is legible in black and white: classes differ by marker, lines by dashes, mistakes by crosses
-and hatching. Common parameters of ``from_estimator``:
+A display is made from a plain record, either a rule or the trace of a run; ``from_estimator`` makes
+this record from an estimator. The display computes its numbers once, and ``plot`` draws them on
+axes of pyplot or of a plain `matplotlib.figure.Figure`. matplotlib is imported when something is
+drawn. All pictures are legible in black and white: classes differ by marker, lines by dashes, and
+mistakes by crosses and hatching. Common parameters of ``from_estimator``:
 
 estimator
-    A classifier with ``classes_``, ``coef_`` and ``intercept_``; the rule drawn is that of these
-    weights, also where the classifier predicts by votes. For a boundary or margins, one with
-    ``decision_function`` will do: the boundary, over two features, is where it is zero.
+    A classifier with ``classes_``, ``coef_`` and ``intercept_``. The picture shows the rule with
+    these weights, even if the classifier predicts by votes. For a boundary or margins, a classifier
+    with ``decision_function`` is enough: over two features, the boundary is its zero set.
 X, y
     Rows (array-like or sparse) and their labels.
 rule
-    The class on the positive side, by default the second of two and the first of several; of a
-    one-vs-one classifier a pair of classes, the positive one first.
+    The class on the positive side. The default is the second of two classes and the first of
+    several. For a one-vs-one classifier, a pair of classes, the positive class first.
 ax
-    The axes to draw on; by default those of a new figure of pyplot.
+    The axes to draw on; by default the axes of a new figure of pyplot.
 
-A perceptron that was not traced is run once more, exactly, where its updates are to be drawn; w*
-is found where it is not given. `animate` makes a film of them.
+If a picture shows updates and the perceptron was fitted without a trace, the run is repeated
+exactly. If w* is not given, the rule with the largest margin is used. `animate` makes a film of the
+updates.
 
 After ``plot``, a display has its axes in ``ax_`` and their figure in ``figure_``.
 """

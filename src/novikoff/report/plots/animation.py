@@ -37,13 +37,13 @@ def animate(
 
     A picture shows the row of the update in a ring, the boundary before it (dotted) and after it
     with its half-planes and w, and a cross on each row that is a mistake now. If the rows are
-    separable, the three inequalities of the proof grow below. Of a run with more than 200 updates
-    200 are shown, spread evenly.
+    separable, the curves of the three inequalities of the proof grow below. If a run has more than
+    200 updates, 200 evenly spaced updates are shown.
 
     Parameters
     ----------
     estimator : Perceptron
-        Fitted to X and y; the run is repeated if it was not traced.
+        Fitted to X and y. The run is repeated if it was fitted without a trace.
     X, y : array of shape (n, 2), array of shape (n,)
         The rows and labels of the fit.
     rule : label, or pair of labels
@@ -51,8 +51,8 @@ def animate(
     interval : int
         Milliseconds for each picture.
     figure : matplotlib Figure, optional
-        Where to draw; by default a new one that needs no display. Give ``plt.figure()`` to see
-        the film in a window.
+        The figure to draw on; by default a new figure that needs no display. Use ``plt.figure()``
+        to see the film in a window.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def animate(
 
     run = traced_run(estimator, X, y, rule)
     proof: ProofDisplay | None = None
-    with suppress(ValueError):  # not separable, or not from zero
+    with suppress(ValueError):  # the rows are not separable, or the run did not start at zero
         proof = ProofDisplay.of_run(run)
     film = Film(run, proof, Figure() if figure is None else figure)
     return FuncAnimation(
@@ -85,7 +85,7 @@ def animate(
 
 
 class Film:
-    """A figure, and what each picture of a run shows on it."""
+    """The pictures of a run on one figure, one for each update."""
 
     def __init__(self, run: TracedRun, proof: ProofDisplay | None, figure: Figure) -> None:
         rule = run.rule
@@ -143,7 +143,7 @@ class Film:
         return PlaneView(self.points, w[:2] / norm, float(w[2]) / norm, labels)
 
     def _title(self, t: int, clean: bool) -> str:
-        """What happened, in the theorem's letters."""
+        """The title of a picture: the update as a formula."""
         if t == 0:
             start = f"w = {_vector(self.W[0])}" if self.W[0].any() else "w = 0: all are mistakes"
             return f"Start: {start}"
@@ -159,7 +159,7 @@ class Film:
 
 
 def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
-    """The three inequalities below the rows: the curve of each, which grows, and its values."""
+    """Draw the three inequalities below the rows; return the curve and the values of each."""
     curves = []
     for k, panel in enumerate(proof.panels):
         ax = figure.add_axes((0.1 + 0.31 * k, 0.075, 0.235, 0.12))
@@ -171,6 +171,6 @@ def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
 
 
 def _vector(w: Vector) -> str:
-    """Weights and bias, for a title."""
+    """Format weights and bias for a title."""
     *weights, bias = (style.format_number(float(value)) for value in w)
     return f"({', '.join(weights)}; b = {bias})"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices, Matrix, SparseMatrix, Vector
 
 _POWER_ITERATIONS = 100
-_EQUALLY_NEAR = 1.0 + 1e-6  # a ratio of distances
-_GRID = 240  # points on each axis, where f is not linear
-_SHAPES = 1.4, 1.9  # width by height, where one unit is as long on both axes
+_EQUALLY_NEAR = 1.0 + 1e-6  # rows within this ratio of the smallest distance are support vectors
+_GRID = 240  # grid points on each axis, if f is not linear
+_SHAPES = 1.4, 1.9  # least and largest width by height, if both axes have equal scales
 
 Box: TypeAlias = "tuple[Vector, Vector]"  # the lower left corner and the upper right
 
@@ -38,7 +38,7 @@ class PlaneView(NamedTuple):
     curved: Callable[[Vector], Vector] | None = None  # f of points, where it is not linear
 
     def over(self, box: Box) -> tuple[Vector, Vector, Vector]:
-        """Two axes of a grid over a box, and f on it: four corners tell a linear f."""
+        """The two axes of a grid over a box, and f on the grid; a linear f needs four points."""
         (left, bottom), (right, top) = box
         size = 2 if self.curved is None else _GRID
         x, y = np.linspace(left, right, size), np.linspace(bottom, top, size)
@@ -56,18 +56,18 @@ class BoundaryDisplay(style.Display):
     Two features are the two axes. One feature is an axis, and the rows are spread at random
     beside it. More features are seen in the plane of w and the widest spread of the rows
     orthogonal to it: there the boundary is a vertical line, and every row has its true distance
-    from it. Where one unit is as long on both axes, an arrow shows the direction of w, at a right
-    angle to the boundary. A ``plane`` of two features, by name or number, shows the section of the
+    from it. If both axes have equal scales, an arrow shows the direction of w, at a right angle to
+    the boundary. A ``plane`` of two features, by name or number, shows the section of the
     hyperplane where all other features are at their means. A rule whose weights are all zero has no
-    boundary: the rows are drawn, and a note says so. Of a classifier that is not linear, such as
+    boundary: the rows are drawn, and a note says so. For a classifier that is not linear, such as
     `novikoff.KernelPerceptron`, the zero set of its ``decision_function`` over two features is
-    drawn, as computed on a grid.
+    computed on a grid and drawn.
 
-    ``rows`` are the numbers of the rows in the data, ``signs`` the sides ±1 on which they should
-    be, ``distances`` f(x)/‖w‖, or f(x) of a rule that is not linear, ``mistakes`` where y·f(x) ≤ 0.
-    If all rows are right, ``margin`` is the smallest distance of a linear rule, and ``support`` the
-    rows that have it. With more than ``max_points``, the mistakes and a random sample are
-    ``drawn``.
+    ``rows`` are the numbers of the rows in the data, and ``signs`` their correct sides ±1.
+    ``distances`` are f(x)/‖w‖, or f(x) if the rule is not linear. ``mistakes`` marks rows with
+    y·f(x) ≤ 0. If there are no mistakes, ``margin`` is the smallest distance of a linear rule, and
+    ``support`` are the rows at this distance. If there are more than ``max_points`` rows, only
+    mistakes, support and a random sample are ``drawn``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def draw_rows(
     drawn: Indices,
     ringed: tuple[str, Indices],
 ) -> None:
-    """The rows of both sides, a cross on each mistake, and rings, with their name, around some."""
+    """Draw the rows of both sides, a cross on each mistake, and rings around ``ringed`` rows."""
 
     def marks(rows: Indices, label: str, **look: Any) -> None:
         if len(rows) > 0:
@@ -162,7 +162,7 @@ def draw_rows(
 
 
 def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str:
-    """Both half-planes, the line between them with w, those at ± margin; if none, why."""
+    """Draw half-planes, boundary, w and the lines at ± margin; return why there is no boundary."""
     if view.curved is None and not view.normal.any():
         if view.offset != 0.0:
             one = style.POSITIVE_SIDE if view.offset > 0.0 else style.NEGATIVE_SIDE
@@ -189,14 +189,14 @@ def draw_sides(ax: Axes, view: PlaneView, box: Box, margin: float | None) -> str
             ax.plot([], [], color=color, lw=width, ls=dashes, label=label)
     if not f.min() < 0.0 < f.max():
         return "The boundary is outside of this picture."
-    # Elsewhere the right angle between w and the boundary would not be one.
+    # With unequal scales, w would not look orthogonal to the boundary.
     if view.curved is None and ax.get_aspect() == 1.0:
         _draw_arrow(ax, view, box)
     return ""
 
 
 def _draw_arrow(ax: Axes, view: PlaneView, box: Box) -> None:
-    """The direction of w, from the point of the boundary that is nearest to the centre."""
+    """Draw the direction of w, from the point of the boundary that is nearest to the centre."""
     low, high = box
     unit, centre = view.normal / math.hypot(*view.normal), (low + high) / 2
     f = (view.normal @ centre + view.offset) / math.hypot(*view.normal)
@@ -210,7 +210,7 @@ def _draw_arrow(ax: Axes, view: PlaneView, box: Box) -> None:
 
 
 def frame(ax: Axes, view: PlaneView, drawn: Indices) -> Box:
-    """Set the limits; one unit is as long on both axes if the rows allow it. The corners."""
+    """Set the limits, with equal scales if the rows allow it; return the corners."""
     low, high = _box(view, drawn)
     size = high - low
     if not view.labels[1].startswith("jitter") and 0.25 <= size[0] / size[1] <= 5.0:
@@ -226,7 +226,7 @@ def frame(ax: Axes, view: PlaneView, drawn: Indices) -> Box:
 def _sample(
     mistakes: npt.NDArray[np.bool_], support: Indices, limit: int, rng: np.random.Generator
 ) -> Indices:
-    """All rows, or mistakes and support with a sample of the others, in the order of rows."""
+    """All rows, or mistakes, support and a sample of the others, in increasing order."""
 
     def some(rows: Indices, most: int) -> Indices:
         return rows if len(rows) <= most else rng.choice(rows, most, replace=False)
@@ -303,10 +303,10 @@ def _column_number(rule: Rule, feature: Hashable) -> int:
 
 
 def principal_direction(X: Matrix, beside: Vector) -> Vector:
-    """The unit vector orthogonal to ``beside`` along which the rows vary most, nearly.
+    """Approximate the unit vector orthogonal to ``beside`` along which the rows vary most.
 
-    Power iteration: X, dense or sparse, is only multiplied with vectors. The direction is zero
-    if the rows do not vary; its largest entry is positive.
+    Power iteration: X, dense or sparse, is only multiplied with vectors. The result is zero
+    if the rows do not vary. Its largest entry is positive.
     """
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     scale = max(abs(float(X.max())), abs(float(X.min()))) or 1.0
@@ -325,7 +325,7 @@ def principal_direction(X: Matrix, beside: Vector) -> Vector:
 
 
 def _box(view: PlaneView, drawn: Indices) -> Box:
-    """The corners of the picture: the rows drawn, and the boundary, if it is not too far."""
+    """The corners of a picture of the drawn rows, and of the boundary if it is not too far."""
     points = view.points[drawn]
     low, high = _padded(points.min(axis=0), points.max(axis=0))
     size, centre = high - low, (low + high) / 2

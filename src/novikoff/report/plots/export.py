@@ -1,4 +1,4 @@
-"""Figures as SVG elements that can stand in a page, and as files."""
+"""Figures as SVG elements for a page, and as image files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PNG_DOTS_PER_INCH: Final = 200
-# Left out of the SVG: the prolog, the style sheet (it would apply to the whole page), names of
-# groups (only definitions are referred to; their names begin with a digest of the prefix).
+# The parts that are removed from the SVG: the prolog, the style sheet (it would apply to the whole
+# page), and ids of groups (nothing refers to them; ids of definitions depend on the prefix).
 _NOT_FOR_PAGES: Final = re.compile(
     r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>"
     r"|<defs>\s*<style[^>]*>[^<]*</style>\s*</defs>|(?<=<g) id=\"[^\"]*\"",
@@ -29,11 +29,11 @@ _ROOT: Final = re.compile(r'<svg\b[^>]*?viewBox="([^"]*)"[^>]*>')
 
 
 def figure_to_svg(figure: Figure, *, prefix: str = "novikoff", label: str = "") -> str:
-    """A figure as an SVG element: the same text each time, and fit to stand in a page.
+    """Return a figure as an SVG element for a page; the text is the same each time.
 
-    It refers to nothing outside itself, has no prolog, date or style sheet, and shrinks with its
-    surroundings. Text stays text, in the reader's font. Ids are made from ``prefix``, any text that
-    no other figure of the page has; ``label`` describes the picture to those who cannot see it.
+    The element refers to nothing outside itself, has no prolog, date or style sheet, and shrinks to
+    the width of the page. Text stays text, in the reader's font. Ids are made from ``prefix``, a
+    text that differs for each figure of a page. ``label`` describes the picture for screen readers.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def figure_to_svg(figure: Figure, *, prefix: str = "novikoff", label: str = "") 
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str], force: bool = True) -> None:
-    """Write a figure to a file, .svg or .png, whole or not at all; `OutputError` says why not."""
+    """Write a figure to an .svg or .png file, completely or not at all; or raise `OutputError`."""
     write_file(path, render_figure(figure, Path(path).suffix), force=force)
 
 
 def render_figure(figure: Figure, suffix: str) -> bytes:
-    """The content of an image file; the same each time.
+    """Return the content of an image file; the bytes are the same each time.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _render(figure: Figure, form: str, salt: str) -> bytes:
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "savefig.bbox": None}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
-        figure.draw_without_rendering()  # the layout is settled the second time
+        figure.draw_without_rendering()  # the layout is final only when it is computed twice
         buffer = BytesIO()
         figure.savefig(buffer, format=form, dpi=PNG_DOTS_PER_INCH, metadata=undated)
     return buffer.getvalue()

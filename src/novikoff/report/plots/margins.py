@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 Side: TypeAlias = Hashable | tuple[Hashable, Hashable]
-Classifier: TypeAlias = Any  # it has classes_; coef_ and intercept_, or a decision_function
+Classifier: TypeAlias = Any  # has classes_, and either coef_ and intercept_ or decision_function
 CONSTANT = "All weights are zero: the rule says the same of every row, and has no boundary."
 _MIN_BINS, _MAX_BINS = 8, 60
 
@@ -33,15 +33,15 @@ class Rule:
 
     X: Matrix
     rows: Indices
-    signs: npt.NDArray[np.int8]  # of the rows: +1 on the positive side
+    signs: npt.NDArray[np.int8]  # the sign of each row: +1 on the positive side
     w: Vector  # zeros where f is not linear
     b: float
     positive: Hashable
     negative: Hashable | None  # None: all other classes
-    names: Sequence[Hashable] | None = None  # of the features
-    flip: int = 1  # −1 where the positive side is not that of the classifier's own scores
+    names: Sequence[Hashable] | None = None  # the names of the features
+    flip: int = 1  # −1 if the classifier's scores are positive on the negative side
     score: Callable[[Any], Vector] | None = None  # f of rows, where it is not linear
-    remark: str = ""  # why this rule, of several
+    remark: str = ""  # why this rule was chosen from several
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -50,17 +50,17 @@ class Rule:
 
     @property
     def title(self) -> str:
-        """Which classes it tells apart."""
+        """The two classes that the rule separates."""
         return " against ".join(self.sides) + self.remark
 
     @property
     def norm(self) -> float:
-        """‖w‖, whatever its size; 1 for a rule without weights, so that f/‖w‖ is f."""
+        """‖w‖, without overflow; 1 if all weights are zero, so that f/‖w‖ is f."""
         return math.hypot(*self.w.tolist()) or 1.0
 
     @property
     def constant(self) -> bool:
-        """Whether all weights are zero: the rule says the same of every row."""
+        """Whether all weights are zero, so that the rule predicts one class for every row."""
         return self.score is None and not self.w.any()
 
     @property
@@ -74,7 +74,7 @@ class Rule:
         return f"feature {column}" if self.names is None else style.clean_name(self.names[column])
 
     def points(self, *columns: int) -> Vector:
-        """Some features of all rows, dense."""
+        """Return the given columns of all rows as a dense matrix."""
         part: Any = self.X[:, list(columns)]
         return np.asarray(part if isinstance(part, np.ndarray) else part.toarray(), np.float64)
 
@@ -85,7 +85,7 @@ def rule_of(
     y: npt.ArrayLike,
     side: Side | None = None,
 ) -> Rule:
-    """One rule of a classifier, linear if it has ``coef_``, with the rows of its sides."""
+    """Return one rule of a classifier, linear if it has ``coef_``, with the rows of its sides."""
     index, flip, positive, negative = find_rule(classifier, side)
     matrix, labels = check_matrix(X), check_labels(y)
     if matrix.shape[0] != len(labels):
@@ -123,7 +123,8 @@ def find_rule(
 ) -> tuple[int, int, Hashable, Hashable | None]:
     """A rule's number, ±1, its positive class and its negative one (None: all others).
 
-    −1 where the classifier's scores speak for the negative class: they do for the later of two.
+    The sign is −1 if positive scores of the classifier mean the negative class. Of two classes,
+    positive scores mean the later one.
     """
     from novikoff.core.schemes import OneVsRest, scheme_for
 
@@ -169,7 +170,7 @@ def _is_linear(classifier: Classifier) -> bool:
 
 
 def _is_svc_of_several(classifier: Classifier) -> bool:
-    """Whether rules and scores are of pairs of classes, though nothing about it says "ovo"."""
+    """Whether this is an SVC of several classes, whose rules are of pairs of classes."""
     return hasattr(classifier, "decision_function_shape") and len(classifier.classes_) > 2
 
 
@@ -198,8 +199,8 @@ def _scores(classifier: Classifier, index: int, flip: int) -> Callable[[Any], Ve
 class MarginsDisplay(style.Display):
     """A histogram of the signed margins y·f(x)/‖w‖; those of mistakes are not positive.
 
-    Zero is an edge of the bins, and a bin holds its upper edge, so that each bin is all
-    mistakes or all right. ``margin`` is a γ to mark.
+    Zero is an edge of the bins, and each bin contains its upper edge, so that no bin has both
+    mistakes and correct rows. ``margin`` is a γ to mark.
 
     Examples
     --------

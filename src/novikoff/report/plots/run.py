@@ -1,4 +1,4 @@
-"""A run of the perceptron: mistakes below their bound, the proof; and the pocket's (B1, B3, E2)."""
+"""Pictures of a run: mistakes with their bound, the proof, and the pocket (B1, B3, E2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LOG_FROM_SPAN = 100.0  # and so do updates that span two decades
 
 
 class TracedRun(NamedTuple):
-    """A run with its trace, its rule, and the rows as it saw them."""
+    """A run with its trace, its rule, and the rows of its problem."""
 
     trace: Trace
     delta: float
@@ -43,7 +43,7 @@ def traced_run(
     y: npt.ArrayLike,
     side: Side | None,
 ) -> TracedRun:
-    """The run of a perceptron on these rows, repeated where it was not traced."""
+    """Return the run of a perceptron on these rows; repeat it if it was fitted without a trace."""
     from novikoff.core.problem import pose
 
     if not hasattr(estimator, "coef_"):
@@ -69,7 +69,7 @@ def traced_run(
 
 
 def trace_of(estimator: Classifier, side: Side | None) -> Trace:
-    """The trace of a rule, of one update at least."""
+    """Return the trace of a rule. It has at least one update."""
     found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
     if found is None:
         raise ValueError("There is no trace: fit with trace=True, or give X and y.")
@@ -93,7 +93,7 @@ def _reference(estimator: Classifier) -> Vector | None:
 def _repeated(
     estimator: Classifier, X: npt.ArrayLike | SparseMatrix, y: npt.ArrayLike
 ) -> Classifier:
-    """The same fit once more, with a trace; ValueError if it is not the same."""
+    """Repeat a fit with a trace; raise ValueError if the weights differ."""
     options = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     if "trace" not in options:
         name = type(estimator).__name__
@@ -119,7 +119,7 @@ class MistakesDisplay(style.Display):
     """Mistakes so far against rows visited, and the bound R²/γ² on them.
 
     ``visited`` is the number of rows up to each update. ``updates`` and ``mistakes`` differ if
-    the perceptron has a margin δ > 0; the bound is (R² + 2δ/μ)/γ² then, and one on updates.
+    the perceptron has a margin δ > 0. The bound is then (R² + 2δ/μ)/γ², and holds for updates.
 
     Examples
     --------
@@ -167,9 +167,9 @@ class MistakesDisplay(style.Display):
     ) -> Self:
         """Draw the mistakes of a `novikoff.Perceptron`.
 
-        Given the rows of its fit, the run is repeated if it has no trace, and the bound is drawn
-        if the rows are separable: from γ, or a number below it, as ``margin``, and R, or a number
-        above it, as ``radius``, if they are given. A fit with ``trace`` needs no X and y.
+        If X and y of the fit are given, the run is repeated if it has no trace, and the bound is
+        drawn if the rows are separable. ``margin`` is γ or a number below it, and ``radius`` is R
+        or a number above it; by default they are computed. A fit with ``trace`` needs no X and y.
         """
         delta = _threshold(estimator)
         if X is None or y is None:
@@ -214,12 +214,12 @@ class Panel(NamedTuple):
     quantity: str
     values: Vector
     relation: str
-    name: str  # of the bound
+    name: str  # the formula of the bound
     bound: Vector
-    highest: float | None = None  # that the quantity can be
+    highest: float | None = None  # the largest possible value of the quantity
 
     def draw(self, ax: Axes) -> Line2D:
-        """Both curves, and the allowed side of the bound in colour; the line of the quantity."""
+        """Draw both curves and shade the allowed side of the bound; return the quantity's line."""
         some = style.thinned(len(self.values))
         t, y, limit = some + 1, self.values[some], self.bound[some]
         bottom = min(0.0, float(y.min()))
@@ -246,10 +246,10 @@ class Panel(NamedTuple):
 class ProofDisplay(style.Display):
     """⟨w*, w_t⟩ ≥ t·γ, ‖w_t‖² ≤ t·R² and cos∠(w*, w_t) ≥ √t·γ/R, one below the other.
 
-    As no cosine is above 1, the third ends the run at t = R²/γ² at the latest. w* is taken
-    at length 1. Where the steps τ differ from 1, or the perceptron has a margin δ, the bounds
-    are those of the same proof: γ·Στ, R²·Στ² + 2δ·Στ, and the one over the root of the other;
-    ``plain`` is False then.
+    As no cosine is above 1, the third inequality ends the run at t = R²/γ² at the latest. w* is
+    scaled to length 1. If the steps τ differ from 1, or the perceptron has a margin δ, the same
+    proof gives the bounds γ·Στ, R²·Στ² + 2δ·Στ, and the first over the root of the second;
+    ``plain`` is then False.
 
     Examples
     --------
@@ -297,10 +297,10 @@ class ProofDisplay(style.Display):
     ) -> Self:
         """Draw the proof for a `novikoff.Perceptron` that was fitted from zero weights.
 
-        Given the rows of its fit, the run is repeated if it has no trace. w* is the ``trace=w*`` of
-        the fit, or else that of the largest margin. Without ``margin``, it is
-        γ = min ⟨a_i, w*⟩/‖w*‖ of the rows, and without ``radius`` R = max ‖a_i‖; with both, a fit
-        with ``trace=w*`` needs no X and y. ``ax`` are three axes.
+        If X and y of the fit are given, the run is repeated if it has no trace. w* is the
+        ``trace=w*`` of the fit, or else the rule with the largest margin. The default of ``margin``
+        is γ = min ⟨a_i, w*⟩/‖w*‖, and the default of ``radius`` is R = max ‖a_i‖. If both are
+        given, a fit with ``trace=w*`` needs no X and y. ``ax`` are three axes.
         """
         if X is not None and y is not None:
             return cls.of_run(traced_run(estimator, X, y, rule), margin, radius).plot(ax)
@@ -314,7 +314,7 @@ class ProofDisplay(style.Display):
     def of_run(
         cls, run: TracedRun, margin: float | None = None, radius: float | None = None
     ) -> Self:
-        """The numbers of the proof, not drawn yet."""
+        """Return the display of a run without drawing it."""
         trace, delta, w_star, rule, problem = run
         aligned, least = _aligned(rule, problem, w_star)
         inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
@@ -402,7 +402,7 @@ class PocketDisplay(style.Display):
 
 
 def _separator(problem: Problem) -> tuple[Vector, float]:
-    """The w* of the largest margin, and a γ that is proved; ValueError if there is none."""
+    """Return w* with the largest margin and a proved γ; ValueError if no rule separates."""
     from novikoff.geometry.separability import find_verdict
 
     verdict = find_verdict(problem, ("+1", "-1"))

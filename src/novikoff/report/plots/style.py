@@ -1,4 +1,4 @@
-"""Names and numbers as text, colours, axes and legends: the common look of all plots."""
+"""The common style of all plots: names and numbers as text, colours, axes and legends."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 INK: Final = "#111111"
 GREY: Final = "#777777"
-POSITIVE: Final = "#1f4e79"  # dark in print
-NEGATIVE: Final = "#b35900"  # lighter, and always hollow
+POSITIVE: Final = "#1f4e79"  # dark in black and white print
+NEGATIVE: Final = "#b35900"  # lighter; markers of this colour are hollow
 POSITIVE_SIDE: Final = "#eaf1f8"
 NEGATIVE_SIDE: Final = "#fdf3e7"
 DASHES: Final = (0, (5, 3))
 WIDTH_INCHES: Final = 6.4
-MAX_VERTICES: Final = 2000  # a line of more points looks the same with fewer
+MAX_VERTICES: Final = 2000  # a line with more points looks the same when it is thinned
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(eq=False)
 class Display:
-    """Numbers that were computed once, and how they are drawn."""
+    """The base of all displays: numbers are computed once, and ``plot`` draws them."""
 
     ax_: Any = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
     _panels: ClassVar[int] = 1
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on these axes or on a new figure of pyplot."""
+        """Draw on the given axes, or on a new figure of pyplot."""
         axes = blank_axes(self._panels, pyplot=True) if ax is None else [*np.ravel(ax)]
         if len(axes) != self._panels:
             wanted = "one pair of axes" if self._panels == 1 else "three axes"
@@ -54,7 +54,7 @@ class Display:
 
 
 def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
-    """Axes of a new figure, one below the other: a plain one needs no display, or of pyplot.
+    """Return axes of a new figure, one below the other. Without pyplot it needs no display.
 
     >>> len(blank_axes(3))
     3
@@ -68,13 +68,13 @@ def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
 
 
 def require_matplotlib() -> None:
-    """ImportError, with advice, if there is no matplotlib."""
+    """Raise ImportError, with advice, if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
 
 
 def figure_of(ax: Axes) -> Figure:
-    """The figure that axes are on, also where they are on a part of it."""
+    """Return the figure of axes, also if the axes are in a subfigure."""
     parent = ax.get_figure()
     if parent is None:
         raise ValueError("These axes are not on a figure any more: make new ones.")
@@ -82,7 +82,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def clean_name(name: object) -> str:
-    r"""A name that fits into a label: one line, printable, at most 24 characters.
+    r"""Shorten a name for a label: one line, printable, at most 24 characters.
 
     >>> clean_name("mean of\nall errors"), clean_name("a_very_long_name_of_a_feature_12")
     ('mean of all errors', 'a_very_long_nam…ature_12')
@@ -93,7 +93,7 @@ def clean_name(name: object) -> str:
 
 
 def format_number(value: float) -> str:
-    """Three digits, with separators or a power of ten where a reader needs them.
+    """Format a number with three digits, and with separators or a power of ten if it is large.
 
     >>> [format_number(x) for x in (0, 0.5, -12.34, 20000, 0.001044, 3.2e9)]
     ['0', '0.5', '−12.3', '20,000', '1.04 × 10⁻³', '3.2 × 10⁹']
@@ -141,7 +141,7 @@ def _rounded(value: float, rounding: str) -> float:
 
 
 def whole_bound(ratio: float) -> float:
-    """R²/γ² as the whole number that mistakes cannot exceed, as reports have it.
+    """Round R²/γ² down to the whole number that bounds the mistakes, as in reports.
 
     >>> whole_bound(221.7), whole_bound(51.0 * (1.0 - 2.0**-50))
     (221.0, 51.0)
@@ -150,12 +150,12 @@ def whole_bound(ratio: float) -> float:
 
 
 def thinned(length: int) -> Indices:
-    """Numbers of the points to draw: all, or evenly spread ones with both ends."""
+    """Indices of the points to draw: all, or evenly spaced points with both ends."""
     return np.unique(np.linspace(0, length - 1, min(length, MAX_VERTICES)).round().astype(np.int64))
 
 
 def as_plain_text(*texts: Text) -> None:
-    """Let ``$`` and ``_`` stand for themselves: a name is not a formula."""
+    """Show ``$`` and ``_`` literally, because a name is not a formula."""
     for text in texts:
         text.set(parse_math=False, usetex=False)
 
@@ -181,7 +181,7 @@ def format_counts(ax: Axes, *axes: str) -> None:
 
 
 def legend_below(ax: Axes, note: str = "", *, columns: int = 2) -> None:
-    """A legend under the x axis, where it hides nothing, with a note above its entries."""
+    """Draw a legend below the x axis, where it hides nothing, with a note above its entries."""
     from matplotlib.transforms import ScaledTranslation
 
     drop = ScaledTranslation(0.0, -38 / 72, ax.figure.dpi_scale_trans)  # ticks, label, a gap
