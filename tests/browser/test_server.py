@@ -236,7 +236,7 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
     assert "startRecorded" in page.read_text(encoding="utf-8")
     data.write_text("a,b,c,kind\n0,5,1,no\n1,6,1,yes\n2,7,1,yes\n")
     done = inside("lab", str(data), "--export", str(page), "--force")
-    assert "shows a and b, two of 3 features, and answers for these two alone" in done.err
+    assert "shows a and b, two of 3 features, and its answers are about these two alone" in done.err
     assert (
         inside("lab", str(data), "--x", "c", "--y", "a", "--export", str(page), "--force").err == ""
     )
@@ -260,7 +260,7 @@ def test_a_file_that_cannot_be_drawn(tmp_path: Path) -> None:
         (three, ["--positive", "w"], "there are x, y, z"),
         ("a,k\n0,x\n1,y\n", [], "one feature"),
         ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "--plot all.svg"),
-        (two, ["--x", "a"], "give both"),
+        (two, ["--x", "a"], "must be given together"),
         (two, ["--x", "a", "--y", "nope"], "(--x, --y)"),
         ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
     ]

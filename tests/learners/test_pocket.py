@@ -694,7 +694,7 @@ def test_mistakes_are_counted_right_at_the_ends_of_float64(scale: Any, refine: A
 def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the middle of the descent, and before."""
     X, y = labelled(12, 100, 3)
-    for module, name in ((descent, "line_search"), (pocket, "draw")):
+    for module, name in ((descent, "line_search"), (pocket, "learn_picks")):
         calls, inner = iter(range(20)), getattr(module, name)
 
         def heard(*arguments: object) -> object:

@@ -139,7 +139,7 @@ def rebuilt(text: str, done: Result) -> tuple[list[list[float]], list[str]]:
         X.append([mean if is_missing else next(left) for is_missing in missing])
         if count:
             own = sum(there) / len(there)
-            assert f'that are there is {own!r} in column "{name}"' in done.out
+            assert f'that are present is {own!r} in column "{name}"' in done.out
     assert f"· {len(rows)} rows · {len(X)} feature" in done.out
     return X, [row[names.index(label)] for row in rows]
 
@@ -235,7 +235,7 @@ def test_json_lines(folder: Path, features: list[str], drop: list[str]) -> None:
     if done.code != 0:
         assert done.err.count("\n") == 1
         return
-    ignored = re.findall(r"(?:keys that are ignored|left out): (.*)", done.out)
+    ignored = re.findall(r"(?:ignored keys|features that are ignored|columns? (?:is|are) ignored|left out): (.*)", done.out)
     left_out = {name for names in ignored for name in re.findall(r'"(.*?)"', names)}
     rows = [json.loads(line) for line in LINES.splitlines()]
     found: dict[str, list[float]] = {}

@@ -7,7 +7,6 @@ on the workers. Dask is imported when it is first needed.
 """
 
 from novikoff.cluster.rows import ClusterRows, rows
-from novikoff.cluster.rows import ClusterRows as Rows  # the name until 0.1
 from novikoff.errors import ClusterError
 
-__all__ = ["ClusterError", "ClusterRows", "Rows", "rows"]
+__all__ = ["ClusterError", "ClusterRows", "rows"]
