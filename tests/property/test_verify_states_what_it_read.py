@@ -235,7 +235,10 @@ def test_json_lines(folder: Path, features: list[str], drop: list[str]) -> None:
     if done.code != 0:
         assert done.err.count("\n") == 1
         return
-    ignored = re.findall(r"(?:ignored keys|features that are ignored|columns? (?:is|are) ignored|left out): (.*)", done.out)
+    ignored = re.findall(
+        r"(?:ignored keys|keys that are ignored|left out): (.*)",
+        done.out,
+    )
     left_out = {name for names in ignored for name in re.findall(r'"(.*?)"', names)}
     rows = [json.loads(line) for line in LINES.splitlines()]
     found: dict[str, list[float]] = {}
