@@ -10,7 +10,7 @@ strategy does not change its weights, so that rows may lie on their hyperplane.
 
 Without a bias a row of zeros lies on every hyperplane, and `predict` assigns it to the negative
 class. If its label is positive, every rule misclassifies it. If its label is negative, no rule
-does, and the row takes no part in the search.
+does, and the search leaves the row out.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def fewest_mistakes(
     ----------
     problem, costs
         A problem with two classes, and the cost of a mistake on each row. Rows of sign 0 and rows
-        of cost 0 take no part.
+        of cost 0 are left out.
     start, strategy, refine, lower_bound
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
@@ -278,7 +278,7 @@ def find_rules(
             rng=np.random.default_rng(seed),
             sides=side_labels(model.scheme, model.classes, rule),
             digest=digest,
-            basis=own if costs is None else None,  # rows without cost take no part
+            basis=own if costs is None else None,  # rows of cost 0 are left out
             progress=None if begin is None else begin(rule),
         )
         alone.append(best)
@@ -322,7 +322,7 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
 class _Search:
     """The best rule so far, and the contradictions so far."""
 
-    given: Problem  # the rows as given, in which contradictions are searched for
+    given: Problem  # the original rows, in which contradictions are searched for
     problem: Problem  # the rows with scaled columns, for which a rule is searched for
     powers: Indices | None  # the exponents of two that scale the columns; None if none is scaled
     costs: Vector | None
@@ -393,7 +393,7 @@ class _Search:
             self._prove(packing)
 
     def result(self) -> tuple[Vector, Vector]:
-        """The best rule for the rows as given, and its products with these rows.
+        """Return the best rule for the original rows, and its products with these rows.
 
         If products underflow to 0, the weights are enlarged.
         """
