@@ -150,18 +150,18 @@ STORAGES: dict[str, Callable[[Vector, Path], Floats | SparseMatrix]] = {
 def update_of(rule: Rule) -> Update:
     """The library's update rule for a rule of the oracle."""
     match rule:
-        case Perceptron(margin, step):
-            return perceptron(margin, step)
-        case Aggressive(step):
-            return aggressive(step)
+        case Perceptron(threshold, step_size):
+            return perceptron(threshold, step_size)
+        case Aggressive(step_size):
+            return aggressive(step_size)
         case PA():
             return passive_aggressive()
         case PA1(C):
             return passive_aggressive(cap=C)
         case PA2(C):
             return passive_aggressive(slack=1.0 / (2.0 * C))
-        case Relaxation(eta, margin):
-            return relaxation(eta, margin)
+        case Relaxation(eta, threshold):
+            return relaxation(eta, threshold)
 
 
 def csr(X: Vector, dtype: type = np.float64, index: type = np.int32) -> sp.csr_array:
@@ -237,7 +237,7 @@ def assert_books_agree(ran: Run, trace: Trace) -> None:
     per_row = ran.update_counts.toarray()[0]
     assert ran.updates == len(trace)
     assert per_row.tolist() == np.bincount(trace.index, minlength=len(per_row)).tolist()
-    assert np.all(np.diff(trace.step) > 0)
+    assert np.all(np.diff(trace.n_steps) > 0)
 
 
 def _read_only(X: Vector) -> Vector:

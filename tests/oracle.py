@@ -18,12 +18,12 @@ Indices = npt.NDArray[np.int64]
 
 
 class Perceptron(NamedTuple):
-    margin: float = 0.0
-    step: float = 1.0
+    threshold: float = 0.0
+    step_size: float = 1.0
 
 
 class Aggressive(NamedTuple):
-    step: float = 1.0
+    step_size: float = 1.0
 
 
 class PA(NamedTuple):
@@ -40,7 +40,7 @@ class PA2(NamedTuple):
 
 class Relaxation(NamedTuple):
     eta: float = 1.0
-    margin: float = 0.0
+    threshold: float = 0.0
 
 
 Rule = Perceptron | Aggressive | PA | PA1 | PA2 | Relaxation
@@ -78,8 +78,8 @@ def margins(A: Vector, w: Vector) -> Vector:
 
 def threshold(rule: Rule) -> float:
     match rule:
-        case Perceptron(margin, _) | Relaxation(_, margin):
-            return margin
+        case Perceptron(threshold, _) | Relaxation(_, threshold):
+            return threshold
         case Aggressive():
             return math.inf
         case _:  # passive-aggressive: m < 1
@@ -88,16 +88,16 @@ def threshold(rule: Rule) -> float:
 
 def tau(rule: Rule, m: float, sq: float) -> float:
     match rule:
-        case Perceptron(_, step) | Aggressive(step):
-            return step
+        case Perceptron(_, step_size) | Aggressive(step_size):
+            return step_size
         case PA():
             return (1.0 - m) / sq
         case PA1(C):
             return min(C, (1.0 - m) / sq)
         case PA2(C):
             return (1.0 - m) / (sq + 1.0 / (2.0 * C))
-        case Relaxation(eta, margin):
-            return eta * (margin - m) / sq
+        case Relaxation(eta, threshold):
+            return eta * (threshold - m) / sq
 
 
 def oracle(

@@ -25,7 +25,7 @@ for dashes, order in zip(["-", "--", "-.", ":"] * 2, orders, strict=False):
     assert run.n_mistakes_ <= bound
     mistakes = np.arange(1, run.n_mistakes_ + 1)
     label = f"{order} ({run.n_mistakes_})"
-    ax.step(run.trace_.step + 1, mistakes, dashes, where="post", label=label)
+    ax.step(run.trace_.n_steps + 1, mistakes, dashes, where="post", label=label)
 ax.axhline(bound, color="black", lw=1, label=f"⌊R²/γ²⌋ = {bound}")
 ax.set(xlabel="rows shown to the perceptron", ylabel="mistakes so far", xscale="log", yscale="log")
 legend = ax.legend(title="order (mistakes)", loc="center left", bbox_to_anchor=(1, 0.5))

@@ -276,7 +276,7 @@ HOSTILE = [
     "p=0,0,2",
     "p=0,0",
     "p=0,0,1&order=<script>alert(1)</script>",
-    "p=0,0,1&step=-1",
+    "p=0,0,1&step_size=-1",
     "p=0,0,1&mine=1,2",
     "p=0,0,1&nonsense=1",
     "%E0%A4%A",
@@ -306,7 +306,7 @@ UNUSUAL = [
     ("p=1,1,1;1,1,-1&at=99999", "Inseparable"),
     ("p=1000000,0,1;-1000000,0,-1", "Separable"),
     ("p=0,0,1;0,0,-1", "Inseparable"),
-    ("p=1,2,1;-1,0,-1&mine=0,0,1&start=1,-1,2&threshold=3&step=0.1", "Separable"),
+    ("p=1,2,1;-1,0,-1&mine=0,0,1&start=1,-1,2&threshold=3&step_size=0.1", "Separable"),
 ]
 
 

@@ -37,7 +37,7 @@ NAMES: dict[str, str] = {
     "plots.*.ax_": "axes of a picture",
     "plots.*.figure_": "a picture",
     "plots.MistakesDisplay.[!bd]*": "what is drawn beside the bound",
-    "plots.MistakesDisplay.delta": "given",
+    "plots.MistakesDisplay.threshold": "given",
     "plots.PocketDisplay.*": "draws the history and bound of a Pocket",
     "plots.ProofDisplay": "draws the inequalities of bounds.proof_bounds",
     # What a result is about
@@ -68,7 +68,7 @@ NAMES: dict[str, str] = {
     "Solution.trace": "what a method recorded; the theorem tests read it",
     "Solution.proof": "the certificate without what was asked for later",
     "Trace.[!ms]*": "one number of each update; tests/oracle.py repeats the loop",
-    "Trace.step": "one number of each update",
+    "Trace.n_steps": "one number of each update",
     "Trace.start": "given",
     "Trace.margin": "one number of each update",
     "Trace.squared_norm": "one number of each update; the lab's inequalities are about it",

@@ -66,7 +66,7 @@ def question(rng: Generator) -> Asked:
         "order": str(rng.choice(["cyclic", "permuted", "max_distance"])),
         "seed": int(rng.integers(100)),
         "rule": str(rng.choice(["perceptron", "perceptron", "perceptron", "aggressive"])),
-        "step": float(rng.choice([1.0, 1.0, 0.5, 2.0])),
+        "step_size": float(rng.choice([1.0, 1.0, 0.5, 2.0])),
         "threshold": float(rng.choice([0.0, 0.0, 0.25, 3.0])),
     }
     if rng.random() < 0.3:
@@ -131,7 +131,7 @@ def bound_of_the_run(problem: Asked) -> None:
         return
     assert problem.question["rule"] == "perceptron"
     assert len(told["run"]["index"]) <= reference["bound"]
-    step, delta = Fraction(problem.question["step"]), Fraction(problem.question["threshold"])
+    step, delta = Fraction(problem.question["step_size"]), Fraction(problem.question["threshold"])
     ran = perceptron(
         rows, [range(len(rows))] * 300, start=problem.vector("start"), delta=delta, step=step,
         most=300,
@@ -327,7 +327,7 @@ def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None
         for found in re.findall(rf"which is at least {NUMBER}", text):
             assert number(found) ** 2 <= square
     assert reference["margin"] > 0.0
-    step, delta = (Fraction(problem.question[name]) for name in ("step", "threshold"))
+    step, delta = (Fraction(problem.question[name]) for name in ("step_size", "threshold"))
     start = problem.vector("start")
     size, gamma = root(inner(start, start))[0], root(square)
     most = (largest_square(rows) + 2 * delta / step + 2 * gamma[0] * size / step) / gamma[1] ** 2

@@ -20,15 +20,15 @@ class Example(Shown):
     """Rows of two classes, and how they are learned."""
 
     rows: Labelled
-    step: float
-    margin: float
+    step_size: float
+    threshold: float
     pieces: int
 
 
 def example(rng: Generator) -> Example:
     rows = labelled(rng, most_rows=12)
-    step, margin = float(rng.choice([1.0, 1.0, 0.5])), float(rng.choice([0.0, 0.0, 0.25]))
-    return Example(rows, step, margin, int(rng.integers(1, 4)))
+    step_size, threshold = float(rng.choice([1.0, 1.0, 0.5])), float(rng.choice([0.0, 0.0, 0.25]))
+    return Example(rows, step_size, threshold, int(rng.integers(1, 4)))
 
 
 def source(problem: Example) -> list[tuple[Any, Any]]:
@@ -49,7 +49,7 @@ def source(problem: Example) -> list[tuple[Any, Any]]:
 def margin_of_a_stream(problem: Example) -> None:
     """No rule separates the rows seen so far by a margin above the bound."""
     learner = nv.Perceptron(
-        margin=problem.margin, step=problem.step, fit_intercept=problem.rows.bias
+        threshold=problem.threshold, step_size=problem.step_size, fit_intercept=problem.rows.bias
     )
     try:
         records = [*nv.stream(source(problem), learner, every=1)]

@@ -278,7 +278,7 @@ def inequalities_of_the_proof(problem: Labelled) -> None:
     )  # fmt: skip
     at_first, norm = float(inner(w, start)) / size, float(root(inner(start, start))[0])
     bounds = nv.bounds.proof_bounds(
-        np.arange(len(ran.w)), _up(largest_square(rows)), gamma, step=step, delta=delta,
+        np.arange(len(ran.w)), _up(largest_square(rows)), gamma, step_size=step, threshold=delta,
         inner=at_first, norm=norm,
     )  # fmt: skip
     for t, v in enumerate(ran.w):

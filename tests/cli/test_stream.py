@@ -130,7 +130,7 @@ def test_named_features_go_on_where_they_stopped(words: str, tmp_path: Path) -> 
 def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed: bool) -> None:
     content = gzip.compress(rows.read_bytes()) if packed else rows.read_bytes()
     steps = [(content, limit) for limit in ("1", "706", "3000", "3001", "8999", "10000")]
-    again = goes_on(tmp_path / "d.csv", steps, "--passes 3 --step 0.3 --missing drop")
+    again = goes_on(tmp_path / "d.csv", steps, "--passes 3 --step-size 0.3 --missing drop")
     assert "9,000 rows in 3 passes" in again.line("data")
 
 
@@ -172,7 +172,7 @@ def test_a_model_is_not_replaced_unasked_nor_by_other_wishes(rows: Path, tmp_pat
     before = model.read_bytes()
     for words, sentence in (
         ([], "already exists; --resume continues it, --force starts afresh"),
-        (["--resume", "--margin", "2"], "was begun with --margin 0.0, not 2.0"),
+        (["--resume", "--threshold", "2"], "was begun with --threshold 0.0, not 2.0"),
         (["--resume", "--label", "d"], "was begun with --label nothing, not d"),
     ):
         assert sentence in refused(data, "--save", model, *words)

@@ -42,7 +42,12 @@ CONFIGURATIONS = [
         if issubclass(kind, BaseEstimator) and kind not in (nv.MaxMargin, nv.Pocket)
     ),
     nv.Perceptron(
-        order="cyclic", average="averaged", multi_class="ovo", margin=0.5, trace=True, max_epochs=20
+        order="cyclic",
+        average="averaged",
+        multi_class="ovo",
+        threshold=0.5,
+        trace=True,
+        max_epochs=20,
     ),
 ]
 

@@ -29,8 +29,8 @@ def test_python_numbers_beyond_float64_are_refused() -> None:
         (lambda clf: clf.fit(ROWS, [0, 1, 1], sample_weight=[1, 1, HUGE]), "sample_weight cont"),
         (lambda clf: clf.set_params(class_weight={0: HUGE}).fit(ROWS, [0, 1, 1]), "Weights must"),
         (lambda clf: clf.set_params(trace=[HUGE, 1]).fit(ROWS, [0, 1, 1]), "The reference"),
-        (lambda clf: clf.set_params(step=HUGE).fit(ROWS, [0, 1, 1]), "'step' parameter"),
-        (lambda clf: clf.set_params(margin=HUGE).fit(ROWS, [0, 1, 1]), "'margin' parameter"),
+        (lambda clf: clf.set_params(step_size=HUGE).fit(ROWS, [0, 1, 1]), "'step_size' parameter"),
+        (lambda clf: clf.set_params(threshold=HUGE).fit(ROWS, [0, 1, 1]), "'threshold' parameter"),
     ]
     for call, message in cases:
         with pytest.raises(ValueError, match=message):
@@ -42,7 +42,7 @@ def test_python_numbers_beyond_float64_are_refused() -> None:
 def test_a_bias_beyond_float64_is_refused_by_single_steps_too(
     average: Average, dtype: type[np.float64 | np.float32]
 ) -> None:
-    clf = nv.Perceptron(step=1e308, margin=1.5e308, average=average)
+    clf = nv.Perceptron(step_size=1e308, threshold=1.5e308, average=average)
     x = np.zeros(2).astype(dtype)
     clf.learn_one(x, 0).learn_one(x, 1)
     if not average:
@@ -55,7 +55,7 @@ def test_a_bias_beyond_float64_is_refused_by_single_steps_too(
 
 
 def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
-    clf = nv.Perceptron(average="averaged", step=2.0)
+    clf = nv.Perceptron(average="averaged", step_size=2.0)
     clf.partial_fit([[1.0]], [0], classes=[0, 1])
     x, before = np.array([8e307]), clf.coef_
     for _ in range(5):
@@ -67,7 +67,7 @@ def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
 
 
 def test_single_steps_look_at_margin_and_step() -> None:
-    for setting in [{"margin": -2.0}, {"margin": np.nan}, {"step": -1.0}]:
+    for setting in [{"threshold": -2.0}, {"threshold": np.nan}, {"step_size": -1.0}]:
         clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
         clf.set_params(**setting)
         for x in (np.array([1.0]), np.array([-1.0])):

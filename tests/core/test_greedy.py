@@ -51,7 +51,7 @@ def test_real_numbers() -> None:
 
 
 def test_updates_whose_step_depends_on_the_margin() -> None:
-    updates: list[Rule] = [PA(), Relaxation(eta=1.5, margin=1.0)]
+    updates: list[Rule] = [PA(), Relaxation(eta=1.5, threshold=1.0)]
     for update in updates:
         for rule in RULES:
             case = planted(3, 40, 5, gap=0.3)
@@ -68,7 +68,7 @@ def test_a_threshold_a_step_weights_and_a_start() -> None:
             "sample_weight": np.tile([1.0, 0.0, 0.5], 20),
             "start": np.array([3.0, -2.0, 1.0, 0.0, 5.0, -1.0]),
         }
-        for update in (Perceptron(), Perceptron(margin=6.0, step=0.5)):
+        for update in (Perceptron(), Perceptron(threshold=6.0, step_size=0.5)):
             ran = climbed(case, rule, update, average=True, **options)
             expected = oracle(case.rows, rule, update, **options)
             assert len(expected.acts) > 3
@@ -114,7 +114,7 @@ def test_distances_do_not_depend_on_the_scale() -> None:
     """‖a‖² is beyond float64 while ‖a‖ is not: the rule is the same."""
     for size in [2.0**-560, 2.0**520]:
         case = planted_integers(12, 40, 5, fit_intercept=False)
-        expected = oracle(case.rows, "max_distance", Perceptron(step=1.0))
+        expected = oracle(case.rows, "max_distance", Perceptron(step_size=1.0))
         scaled = case._replace(X=case.X * size)
-        ran = climbed(scaled, "max_distance", Perceptron(step=size**-1))
+        ran = climbed(scaled, "max_distance", Perceptron(step_size=size**-1))
         assert ran.traces[0].index.tolist() == [act.row for act in expected.acts]

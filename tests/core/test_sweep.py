@@ -34,12 +34,12 @@ from tests.oracle import tau as oracle_tau
 # updates of any rule are exact however they are summed.
 EXACT_UPDATES: list[Rule] = [
     Perceptron(),
-    Perceptron(margin=3.0, step=0.5),
-    Aggressive(step=2.0),
+    Perceptron(threshold=3.0, step_size=0.5),
+    Aggressive(step_size=2.0),
     PA(),
     PA1(C=0.25),
     PA2(C=0.125),
-    Relaxation(eta=1.5, margin=1.0),
+    Relaxation(eta=1.5, threshold=1.0),
 ]
 STEPPING = 4  # epochs that every comparison may take
 
@@ -211,7 +211,7 @@ def test_calls_cut_short_make_the_same_run(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("novikoff.core.training.ENTRIES_PER_CALL", 21)
     cut = traced(case, "permuted", Perceptron(), average=True)
     assert cut.traces[0].index.tolist() == whole.traces[0].index.tolist()
-    assert cut.traces[0].step.tolist() == whole.traces[0].step.tolist()
+    assert cut.traces[0].n_steps.tolist() == whole.traces[0].n_steps.tolist()
     assert average(cut).tolist() == average(whole).tolist()
     assert cut.W[:, 0].tolist() == whole.W[:, 0].tolist()
 
@@ -241,7 +241,7 @@ def test_numbers_beyond_float64_are_not_clean() -> None:
             problem = pose(large if storage == "dense" else csr(large), PLUS[:1], True)
             with pytest.raises(ValueError, match="range of float64"):
                 train_rule(
-                    problem, Plan(update_of(Perceptron(step=10.0)), order, Limits(updates=50))
+                    problem, Plan(update_of(Perceptron(step_size=10.0)), order, Limits(updates=50))
                 )
 
 
@@ -263,5 +263,5 @@ def test_draws_by_norm_do_not_depend_on_the_scale() -> None:
     for size in [2.0**-560, 2.0**520]:
         case = planted_integers(22, 40, 5, fit_intercept=False)
         plain = traced(case, "random", Perceptron())
-        scaled = traced(case, "random", Perceptron(step=1.0 / size), X=case.X * size)
+        scaled = traced(case, "random", Perceptron(step_size=1.0 / size), X=case.X * size)
         assert plain.traces[0].index.tolist() == scaled.traces[0].index.tolist()

@@ -44,7 +44,7 @@ def test_a_long_trace_takes_many_tapes() -> None:
     case = planted_integers(1, 60, 6)
     plan = Plan(update_of(Aggressive()), Cyclic(), Limits(epochs=100), trace=True)
     (trace,) = train_rule(pose(case.X, case.signs, True), plan).traces
-    assert trace.step.tolist() == list(range(6000))  # more than one trace buffer
+    assert trace.n_steps.tolist() == list(range(6000))  # more than one trace buffer
     assert trace.inner is None
     assert trace.cosine is None
 
@@ -60,7 +60,7 @@ def test_an_update_raises_its_margin_by_the_squared_norm() -> None:
 def test_greedy_runs_are_traced_too() -> None:
     for rule in ["max_distance", "max_residual"]:
         ran, trace = learn(planted(4, 40, 5), rule, Perceptron(), Limits())
-        assert trace.step.tolist() == list(range(ran.updates))
+        assert trace.n_steps.tolist() == list(range(ran.updates))
         assert trace.squared_norm[-1] == pytest.approx(float(ran.W[:, 0] @ ran.W[:, 0]), rel=1e-12)
 
 

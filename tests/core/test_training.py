@@ -84,7 +84,7 @@ def test_weights_and_a_start() -> None:
         both(
             *blobs(3),
             order,
-            Perceptron(margin=0.5, step=0.25),
+            Perceptron(threshold=0.5, step_size=0.25),
             Limits(epochs=9),
             sparse=sparse,
             fit_intercept=fit_intercept,
@@ -94,7 +94,7 @@ def test_weights_and_a_start() -> None:
 
 
 def test_steps_that_are_not_exact_agree_up_to_rounding() -> None:
-    updates: list[Rule] = [PA(), PA1(C=0.1), Relaxation(margin=1.0)]
+    updates: list[Rule] = [PA(), PA1(C=0.1), Relaxation(threshold=1.0)]
     for sparse in [False, True]:
         for update in updates:
             X, codes = blobs(4)

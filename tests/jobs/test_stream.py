@@ -71,7 +71,7 @@ def judged(model: LinearModel | None, x: Matrix, label: Hashable) -> bool:
     n_classes=st.integers(1, 5),
     average=st.sampled_from([False, "averaged"]),
     multi_class=st.sampled_from(["ovr", "ovo"]),
-    margin=st.sampled_from([0.0, 0.7]),
+    threshold=st.sampled_from([0.0, 0.7]),
     named=st.booleans(),
 )
 def test_a_stream_is_learn_one_row_by_row(
@@ -79,14 +79,14 @@ def test_a_stream_is_learn_one_row_by_row(
     n_classes: int,
     average: Literal[False, "averaged"],
     multi_class: Literal["ovr", "ovo"],
-    margin: float,
+    threshold: float,
     named: bool,
 ) -> None:
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(1, 40)), int(rng.integers(1, 6))
     X, y = rng.integers(-2, 3, (n, d)) * 0.25, rng.integers(0, n_classes, n)
-    one = nv.Perceptron(average=average, multi_class=multi_class, margin=margin)
-    other = nv.Perceptron(average=average, multi_class=multi_class, margin=margin)
+    one = nv.Perceptron(average=average, multi_class=multi_class, threshold=threshold)
+    other = nv.Perceptron(average=average, multi_class=multi_class, threshold=threshold)
     mistakes = 0
     examples: list[tuple[object, int]] = []
     for row, label in zip(X, y.tolist(), strict=True):
@@ -97,7 +97,7 @@ def test_a_stream_is_learn_one_row_by_row(
     *_, last = stream(examples, other)
     assert_same(one, other)
     assert (last.rows, last.mistakes) == (n, mistakes)
-    block = nv.Perceptron(average=average, multi_class=multi_class, margin=margin)
+    block = nv.Perceptron(average=average, multi_class=multi_class, threshold=threshold)
     *_, at_once = stream([(X, y)], block)
     assert (at_once.rows, at_once.mistakes, at_once.updates) == (n, mistakes, last.updates)
 
@@ -200,10 +200,10 @@ def test_what_cannot_be_learned_is_said_and_nothing_of_it_is_learned() -> None:
 
 def test_a_record_is_saved_and_restored_exactly() -> None:
     X, y = RNG.normal(size=(3000, 3)), RNG.integers(0, 2, 3000)
-    whole, first = StreamRun(step=0.1), StreamRun(step=0.1)
+    whole, first = StreamRun(step_size=0.1), StreamRun(step_size=0.1)
     list(whole.learn(X, y, [0, 1]))
     list(first.learn(X[:1234], y[:1234], [0, 1]))
-    again = StreamRun(step=0.1)
+    again = StreamRun(step_size=0.1)
     assert first.model is not None
     again.restore(first.model, json.loads(json.dumps(first.to_json())))
     list(again.learn(X[1234:], y[1234:], [0, 1]))

@@ -88,15 +88,15 @@ def test_a_failed_later_call_changes_nothing(average: Literal[False, "averaged"]
     ]
     for fail in calls:
         before = state(clf)
-        clf.set_params(step=1e10)
+        clf.set_params(step_size=1e10)
         with pytest.raises(ValueError, match=r"NaN|infin|finite|range|not one of"):
             fail(clf)
-        clf.set_params(step=1.0)
+        clf.set_params(step_size=1.0)
         assert state(clf) == before
 
 
 def test_a_refused_example_brings_neither_class_nor_feature() -> None:
-    clf = nv.Perceptron(step=10.0).learn_one({"a": 1.0}, "x").learn_one({"b": 1.0}, "y")
+    clf = nv.Perceptron(step_size=10.0).learn_one({"a": 1.0}, "x").learn_one({"b": 1.0}, "y")
     bad: list[tuple[Example, Hashable]] = [
         ({"a": 1e308, "e": 1.0}, "w"),
         ({"c": 1.0}, 3),

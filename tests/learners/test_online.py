@@ -32,11 +32,11 @@ def test_dicts_one_by_one_are_a_stream_of_rows(
     """Vectors too, and every scheme: `test_family` and `test_linear_model`."""
     X, y = digits
     X, y, classes = X[y < 4], y[y < 4], np.arange(4)
-    one = nv.Perceptron(average="averaged", multi_class="ovo", margin=5.0)
+    one = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)
     one.partial_fit(X[:1], y[:1], classes=classes)
     for x, label in zip(X[1:], y[1:], strict=True):
         one.learn_one(dict(enumerate(x)), label)
-    rows = nv.Perceptron(average="averaged", multi_class="ovo", margin=5.0)
+    rows = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)
     for part in np.array_split(np.arange(len(X)), 5):
         rows.partial_fit(X[part], y[part], classes=classes)
     np.testing.assert_allclose(one.coef_, rows.coef_, rtol=1e-9, atol=1e-12)

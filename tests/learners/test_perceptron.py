@@ -50,21 +50,21 @@ def test_a_clean_cycle_means_that_every_row_is_right() -> None:
 @pytest.mark.parametrize("order", ["permuted", "max_distance"], ids=str)
 def test_the_weights_are_the_counted_rows(order: Any) -> None:
     X, y = separable(200, 5, 2)
-    clf = nv.Perceptron(order=order, step=0.5, random_state=3).fit(X, y)
+    clf = nv.Perceptron(order=order, step_size=0.5, random_state=3).fit(X, y)
     A = np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1, -1)[:, None]
     w = 0.5 * clf.update_counts_ @ A
     np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), w, atol=1e-9)
     assert clf.update_counts_.sum() == clf.n_updates_ == clf.n_mistakes_
 
 
-@pytest.mark.parametrize("margin", [0.0, 2.0], ids=str)
-def test_counts_updates_and_mistakes_apart(margin: Any) -> None:
+@pytest.mark.parametrize("threshold", [0.0, 2.0], ids=str)
+def test_counts_updates_and_mistakes_apart(threshold: Any) -> None:
     X, y = separable(200, 4, 3)
-    clf = nv.Perceptron(order="cyclic", margin=margin, trace=True).fit(X, y)
+    clf = nv.Perceptron(order="cyclic", threshold=threshold, trace=True).fit(X, y)
     assert isinstance(clf.trace_, Trace)
     assert clf.n_updates_ == len(clf.trace_)
     assert clf.n_mistakes_ == (clf.trace_.margin <= 0).sum()
-    assert (clf.n_mistakes_ < clf.n_updates_) == (margin > 0)
+    assert (clf.n_mistakes_ < clf.n_updates_) == (threshold > 0)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -201,10 +201,10 @@ def test_bad_input_is_refused_in_a_sentence() -> None:
     [
         ("order", "sideways"),
         ("order", nv.orders.Cyclic),
-        ("margin", -1.0),
-        ("margin", np.inf),
-        ("step", 0.0),
-        ("step", "1"),
+        ("threshold", -1.0),
+        ("threshold", np.inf),
+        ("step_size", 0.0),
+        ("step_size", "1"),
         ("average", 1),
         ("average", "voted"),
         ("max_epochs", 0),

@@ -163,7 +163,7 @@ def test_the_visits_and_the_running_average_over_them(order: str) -> None:
     question = {**ALL["two_clouds"]["question"], "order": order, "seed": 3}
     A, run = signed(question), study.run_answer(Question.from_json(question))["run"]
     assert len(run["visits"]) == run["visited"]
-    acts = dict(zip(run["step"], run["index"], strict=True))
+    acts = dict(zip(run["n_steps"], run["index"], strict=True))
     w, total, means = np.zeros(3), np.zeros(3), [np.zeros(3)]
     for look, row in enumerate(run["visits"]):
         m = float(A[row] @ w)
@@ -197,7 +197,7 @@ def test_a_rule_of_one_s_own_has_its_margin_and_bound() -> None:
 def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     plain = ALL["two_clouds"]["question"]
     one = study.run_answer(Question.from_json(plain))["run"]
-    half = study.run_answer(Question.from_json({**plain, "step": 0.5}))["run"]
+    half = study.run_answer(Question.from_json({**plain, "step_size": 0.5}))["run"]
     assert half["index"] == one["index"]
     moved = study.run_answer(Question.from_json({**plain, "start": [-3, 2, 1], "threshold": 0.5}))
     run, bounds = moved["run"], moved["run"]["bounds"]
@@ -236,8 +236,8 @@ BAD: list[tuple[object, str]] = [
     ({"points": [[0, 0, 1], [0, 0, 2]]}, "Point 2"),
     ({"points": [[0, 0]]}, "Point 1"),
     ({"points": [[0, 1e-200, 1]]}, "Point 1 has a number closer to 0 than 10⁻⁶⁰"),
-    ({"points": [], "step": 1e-300}, "The step μ has a number closer to 0"),
-    ({"points": [], "step": "1"}, "The step μ must be a number"),
+    ({"points": [], "step_size": 1e-300}, "The step size μ has a number closer to 0"),
+    ({"points": [], "step_size": "1"}, "The step size μ must be a number"),
     ({"points": [], "order": "chaotic"}, "'order' in the question is not one of cyclic, "),
     ({"points": [], "order": ["cyclic"]}, "'order' in the question is not one of cyclic, "),
     ({"points": [], "rule": "adaline"}, "'rule' in the question is not one of perceptron, "),
@@ -246,7 +246,7 @@ BAD: list[tuple[object, str]] = [
     ({"points": [], "seed": True}, "'seed' in the question"),
     ({"points": [], "seed": 2**31}, "The seed must be at most 2147483647"),
     ({"points": [], "bias": 1}, "'bias' in the question is neither true nor false"),
-    ({"points": [], "step": 0}, "step μ must be positive"),
+    ({"points": [], "step_size": 0}, "step size μ must be positive"),
     ({"points": [], "threshold": -1}, "not be negative"),
     ({"points": [], "start": [1, 2]}, "w₀ must be 3 numbers"),
     ({"points": [], "colour": "red"}, "The question has the unknown field 'colour'"),
@@ -520,7 +520,7 @@ def random_question(turn: int) -> dict[str, Any]:
         "seed": int(rng.integers(100)),
         "order": str(rng.choice(["cyclic", "permuted", "random", "max_distance", "max_residual"])),
         "rule": {0: "aggressive", 5: "pocket"}.get(turn % 10, "perceptron"),
-        "step": float(rng.choice([1e-3, 0.1, 0.5, 1.0, 3.0, 100.0])),
+        "step_size": float(rng.choice([1e-3, 0.1, 0.5, 1.0, 3.0, 100.0])),
         "threshold": float(rng.choice([0.0, 0.1, 1.0, 20.0, 300.0])),
     }
     if turn % 3 > 0:
@@ -573,7 +573,13 @@ def test_numbers_at_the_limits_keep_the_bound(
 ) -> None:
     """Smaller numbers than are taken would vanish in products: each look would be a mistake."""
     points = [[size, size, 1], [-size, size, -1], [size, 0.0, 1]]
-    question = {"points": points, "bias": False, "step": step, "start": start, "rule": "perceptron"}
+    question = {
+        "points": points,
+        "bias": False,
+        "step_size": step,
+        "start": start,
+        "rule": "perceptron",
+    }
     told = study.run_answer(Question.from_json(question))
     assert told["kind"] == "separable"
     check_bounds(question, told)
@@ -585,7 +591,10 @@ GENERAL = [
     ({"threshold": 20.0}, "at most (R² + 2δ)/γ² = "),
     ({"threshold": 20.0}, " updates. This run made 135, "),
     ({"start": [-300.0, -400.0, 300.0]}, "at most (R² + 2γ‖w₀‖)/γ² = "),
-    ({"start": [-3.0, 4.0, 3.0], "threshold": 1.0, "step": 0.5}, "(R² + 2δ/μ + 2γ‖w₀‖/μ)/γ² = "),
+    (
+        {"start": [-3.0, 4.0, 3.0], "threshold": 1.0, "step_size": 0.5},
+        "(R² + 2δ/μ + 2γ‖w₀‖/μ)/γ² = ",
+    ),
     ({"rule": "aggressive"}, "R²/γ² does not bound this rule: it also updates on correctly"),
 ]
 
@@ -598,7 +607,7 @@ def test_the_headline_has_the_bound_of_this_run(more: dict[str, Any], words: str
     if "start" in more or "threshold" in more:
         A, w0 = signed(question), np.array(more.get("start", [0, 0, 0]))
         gamma, R = told["reference"]["margin"], np.linalg.norm(A, axis=1).max()
-        mu, delta = more.get("step", 1.0), more.get("threshold", 0.0)
+        mu, delta = more.get("step_size", 1.0), more.get("threshold", 0.0)
         most = (R**2 + 2 * delta / mu + 2 * gamma * np.linalg.norm(w0) / mu) / gamma**2
         assert f" = {math.floor(most * (1 + 1e-9)):,} " in told["sentence"]
     margins = np.array(told["run"]["margin"])

@@ -80,7 +80,7 @@ def test_every_update_follows_the_rule_up_to_rounding(
     case: tuple[Vector, Signs], fit_intercept: bool, sparse: bool, order: Order, delta: float
 ) -> None:
     X, signs = case
-    rule = Perceptron(margin=delta)
+    rule = Perceptron(threshold=delta)
     form = csr(X) if sparse else X
     ran = traced(form, signs, order, fit_intercept, rule)
     assert path(traced(form, signs, order, fit_intercept, rule)) == path(ran)

@@ -379,7 +379,7 @@ def test_the_proof_against_the_weights_themselves() -> None:
     assert proof_holds(display)
     run = MistakesDisplay.from_estimator(clf, X, y, margin=gamma, radius=R, ax=ax())
     assert run.mistakes.tolist() == list(range(1, clf.n_mistakes_ + 1))
-    assert run.visited.tolist() == (clf.trace_.step + 1).tolist()
+    assert run.visited.tolist() == (clf.trace_.n_steps + 1).tolist()
     assert run.bound == pytest.approx(R**2 / gamma**2)
     assert run.mistakes[-1] <= run.bound
     whole = format_number(float(R**2 // gamma**2))  # as in the reports
@@ -397,12 +397,12 @@ def test_a_false_margin_or_radius_breaks_the_proof() -> None:
 
 def test_the_proof_with_other_steps() -> None:
     """With a margin, updates are not all mistakes."""
-    for options in ({"margin": 0.7}, {"step": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}):
+    for options in ({"threshold": 0.7}, {"step_size": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}):
         clf, X, y, _ = traced(**options)
         other = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
         assert not other.plain
         assert proof_holds(other)
-    clf, X, y, _ = traced(margin=0.8, step=0.5)
+    clf, X, y, _ = traced(threshold=0.8, step_size=0.5)
     proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
     assert display.mistakes[-1] == clf.n_mistakes_ < clf.n_updates_ == display.updates[-1]

@@ -34,7 +34,7 @@ def test_the_linear_kernel_is_the_perceptron(
     assert dual.update_counts_.tolist() == primal.update_counts_.tolist()
     one, other = dual.trace_, primal.trace_
     assert isinstance(one, type(other))
-    for name in ("index", "step", "margin", "squared_norm"):
+    for name in ("index", "n_steps", "margin", "squared_norm"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
     np.testing.assert_allclose(
         dual.decision_function(X), primal.decision_function(X), rtol=1e-9, atol=1e-9

@@ -15,7 +15,7 @@ def assert_bounded(
     updates: int, case: Planted, *, start: Vector | None = None, delta: float = 0.0
 ) -> None:
     s = float((case.rows @ case.w_star).min())
-    bound = general_bound(case.radius, s, case.w_star, w0=start, delta=delta)
+    bound = general_bound(case.radius, s, case.w_star, w0=start, threshold=delta)
     assert updates <= bound * (1.0 + 1e-12)
 
 
@@ -33,7 +33,7 @@ def test_updates_are_bounded(rule: str, delta: float, where: str) -> None:
         "far": 30.0 * direction,
         "wrong": -4.0 * case.w_star,
     }[where]
-    ran, _ = learn(case, rule, Perceptron(margin=delta), Limits(epochs=50_000), start=start)
+    ran, _ = learn(case, rule, Perceptron(threshold=delta), Limits(epochs=50_000), start=start)
     assert ran.converged
     assert (case.rows @ ran.W[:, 0] > delta - 1e-9).all()
     assert_bounded(ran.updates, case, start=start, delta=delta)
@@ -43,7 +43,11 @@ def line(start: float, delta: float) -> tuple[Planted, int]:
     """One row, a = 1: the updates are counted by hand."""
     case = Planted(np.ones((1, 1)), np.ones(1, dtype=np.int8), np.array([1.0, 0.0]), False)
     ran, _ = learn(
-        case, "cyclic", Perceptron(margin=delta), Limits(epochs=500), start=np.array([start, 0.0])
+        case,
+        "cyclic",
+        Perceptron(threshold=delta),
+        Limits(epochs=500),
+        start=np.array([start, 0.0]),
     )
     assert ran.converged
     return case, ran.updates

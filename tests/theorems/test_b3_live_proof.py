@@ -40,7 +40,7 @@ def test_the_proof_holds_at_every_update(rule: str, seed: int, gap: float, step:
     """Before convergence too."""
     case = planted(seed, 80, 5, gap=gap)
     for limits in (Limits(epochs=5000), Limits(updates=6)):
-        _, trace = learn(case, rule, Perceptron(step=step), limits)
+        _, trace = learn(case, rule, Perceptron(step_size=step), limits)
         assert len(trace) > 5
         assert_proof_holds(*numbers(trace), case, step=step)
 

@@ -19,7 +19,7 @@ from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, pat
 
 def records(X: Vector, y: Indices, step: float, *, fit_intercept: bool = True) -> list[Progress]:
     """The record after every row."""
-    run, found = StreamRun(step=step, fit_intercept=fit_intercept), []
+    run, found = StreamRun(step_size=step, fit_intercept=fit_intercept), []
     for k in range(len(X)):
         list(run.learn(X[k : k + 1], y[k : k + 1], [-1, 1]))
         found.append(run.progress())
@@ -99,7 +99,7 @@ def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "classes"), [({"margin": 1.0}, 2), ({}, 3), ({"class_weight": {0: 2.0}}, 2)]
+    ("options", "classes"), [({"threshold": 1.0}, 2), ({}, 3), ({"class_weight": {0: 2.0}}, 2)]
 )
 def test_where_the_theorem_does_not_apply_there_is_no_bound(
     options: dict[str, Any], classes: int

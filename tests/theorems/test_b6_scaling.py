@@ -30,14 +30,16 @@ def bound(case: Planted) -> float:
 
 
 def trace_of(case: Planted, rule: str, step: float = 1.0, start: Vector | None = None) -> Trace:
-    ran, trace = learn(case, rule, Perceptron(step=step), Limits(epochs=LIMIT), start=start, seed=3)
+    ran, trace = learn(
+        case, rule, Perceptron(step_size=step), Limits(epochs=LIMIT), start=start, seed=3
+    )
     assert ran.converged
     return trace
 
 
 def assert_same_mistakes(one: Trace, other: Trace) -> None:
     assert one.index.tolist() == other.index.tolist()
-    assert one.step.tolist() == other.step.tolist()
+    assert one.n_steps.tolist() == other.n_steps.tolist()
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -100,7 +102,7 @@ def test_an_absolute_tolerance_is_caught() -> None:
     case = planted(7, 60, 4, gap=0.1, fit_intercept=False)
     small = scaled(case, 0.1)
     runs = [
-        learn(c, "cyclic", Perceptron(margin=0.05), Limits(epochs=LIMIT)) for c in (case, small)
+        learn(c, "cyclic", Perceptron(threshold=0.05), Limits(epochs=LIMIT)) for c in (case, small)
     ]
     with pytest.raises(AssertionError):
         assert_same_mistakes(runs[0][1], runs[1][1])

@@ -146,7 +146,7 @@ def test_lengths_of_separable_and_large_runs() -> None:
         ([[1.0, math.nan]], {}, "row 0, column 1 holds nan"),
         (np.random.default_rng(0).normal(size=(60, 5)), {}, "more than 20,000: take fewer rows"),
         (np.arange(1.0, 20_002.0)[:, None], {}, "more than 20,000 different rows"),
-        ([[1.0]], {"step": 0.0}, "step must be finite and positive"),
+        ([[1.0]], {"step_size": 0.0}, "step size must be finite and positive"),
         ([[1.0]], {"w0": math.inf}, "w0 finite"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",

@@ -64,7 +64,7 @@ def test_one_period_of_rows_adds_up_to_zero(order: Any, storage: Any) -> None:
     period, trace = clf.period_, clf.trace_
     assert isinstance(period, int)
     assert isinstance(trace, Trace)
-    epochs = trace.step // 4
+    epochs = trace.n_steps // 4
     for length in range(1, period + 1):  # and no shorter one
         part = (epochs >= 500) & (epochs < 500 + length)
         assert A[trace.index[part]].sum(axis=0).any() == (length < period)
@@ -82,12 +82,12 @@ def test_nothing_is_claimed_where_it_is_not_exact() -> None:
     """Random orders, fractions, weights, other steps, sums beyond 2⁵³, runs that end clean."""
     assert fitted(XOR_X, XOR_Y, order="permuted").period_ is None
     assert fitted(XOR_X + 0.1, XOR_Y).period_ is None
-    assert fitted(XOR_X, XOR_Y, step=0.1).period_ is None
+    assert fitted(XOR_X, XOR_Y, step_size=0.1).period_ is None
     assert fitted(XOR_X, XOR_Y, class_weight={0: 0.3, 1: 1.0}).period_ is None
     assert fitted(XOR_X * 2.0**30, XOR_Y).period_ is None
     assert fitted(XOR_X, [0, 0, 0, 1]).period_ is None
     assert fitted(XOR_X, XOR_Y, max_updates=3).period_ is None
-    assert fitted(XOR_X, XOR_Y, step=3.0).period_ == fitted(XOR_X, XOR_Y).period_
+    assert fitted(XOR_X, XOR_Y, step_size=3.0).period_ == fitted(XOR_X, XOR_Y).period_
 
 
 def test_a_rule_that_cycles_says_nothing_of_all_classes_together() -> None:

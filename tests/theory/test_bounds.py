@@ -19,15 +19,17 @@ from novikoff.theory.systems import primal_dual_bound
 
 def test_the_bounds_by_hand() -> None:
     """[(2·0.5 + 9)·25 + 2·2·5·13]/4 = (250 + 260)/4; the general bound contains the others."""
-    assert general_bound(3.0, 2.0, [3.0, 4.0], w0=[5.0, 12.0], delta=0.5) == pytest.approx(127.5)
+    assert general_bound(3.0, 2.0, [3.0, 4.0], w0=[5.0, 12.0], threshold=0.5) == pytest.approx(
+        127.5
+    )
     assert general_bound(2.0, 0.5, [0.6, 0.8]) == pytest.approx(mistake_bound(2.0, 0.5)) == 16.0
     assert general_bound(1.0, 0.5, [0.6, 0.8]) == pytest.approx(unit_ball_bound(0.5)) == 4.0
 
 
 @pytest.mark.parametrize("c", [1e-150, 7.0, 1e150])
 def test_the_general_bound_does_not_depend_on_the_length_of_w_star(c: float) -> None:
-    bound = general_bound(2.0, 0.5, [0.6, 0.8], w0=[1.0, 1.0], delta=0.3)
-    scaled = general_bound(2.0, 0.5 * c, [0.6 * c, 0.8 * c], w0=[1.0, 1.0], delta=0.3)
+    bound = general_bound(2.0, 0.5, [0.6, 0.8], w0=[1.0, 1.0], threshold=0.3)
+    scaled = general_bound(2.0, 0.5 * c, [0.6 * c, 0.8 * c], w0=[1.0, 1.0], threshold=0.3)
     assert scaled == pytest.approx(bound)
 
 

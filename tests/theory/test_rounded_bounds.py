@@ -118,7 +118,7 @@ def doublings(draw: Draw) -> tuple[float, Decimal]:
 def weights(draw: Draw) -> tuple[float, Decimal]:
     """Of two rows at right angles κ is 1."""
     a, b, step, w0 = draw(), draw(), draw(), [draw(), draw()]
-    found = nv.theory.weight_bound([[a, 0.0], [0.0, b]], step=step, w0=w0).bound
+    found = nv.theory.weight_bound([[a, 0.0], [0.0, b]], step_size=step, w0=w0).bound
     return found, 2 * max(norm(w0), D(step) * max(D(a), D(b)) * 9)
 
 
@@ -145,7 +145,7 @@ def test_the_inequalities_of_the_proof_are_rounded_to_their_sides() -> None:
         R, gamma, mu, delta, inner, start = rng.uniform(0.05, 4.0, size=6).tolist()
         gamma, t = gamma / 100, rng.integers(0, 10**6, size=20)
         found = bounds.proof_bounds(
-            t, R, gamma, step=mu, delta=delta, inner=inner - 2.0, norm=start + 2.0
+            t, R, gamma, step_size=mu, threshold=delta, inner=inner - 2.0, norm=start + 2.0
         )
         for k, count in enumerate(t.tolist()):
             below = D(inner - 2.0) + count * D(mu) * D(gamma)
@@ -182,5 +182,5 @@ def test_no_exact_run_makes_more_updates_than_the_general_bound_says(seed: int) 
             if sum(a * b for a, b in zip(row, w, strict=True)) <= delta:
                 w, updates, clean = [b + a for a, b in zip(row, w, strict=True)], updates + 1, False
     w0 = [float(value) for value in start]
-    most = bounds.general_bound(radius, float(s), w_star, w0=w0, delta=float(delta))
+    most = bounds.general_bound(radius, float(s), w_star, w0=w0, threshold=float(delta))
     assert updates <= math.floor(most)

@@ -46,10 +46,10 @@ _stream_options = add_options([
     click.option("--text-labels", is_flag=True, help="Read labels as text, even if they look like "
                  "numbers."),
     click.option("--average", is_flag=True, help="Predict with the average of all weights."),
-    click.option("--margin", type=click.FloatRange(0), default=0.0, show_default=True,
+    click.option("--threshold", type=click.FloatRange(0), default=0.0, show_default=True,
                  metavar="NUMBER", help="Update on every row whose score is at most this."),
-    click.option("--step", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
-                 metavar="NUMBER", help="The step size of an update."),
+    click.option("--step-size", type=click.FloatRange(0, min_open=True), default=1.0,
+                 show_default=True, metavar="NUMBER", help="The step size of an update."),
     click.option("--no-intercept", is_flag=True, help="Use hyperplanes through the origin only."),
     click.option("--multi-class", type=click.Choice(["ovr", "ovo"]), default="ovr",
                  show_default=True, help="Learn one rule for each class against the rest, or one "
@@ -92,8 +92,8 @@ class LearningOptions(FileOptions):
     names: bool
     text_labels: bool
     average: bool
-    margin: float
-    step: float
+    threshold: float
+    step_size: float
     no_intercept: bool
     multi_class: Literal["ovr", "ovo"]
 
@@ -185,8 +185,8 @@ def command(data: str, **values: Any) -> None:
     asked = StreamCommandOptions(given=given_options(), **values)
     _check_outputs(data, asked)
     run = StreamRun(
-        margin=asked.margin,
-        step=asked.step,
+        threshold=asked.threshold,
+        step_size=asked.step_size,
         fit_intercept=not asked.no_intercept,
         average=asked.average,
         multi_class=asked.multi_class,

@@ -52,7 +52,7 @@ def check_range(w: Vector, counts: Counts) -> None:
     if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
         raise ValueError(
             "The weights grew beyond the range of float64: scale the data down "
-            "(for instance to unit variance) or reduce the step."
+            "(for instance to unit variance) or reduce step_size."
         )
 
 
@@ -62,7 +62,7 @@ class Trace:
 
     Attributes
     ----------
-    step : array of int
+    n_steps : array of int
         The number of rows that the run had visited before this one.
     index : array of int
         The row i on which w was updated.
@@ -89,7 +89,7 @@ class Trace:
     ([-1.0, 0.0], [0.5, 0.5])
     """
 
-    step: Indices
+    n_steps: Indices
     index: Indices
     margin: Vector
     tau: Vector
@@ -129,9 +129,9 @@ class Trace:
         Without t, the means for all t as the rows of a matrix, of which the first is w_0.
         """
         path = self.weights()
-        stood = np.diff(self.step, prepend=0)[:, None]  # the rows visited with each w
+        stood = np.diff(self.n_steps, prepend=0)[:, None]  # the rows visited with each w
         means = np.cumsum(stood * path[:-1], axis=0) + path[1:]
-        means = np.vstack([path[:1], means / (self.step + 1)[:, None]])
+        means = np.vstack([path[:1], means / (self.n_steps + 1)[:, None]])
         return means if t is None else means[self._place(t)]
 
     def detached(self) -> Trace:
@@ -167,7 +167,7 @@ class TraceBuffer(NamedTuple):
     """The part of a trace that a compiled loop writes before `Recorder` copies it."""
 
     used: Indices  # (1,): the number of entries in use
-    entries: Vector  # (length, 6): step, row, margin, tau, squared norm, inner product
+    entries: Vector  # (length, 6): n_steps, row, margin, tau, squared norm, inner product
     reference: Vector  # w*, or empty
 
 
@@ -178,7 +178,9 @@ def trace_buffer(length: int = 0, reference: Vector | None = None) -> TraceBuffe
 
 
 @njit(cache=True, nogil=True)
-def write_update(buffer: TraceBuffer, step: int, i: int, m: float, tau: float, w: Vector) -> None:
+def write_update(
+    buffer: TraceBuffer, n_steps: int, i: int, m: float, tau: float, w: Vector
+) -> None:
     """Append an update to the buffer; w are the weights after the update."""
     squared_norm, inner = 0.0, 0.0
     for j in range(len(w)):
@@ -186,7 +188,7 @@ def write_update(buffer: TraceBuffer, step: int, i: int, m: float, tau: float, w
     for j in range(len(buffer.reference)):
         inner += w[j] * buffer.reference[j]
     entry = buffer.entries[buffer.used[0]]
-    entry[0], entry[1], entry[2], entry[3] = step, i, m, tau
+    entry[0], entry[1], entry[2], entry[3] = n_steps, i, m, tau
     entry[4], entry[5] = squared_norm, inner
     buffer.used[0] += 1
 
@@ -215,12 +217,12 @@ class Recorder:
         """The trace of all updates recorded so far."""
         self.take()
         columns = np.ascontiguousarray(np.concatenate(self._taken).T)
-        (step, index), (margin, tau, squared_norm, inner) = (
+        (n_steps, index), (margin, tau, squared_norm, inner) = (
             columns[:2].astype(np.int64),
             columns[2:],
         )
         if len(self.buffer.reference) == 0:
-            return Trace(step, index, margin, tau, squared_norm)
+            return Trace(n_steps, index, margin, tau, squared_norm)
         lengths = np.linalg.norm(self.buffer.reference) * np.sqrt(squared_norm)
         cosine = np.divide(inner, lengths, out=np.zeros_like(inner), where=lengths > 0)
-        return Trace(step, index, margin, tau, squared_norm, inner, cosine)
+        return Trace(n_steps, index, margin, tau, squared_norm, inner, cosine)

@@ -31,7 +31,7 @@ class KernelModel(StateModel):
     """The support points, which are the rows with updates, and their coefficients y_i·k_i."""
 
     coef: Vector  # Σ c·y over the updates, for each rule and point
-    weighted: Vector  # Σ step·c·y, for the average
+    weighted: Vector  # Σ n_steps·c·y, for the average
     rows: Vector  # the row numbers of the points, if the kernel is precomputed
 
     shapes: ClassVar = {"coef": "KS", "weighted": "KS", "rows": "R"}
@@ -74,7 +74,7 @@ class KernelModel(StateModel):
         kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ step·c·y for the average
+        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
         self._rows, self._counts, self._late = rows.X, own, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
@@ -89,11 +89,11 @@ class KernelModel(StateModel):
                     continue
                 i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
                 row, m, c = kernels[i], float(f[i] * y[i]), float(sample_weight[i])
-                step = int(counts.totals[0, rule]) + at - 1
-                acts.append((step, i, m, c, row[i]))
+                n_steps = int(counts.totals[0, rule]) + at - 1
+                acts.append((n_steps, i, m, c, row[i]))
                 f += c * y[i] * row
                 own[rule, i] += c * y[i]
-                late[rule, i] += step * c * y[i]
+                late[rule, i] += n_steps * c * y[i]
                 counts.per_row[i, rule] += 1
                 counts.totals[1:, rule] += 1
             if not np.isfinite(f).all():
@@ -146,9 +146,9 @@ class KernelModel(StateModel):
         found = []
         begun = (self.coef * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
         for acts, start in zip(self._acts, begun, strict=True):
-            step, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
+            n_steps, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
             norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
-            found.append(Trace(step.astype(np.int64), index.astype(np.int64), margin, c, norms))
+            found.append(Trace(n_steps.astype(np.int64), index.astype(np.int64), margin, c, norms))
         return found
 
     def check(self) -> None:

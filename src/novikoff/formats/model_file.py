@@ -33,7 +33,7 @@ from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors, matrix_tensors
 from novikoff.proofs.strict_json import as_json, parse_object, take_fields
 
-MODEL_SCHEMA_VERSION: Final = 2
+MODEL_SCHEMA_VERSION: Final = 3
 # The class in `novikoff.core` of each model that keeps more than weights, by its estimator.
 STATES: Final = {
     "PNormPerceptron": "p_norm.PNormModel",
@@ -122,7 +122,7 @@ def parse_record(content: bytes) -> ModelRecord:
         if type(version) is not int or version != MODEL_SCHEMA_VERSION:
             raise InvalidJsonError(
                 f"its schema version is {str(version)[:80]}, of another novikoff; this one reads "
-                f"version {MODEL_SCHEMA_VERSION}"
+                f"version {MODEL_SCHEMA_VERSION}: fit the model again"
             )
         _, estimator, body, names, parameters, fitted, *extras = take_fields(
             header,

@@ -105,8 +105,8 @@ class StreamRun:
     (4, 2)
     """
 
-    margin: float = 0.0
-    step: float = 1.0
+    threshold: float = 0.0
+    step_size: float = 1.0
     fit_intercept: bool = True
     average: bool = False
     multi_class: str = "ovr"
@@ -311,7 +311,7 @@ class StreamRun:
             weights = np.array(factors, dtype=np.float64)[codes]
         try:
             predicted = model.learn(
-                X, codes, perceptron(self.margin, self.step), sample_weight=weights
+                X, codes, perceptron(self.threshold, self.step_size), sample_weight=weights
             )
         except ValueError as error:
             if len(codes) == 1:
@@ -355,16 +355,16 @@ class StreamRun:
         Each update rounds w by at most u(‖w‖ + μR), and ‖w‖ ≤ √t·μR: in total, 4u·t^1.5·μR.
         """
         t = int(model.totals[1, 0])
-        speaks = self._from_zero and self.margin == 0.0 and not self.class_weight
+        speaks = self._from_zero and self.threshold == 0.0 and not self.class_weight
         finite = math.isfinite(norm + model.radius)
         if not (speaks and finite and t > 0 and len(model.classes) <= 2):
             return None
-        step, size = Fraction(self.step), len(model.W)
-        lost = 2 * _UNIT_ROUNDOFF_TWICE * t * (math.isqrt(t) + 1) * step * Fraction(model.radius)
+        mu, size = Fraction(self.step_size), len(model.W)
+        lost = 2 * _UNIT_ROUNDOFF_TWICE * t * (math.isqrt(t) + 1) * mu * Fraction(model.radius)
         lost += t * size * _LEAST_POSITIVE
         length = Fraction(norm) * (1 + (size + 16) * _UNIT_ROUNDOFF_TWICE) + lost
         try:
-            return math.nextafter(float(length / (t * step)), math.inf)
+            return math.nextafter(float(length / (t * mu)), math.inf)
         except OverflowError:
             return None
 

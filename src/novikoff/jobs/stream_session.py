@@ -202,8 +202,8 @@ class StreamSession:
             model=model,
             names=None if names is None else list(names[: model.n_features]),
             parameters={
-                "margin": run.margin,
-                "step": run.step,
+                "threshold": run.threshold,
+                "step_size": run.step_size,
                 "fit_intercept": run.fit_intercept,
                 "average": "averaged" if run.average else False,
                 "multi_class": run.multi_class,

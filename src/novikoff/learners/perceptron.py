@@ -170,10 +170,10 @@ class Perceptron(WeightLearner):
     fit_intercept : bool, default=True
         Whether the rules have a bias b. The bias is learned like the weight of a column of ones
         (A3).
-    margin : float, default=0.0
+    threshold : float, default=0.0
         The threshold δ ≥ 0: a row with y·f(x) ≤ δ causes an update.
-    step : float, default=1.0
-        The step size μ > 0. From zero weights with ``margin=0`` it changes no prediction (B6).
+    step_size : float, default=1.0
+        The step size μ > 0. From zero weights with ``threshold=0`` it changes no prediction (B6).
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         Which row is visited next (A4): "cyclic", "fixed" (the same random order in every epoch),
         "permuted" (a new random order in every epoch), "blocks" (a random order of blocks of
@@ -188,8 +188,8 @@ class Perceptron(WeightLearner):
         Whether the run sees features of mean 0 and variance 1. Features of a sparse matrix, and of
         a fit without intercept, are divided but not shifted. The mistake bound R²/γ² depends on
         scale and translation (B6), and a run on standardised features often needs far fewer
-        updates. ``coef_`` and ``intercept_`` are for the original features. Counts, ``margin`` and
-        the trace with its w* are about the standardised features. A stream cannot be scaled.
+        updates. ``coef_`` and ``intercept_`` are for the original features. Counts, ``threshold``
+        and the trace with its w* are about the standardised features. A stream cannot be scaled.
     max_epochs : int or None, default=1000
         A limit on the passes over the data; None for no limit.
     max_updates : int or None, default=None
@@ -227,7 +227,7 @@ class Perceptron(WeightLearner):
     n_updates_ : int
         The number of updates, summed over the rules. The convergence theorem bounds it.
     n_mistakes_ : int
-        The number of updates on a row on the wrong side, y·f(x) ≤ 0. If ``margin`` is 0, every
+        The number of updates on a row on the wrong side, y·f(x) ≤ 0. If ``threshold`` is 0, every
         update is one.
     n_iter_ : int
         The number of epochs of the rule that needed the most; for streams, the number of calls of
@@ -280,19 +280,19 @@ class Perceptron(WeightLearner):
     (array([0, 0, 1]), True)
     """
 
-    margin: float = 0.0
-    step: float = 1.0
+    threshold: float = 0.0
+    step_size: float = 1.0
 
     _mixes = True
-    _of_update = attrgetter("margin", "step", *STRUCTURE)
+    _of_update = attrgetter("threshold", "step_size", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
-        "margin": NOT_NEGATIVE,
-        "step": POSITIVE,
+        "threshold": NOT_NEGATIVE,
+        "step_size": POSITIVE,
     }
 
     def _update(self) -> Update:
-        return perceptron(self.margin, self.step)
+        return perceptron(self.threshold, self.step_size)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

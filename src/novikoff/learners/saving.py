@@ -39,8 +39,6 @@ _CLASSES: Final[dict[str, type[Estimator]]] = {
     )
 }
 _ORDER_CLASSES: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
-# Parameters that estimators of older files had, and that changed nothing.
-_RETIRED: Final = {("Pocket", "n_jobs"), ("MaxMargin", "n_jobs")}
 _MAX_JOBS = 1024
 
 
@@ -149,8 +147,7 @@ def from_record(record: ModelRecord) -> Estimator:
     model = _CLASSES[record.estimator]()
     try:
         for name, value in record.parameters.items():
-            if (record.estimator, name) not in _RETIRED:
-                model.set_params(**{name: _read_parameter(name, value)})
+            model.set_params(**{name: _read_parameter(name, value)})
         check_parameters(model)
         if isinstance(model, OnlineLearner):
             check_unchanged(model, record.model)

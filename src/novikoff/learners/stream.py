@@ -128,8 +128,8 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
             )
         classes = classes if grows(learner) else labels
     return StreamRun(
-        margin=float(learner.margin),
-        step=float(learner.step),
+        threshold=float(learner.threshold),
+        step_size=float(learner.step_size),
         fit_intercept=bool(learner.fit_intercept),
         average=bool(learner.average),
         multi_class=learner.multi_class,

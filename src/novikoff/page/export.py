@@ -75,12 +75,12 @@ def script(question: Question) -> str:
         raise ValueError("A script needs points of both classes.")
     rows = "".join(f"    ({x1!r}, {x2!r}, {label:+d}),\n" for x1, x2, label in question.points)
     # A threshold larger than every ⟨a, w⟩ makes the rule update on every row.
-    margin = 1e300 if question.rule == "aggressive" else question.threshold
+    threshold = 1e300 if question.rule == "aggressive" else question.threshold
     w1, w2, b = question.vector(question.start).tolist()
     start = f", coef_init=[[{w1!r}, {w2!r}]], intercept_init=[{b!r}]" if w1 or w2 or b else ""
     shown = f"""clf = nv.Perceptron(
-    order={question.order!r}, fit_intercept={question.bias}, step={question.mu!r},
-    margin={margin!r}, random_state={question.seed}, max_epochs={study.RUN_EPOCHS},
+    order={question.order!r}, fit_intercept={question.bias}, step_size={question.mu!r},
+    threshold={threshold!r}, random_state={question.seed}, max_epochs={study.RUN_EPOCHS},
     max_updates={study.MAX_UPDATES}, trace=True,
 )
 clf.fit(X, y{start})

@@ -31,7 +31,7 @@ _LABELS = 1, -1
 # The kind of each field, as `take_fields` names it; numbers are checked afterwards.
 _FIELDS: dict[str, str | tuple[str, ...]] = {
     "points": "list", "order": tuple(BY_NAME), "seed": "count", "bias": "flag", "rule": RULES,
-    "step": "any", "threshold": "any", "start": "any", "mine": "any", "names": "list",
+    "step_size": "any", "threshold": "any", "start": "any", "mine": "any", "names": "list",
     "sides": SHADES,
 }  # fmt: skip
 
@@ -45,7 +45,7 @@ class Question:
     seed: int = 0
     bias: bool = True
     rule: str = "perceptron"
-    step: float = 1.0  # μ
+    step_size: float = 1.0  # μ
     threshold: float = 0.0  # δ
     start: tuple[float, ...] | None = None  # w₀
     mine: tuple[float, ...] | None = None  # the learner's own w*
@@ -61,19 +61,19 @@ class Question:
         defaults = {field.name: field.default for field in fields(cls) if field.name != "points"}
         given = {**defaults, "names": [*cls.names], **(asked if isinstance(asked, Mapping) else {})}
         try:
-            points, order, seed, bias, rule, step, threshold, start, mine, names, sides = (
+            points, order, seed, bias, rule, step_size, threshold, start, mine, names, sides = (
                 take_fields(given, "the question", **_FIELDS)
             )
         except InvalidJsonError as error:
             text = str(error)
             raise InvalidJsonError(f"{text[0].upper()}{text[1:]}.") from None
-        (mu,) = _checked_numbers("The step μ", [step], 1)
+        (mu,) = _checked_numbers("The step size μ", [step_size], 1)
         (delta,) = _checked_numbers("The threshold δ", [threshold], 1)
         for good, sentence in (
             (len(points) <= MAX_POINTS, f"The lab draws at most {MAX_POINTS} points. novikoff fit "
              "reads files of any size."),
             (seed <= MAX_SEED, f"The seed must be at most {MAX_SEED}."),
-            (mu > 0.0, "The step μ must be positive."),
+            (mu > 0.0, "The step size μ must be positive."),
             (delta >= 0.0, "The threshold δ must not be negative."),
             ([*map(type, names)] == [str, str] and max(map(len, names)) <= MAX_NAME,
              f"The names must be two texts of at most {MAX_NAME} characters."),
@@ -82,7 +82,7 @@ class Question:
                 raise ValueError(sentence)
         return cls(
             points=tuple(_checked_point(row, point) for row, point in enumerate(points, 1)),
-            order=order, seed=seed, bias=bias, rule=rule, step=mu, threshold=delta,
+            order=order, seed=seed, bias=bias, rule=rule, step_size=mu, threshold=delta,
             start=None if start is None else _checked_numbers("w₀", start), names=tuple(names),
             mine=None if mine is None else _checked_numbers("Your w*", mine), sides=sides,
         )  # fmt: skip
@@ -96,8 +96,8 @@ class Question:
 
     @property
     def mu(self) -> float:
-        """The step μ of the rule; the pocket algorithm has no step."""
-        return 1.0 if self.rule == "pocket" else self.step
+        """The step size μ of the rule; the pocket algorithm has no step size."""
+        return 1.0 if self.rule == "pocket" else self.step_size
 
     @property
     def delta(self) -> float:

@@ -154,7 +154,7 @@ def _run_json(question: Question, problem: Problem, reference: Json | None) -> J
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
     lists: Json = {
         "index": trace.index.tolist(),
-        "step": trace.step.tolist(),
+        "n_steps": trace.n_steps.tolist(),
         "margin": trace.margin.tolist(),
         "tau": trace.tau.tolist(),
         "weights": W.tolist(),
@@ -172,7 +172,7 @@ def _run_json(question: Question, problem: Problem, reference: Json | None) -> J
         lists["cosine"] = [inner / norm if norm > 0.0 else 0.0, *trace.cosine.tolist()]
     bounds = proof_bounds(
         np.arange(len(W)), problem.radius, gamma,
-        step=question.mu, delta=question.delta, inner=inner, norm=norm,
+        step_size=question.mu, threshold=question.delta, inner=inner, norm=norm,
     )  # fmt: skip
     lists["bounds"] = {name: part.tolist() for name, part in bounds._asdict().items()}
     if norm == 0.0:
@@ -204,8 +204,9 @@ def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> 
     W = np.array([step.w for step in steps])
     margin = [float(products(problem, w)[row]) for w, row in zip(W, index, strict=False)]
     trace = Trace(
-        index=index, step=np.arange(len(index)), margin=np.array(margin), tau=np.ones(len(index)),
-        squared_norm=np.square(W[1:]).sum(axis=1), inner=None if w_star is None else W[1:] @ w_star,
+        index=index, n_steps=np.arange(len(index)), margin=np.array(margin),
+        tau=np.ones(len(index)), squared_norm=np.square(W[1:]).sum(axis=1),
+        inner=None if w_star is None else W[1:] @ w_star,
         cosine=None if w_star is None else _cosines(W[1:], w_star), problem=problem, start=start,
     )  # fmt: skip
     kept = np.maximum.accumulate([t if step.kept else 0 for t, step in enumerate(steps)])
@@ -253,7 +254,7 @@ def _vote_score(question: Question, problem: Problem) -> tuple[Score, str]:
     if question.rule == "pocket":
         raise ValueError("The pocket algorithm has no vote. Choose another rule.")
     ran, trace = _traced(question, problem, None)
-    W, votes = trace.weights(), np.diff(trace.step, prepend=0, append=ran.visited)
+    W, votes = trace.weights(), np.diff(trace.n_steps, prepend=0, append=ran.visited)
 
     def share(X: Vector) -> Vector:
         out = np.empty(len(X))
@@ -295,7 +296,7 @@ def _visits(
     rows = first_visits(named(question.order), problem, rng, most)
     if question.rule == "pocket" or rows is None or len(rows) != visited or visited > MAX_VISITS:
         return {"visits": None}
-    t = np.searchsorted(trace.step, np.arange(visited), side="left")
+    t = np.searchsorted(trace.n_steps, np.arange(visited), side="left")
     return {"visits": rows.tolist(), "visit_margin": margins[rows, t].tolist()}
 
 

@@ -43,7 +43,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     y : array-like of shape (n,), optional
         Two different labels. The larger label is positive; if the labels are "+" and "-", "+" is.
     **options
-        Settings of the page: ``order``, ``seed``, ``bias``, ``rule``, ``step``, ``threshold``,
+        Settings of the page: ``order``, ``seed``, ``bias``, ``rule``, ``step_size``, ``threshold``,
         ``start``, ``mine``, and ``sides`` ("line", "voted", "rbf", "poly" or "network").
 
     Returns

@@ -52,7 +52,9 @@ class WeightBound:
         return exact.square_root_up(self.kappa_squared)
 
 
-def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0) -> WeightBound:
+def weight_bound(
+    A: npt.ArrayLike, *, step_size: float = 1.0, w0: npt.ArrayLike = 0.0
+) -> WeightBound:
     """Bound ‖w_t‖ on any data, separable or not, by the minors of the rows (B8).
 
     Let w_{t+1} = w_t + η_t·a_i, where ⟨a_i, w_t⟩ ≤ 0 and η_t ∈ [0, η̄]. For rows of length one,
@@ -72,7 +74,7 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
     A : array-like of shape (n, p)
         The rows a_i = y_i·[x_i, 1]; none of them may be zero. At most 20,000 different rows are
         possible, and at most 20,000 sets of r rows, where r is the rank of A.
-    step : float
+    step_size : float
         η̄, the largest step size.
     w0 : array-like of shape (p,)
         The start w₀; zero by default.
@@ -98,8 +100,10 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
         raise ValueError("A must be a dense matrix: κ needs the minors of few rows.")
     rows = rows.astype(np.float64, copy=False)
     start = np.atleast_1d(np.asarray(w0, dtype=np.float64)).ravel()
-    if not (math.isfinite(step) and step > 0.0 and np.isfinite(start).all()):
-        raise ValueError(f"The step must be finite and positive, not {step}, and w0 finite.")
+    if not (math.isfinite(step_size) and step_size > 0.0 and np.isfinite(start).all()):
+        raise ValueError(
+            f"The step size must be finite and positive, not {step_size}, and w0 finite."
+        )
     if not np.isfinite(rows).all():
         i, j = np.argwhere(~np.isfinite(rows))[0]
         raise ValueError(f"A must be finite, but row {i}, column {j} holds {rows[i, j]}.")
@@ -109,7 +113,7 @@ def weight_bound(A: npt.ArrayLike, *, step: float = 1.0, w0: npt.ArrayLike = 0.0
         raise ValueError(f"The rows of A must not be zero: {what}.")
     kappa_squared, rank = _kappa_squared(rows)
     # 2·η̄·R·(κ·2^(3p/2) + 1), or 2·‖w₀‖
-    reach = 4 * rational(step) ** 2 * max(square_norm(row) for row in rows)
+    reach = 4 * rational(step_size) ** 2 * max(square_norm(row) for row in rows)
     grown = plus_root_above(Fraction(0), reach * kappa_squared * 8 ** rows.shape[1])
     if math.isfinite(grown):
         grown = plus_root_above(Fraction(grown), reach)

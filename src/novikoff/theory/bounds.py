@@ -94,7 +94,7 @@ def general_bound(
     s: float,
     w_star: npt.ArrayLike,
     w0: npt.ArrayLike | None = None,
-    delta: float = 0.0,
+    threshold: float = 0.0,
 ) -> float:
     """Bound the updates of a perceptron with any start w₀ and any threshold δ (B2).
 
@@ -116,7 +116,7 @@ def general_bound(
         A separating w*, the bias last if there is one. Only its norm is used.
     w0 : array-like, optional
         The start w₀, zero by default. Only its norm is used.
-    delta : float
+    threshold : float
         The threshold δ ≥ 0.
 
     Returns
@@ -127,7 +127,7 @@ def general_bound(
     Raises
     ------
     ValueError
-        If a number is not finite, if ``radius`` or ``s`` is not positive, if ``delta`` is
+        If a number is not finite, if ``radius`` or ``s`` is not positive, if ``threshold`` is
         negative, if ``w_star`` is zero, or if ``s`` exceeds R·‖w*‖.
 
     Notes
@@ -139,18 +139,18 @@ def general_bound(
     --------
     >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0])
     100.0
-    >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0], w0=[3.0, 4.0], delta=0.5)
+    >>> general_bound(radius=5.0, s=1.0, w_star=[0.0, 2.0], w0=[3.0, 4.0], threshold=0.5)
     124.0
     """
     _require_positive("radius", radius)
     _require_positive("margin s", s)
-    if not (math.isfinite(delta) and delta >= 0.0):
-        raise ValueError(f"The threshold δ must be finite and not negative, not {delta}.")
+    if not (math.isfinite(threshold) and threshold >= 0.0):
+        raise ValueError(f"The threshold δ must be finite and not negative, not {threshold}.")
     vector = finite_vector("w_star", w_star)
     start = Fraction(0) if w0 is None else square_norm(finite_vector("w0", w0))
     if not vector.any():
         raise ValueError("w_star must not be zero: the zero vector separates nothing.")
-    return _general_bound(rational(radius) ** 2, s, square_norm(vector), start, rational(delta))
+    return _general_bound(rational(radius) ** 2, s, square_norm(vector), start, rational(threshold))
 
 
 def _general_bound(
@@ -191,8 +191,8 @@ def proof_bounds(
     radius: float,
     margin: float,
     *,
-    step: float = 1.0,
-    delta: float = 0.0,
+    step_size: float = 1.0,
+    threshold: float = 0.0,
     inner: float = 0.0,
     norm: float = 0.0,
 ) -> ProofBounds:
@@ -210,7 +210,7 @@ def proof_bounds(
         Numbers of updates.
     radius, margin : float
         R, or any number above it; γ, or any number below it.
-    step, delta : float
+    step_size, threshold : float
         The step size μ and the threshold δ.
     inner, norm : float
         ⟨w*, w₀⟩ and ‖w₀‖.
@@ -227,9 +227,9 @@ def proof_bounds(
     >>> [part.tolist() for part in bounds]
     [[0.5, 2.0], [4.0, 16.0], [0.25, 0.5]]
     """
-    count, mu = np.asarray(t), rational(step)
+    count, mu = np.asarray(t), rational(step_size)
     rise = mu * rational(margin)
-    growth = mu**2 * rational(radius) ** 2 + 2 * mu * rational(delta)
+    growth = mu**2 * rational(radius) ** 2 + 2 * mu * rational(threshold)
     found = []
     for k in count.ravel().tolist():
         below = rational(inner) + rational(k) * rise

@@ -58,7 +58,7 @@ export class Frame {
     this.rule = select("rule", ["perceptron", "aggressive", "pocket"], (rule) => set({ rule }));
     this.sides = select("sides", [...SHADES.keys()], (sides) => { Object.assign(lab.question, { sides }); lab.shades.forget(); lab.sides = null; lab.draw(); lab.rest(); });
     this.seed = number("seed", (seed) => set({ seed }));
-    this.mu = number("step", (step) => set({ step }));
+    this.mu = number("step_size", (step_size) => set({ step_size }));
     this.delta = number("threshold", (threshold) => set({ threshold }));
     this.start = h("input", { id: "start", type: "text", size: 12, placeholder: "0, 0, 0", onchange: () => this.takeStart() });
     this.bias = h("input", { id: "bias", type: "checkbox", onchange: () => set({ bias: this.bias.checked }) });
@@ -122,7 +122,7 @@ export class Frame {
       lab.draw();
     };
     return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
-      h("label", {}, "step μ ", this.mu, h("small", {}, "has no effect if w₀ = 0 and δ = 0")),
+      h("label", {}, "step size μ ", this.mu, h("small", {}, "has no effect if w₀ = 0 and δ = 0")),
       h("label", {}, "threshold δ ", this.delta, h("small", {}, "updates when ⟨a, w⟩ ≤ δ")),
       h("label", {}, "start w₀ ", this.start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
       h("div", { class: "moves" }, "data ", ...moves.map(([name, text, ...how]) => button(name, text, () => move(...how), { shown: !name })),
@@ -177,7 +177,7 @@ export class Frame {
     this.predict.setAttribute("aria-pressed", String(predict !== null));
     this.drawPrompt(predict);
     for (const name of /** @type {const} */ (["order", "rule", "sides"])) this[name].value = question[name];
-    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step], [this.delta, question.threshold], [this.start, question.start?.join(", ") ?? ""]])) {
+    for (const [input, value] of /** @type {const} */ ([[this.seed, question.seed], [this.mu, question.step_size], [this.delta, question.threshold], [this.start, question.start?.join(", ") ?? ""]])) {
       if (document.activeElement !== input) input.value = String(value);
     }
     this.bias.checked = question.bias;

@@ -4,16 +4,16 @@
 export const ORDERS = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"];
 
 /** @type {Omit<Question, "points">} */
-const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step: 1, threshold: 0, start: null, mine: null, names: ["x₁", "x₂"], sides: "line" };
+const PLAIN = { order: "cyclic", seed: 0, bias: true, rule: "perceptron", step_size: 1, threshold: 0, start: null, mine: null, names: ["x₁", "x₂"], sides: "line" };
 
 /** @param {Partial<Question> & {points: Point[]}} given @returns {Question} */
 export const whole = (given) => structuredClone({ ...PLAIN, ...given });
 
 /** A question with the numbers that its rule uses: only the perceptron has a threshold δ, and the
- * pocket algorithm has no step μ.
+ * pocket algorithm has no step size μ.
  * @param {Question} question @returns {Question} */
 export const used = (question) => ({ ...question,
-  threshold: question.rule === "perceptron" ? question.threshold : 0, step: question.rule === "pocket" ? 1 : question.step });
+  threshold: question.rule === "perceptron" ? question.threshold : 0, step_size: question.rule === "pocket" ? 1 : question.step_size });
 
 /** The fields of a question that differ from their defaults. @param {Question} question */
 export function brief(question) {

@@ -8,15 +8,15 @@ export const lastMoment = (run) => (run.visits ? run.visited : run.index.length)
 
 /** @param {Run} run @param {number} moment @returns {Moment} */
 export function momentOf(run, moment) {
-  const { index, margin, step, visits, visit_margin: margins } = run;
-  const t = visits ? step.filter((before) => before < moment).length : Math.min(moment, index.length);
+  const { index, margin, n_steps, visits, visit_margin: margins } = run;
+  const t = visits ? n_steps.filter((before) => before < moment).length : Math.min(moment, index.length);
   if (moment === 0) return { t, row: null, acted: false, margin: 0 };
   if (!visits || !margins) return { t, row: index[t - 1], acted: true, margin: margin[t - 1] };
-  return { t, row: visits[moment - 1], acted: step[t - 1] === moment - 1, margin: margins[moment - 1] };
+  return { t, row: visits[moment - 1], acted: n_steps[t - 1] === moment - 1, margin: margins[moment - 1] };
 }
 
 /** The moment just after update t. @param {Run} run @param {number} t */
-export const afterUpdate = (run, t) => (run.visits ? (t ? run.step[t - 1] + 1 : 0) : t);
+export const afterUpdate = (run, t) => (run.visits ? (t ? run.n_steps[t - 1] + 1 : 0) : t);
 
 /** @param {Run} run @param {number} moment */
 export function nextMistake(run, moment) {
@@ -49,7 +49,7 @@ export function tell({ run }, given, moment) {
   const end = moment < last ? "" : !run.converged ? ` The run was stopped here by ${run.stop}; it has not ended.` :
     run.pocket ? " w classifies every row correctly: the run ends." : `${acted ? " After it comes" : " This completes"} a full round without ${question.threshold ? "an update" : "a mistake"}: the run ends.`;
   if (row === null) {
-    const added = question.step === 1 ? "a is added to w" : "μ·a is added to w";
+    const added = question.step_size === 1 ? "a is added to w" : "μ·a is added to w";
     const acts = question.rule === "aggressive" ? `at every visit ${added}, whether the row is a mistake (⟨a, w⟩ ≤ 0) or not` :
       `if ⟨a, w⟩ ≤ ${say(question.threshold)}${question.threshold ? "" : ", which is a mistake,"} ${added}`;
     const turns = run.pocket ? "In each step, a misclassified row a is drawn at random and added to w. If the new w misclassifies fewer rows than the w in the pocket, it replaces the w in the pocket" :

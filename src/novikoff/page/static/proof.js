@@ -21,7 +21,7 @@ function cardsFor(lab, full) {
   const { reference, run } = full;
   const [pocket, question] = [lab.pocket, used(lab.question)];
   const { bounds, ceiling, cosine, errors, inner, squared_norm: squares } = run;
-  const plain = question.threshold === 0 && question.start === null && question.step === 1;
+  const plain = question.threshold === 0 && question.start === null && question.step_size === 1;
   /** @type {Card} */
   const norm = {
     formula: plain ? "‖wₜ‖² ≤ t·R²" : "‖wₜ‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)",
@@ -46,7 +46,7 @@ function cardsFor(lab, full) {
     const { bound, bound_text, formula, margin, mine, wrong } = reference;
     return [{
       formula: plain ? "⟨w*, wₜ⟩ ≥ t·γ" : "⟨w*, wₜ⟩ ≥ ⟨w*, w₀⟩ + t·μγ",
-      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? "your w*" : "w*"} by at least ${question.step === 1 ? "" : "μ times "}the margin γ${mine ? `, which is at least ${sayDown(margin)}` : ""}.` : `Your w* has γ ≤ ${sayUp(margin)}: it misclassifies ${wrong.length}, so it proves nothing.`,
+      caption: margin > 0 ? `${plain ? "A mistake" : "An update"} moves w along ${mine ? "your w*" : "w*"} by at least ${question.step_size === 1 ? "" : "μ times "}the margin γ${mine ? `, which is at least ${sayDown(margin)}` : ""}.` : `Your w* has γ ≤ ${sayUp(margin)}: it misclassifies ${wrong.length}, so it proves nothing.`,
       values: inner, bound: bounds.inner, forbidden: "below",
     }, norm, kept ? wrongRows : {
       formula: plain ? "cos ≥ √t·γ/R" : "cos ≥ first bound / √second",
@@ -58,7 +58,7 @@ function cardsFor(lab, full) {
   const tends = question.rule === "aggressive" ? " This rule also updates on correctly classified rows, so ‖wₜ‖/t need not tend to 0." : " Here the bound tends to 0: there is no margin.";
   /** @type {Card} */
   const ceilings = {
-    formula: question.step === 1 ? "γ ≤ ‖wₜ‖ / t" : "γ ≤ ‖wₜ‖ / (μ·t)",
+    formula: question.step_size === 1 ? "γ ≤ ‖wₜ‖ / t" : "γ ≤ ‖wₜ‖ / (μ·t)",
     caption: `After t updates, no line has a larger margin than this.${full.kind === "undecided" ? "" : tends}`,
     values: ceiling ?? [], bound: errors.map(() => 0), forbidden: "below",
     read: (t) => [t === 0 ? "no update yet" : `γ ≤ ${sayUp(ceiling?.[t] ?? 0)}`, null],

@@ -10,7 +10,7 @@ interface Question {
   seed: number;
   bias: boolean;
   rule: string;
-  step: number;
+  step_size: number;
   threshold: number;
   start: Vec3 | null;
   mine: Vec3 | null;
@@ -20,7 +20,7 @@ interface Question {
 
 interface Run {
   index: number[];
-  step: number[];
+  n_steps: number[];
   margin: number[];
   tau: number[];
   weights: Vec3[];

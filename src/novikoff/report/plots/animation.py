@@ -96,7 +96,7 @@ class Film:
             raise ValueError(
                 f"A film needs two features, not {rule.X.shape[1]}: fit to two columns of X."
             )
-        self.rule, self.delta = rule, run.delta
+        self.rule, self.threshold = rule, run.threshold
         self.points = rule.points(0, 1)
         self.W = rule.flip * self.trace.weights()
         last = len(self.trace)
@@ -150,7 +150,7 @@ class Film:
         trace, number = self.trace, style.format_number
         i, m, tau = trace.index[t - 1], number(trace.margin[t - 1]), float(trace.tau[t - 1])
         step = "a" if tau == 1.0 else f"{number(tau)}·a"
-        limit = "0" if self.delta == 0.0 else f"δ = {number(self.delta)}"
+        limit = "0" if self.threshold == 0.0 else f"δ = {number(self.threshold)}"
         end = " Every row is right." if clean else ""
         return (
             f"Update {t:,} of {len(trace):,}: row {i} has ⟨a, w⟩ = {m} ≤ {limit}.\n"

@@ -31,7 +31,7 @@ class TracedRun(NamedTuple):
     """A run with its trace, its rule, and the rows of its problem."""
 
     trace: Trace
-    delta: float
+    threshold: float
     w_star: Vector | None  # the ``trace=w*`` of the fit
     rule: Rule
     problem: Problem
@@ -81,7 +81,7 @@ def trace_of(estimator: Classifier, side: Side | None) -> Trace:
 
 def _threshold(estimator: Classifier) -> float:
     """The δ of a perceptron."""
-    return float(getattr(estimator, "margin", 0.0))
+    return float(getattr(estimator, "threshold", 0.0))
 
 
 def _reference(estimator: Classifier) -> Vector | None:
@@ -119,7 +119,7 @@ class MistakesDisplay(style.Display):
     """Mistakes so far against rows visited, and the bound R²/γ² on them.
 
     ``visited`` is the number of rows up to each update. ``updates`` and ``mistakes`` differ if
-    the perceptron has a margin δ > 0. The bound is then (R² + 2δ/μ)/γ², and holds for updates.
+    the perceptron has a threshold δ > 0. The bound is then (R² + 2δ/μ)/γ², and holds for updates.
 
     Examples
     --------
@@ -135,11 +135,11 @@ class MistakesDisplay(style.Display):
     trace: Trace
     margin: float | None = None
     radius: float | None = None
-    delta: float = 0.0
+    threshold: float = 0.0
 
     def __post_init__(self) -> None:
         trace = self.trace
-        self.visited, self.updates = trace.step + 1, np.arange(1, len(trace) + 1)
+        self.visited, self.updates = trace.n_steps + 1, np.arange(1, len(trace) + 1)
         self.mistakes: Indices = np.cumsum(trace.margin <= 0.0)
         self.bound: float | None = None
         if self.margin is not None and self.radius is not None:
@@ -150,7 +150,7 @@ class MistakesDisplay(style.Display):
                     "bounds runs of equal steps. Leave out margin and radius."
                 )
             # From t·μ·γ ≤ ‖w_t‖ and ‖w_t‖² ≤ t·(μ²·R² + 2·δ·μ).
-            excess = 2.0 * self.delta / float(trace.tau[0])
+            excess = 2.0 * self.threshold / float(trace.tau[0])
             self.bound = (self.radius**2 + excess) / self.margin**2
 
     @classmethod
@@ -171,16 +171,16 @@ class MistakesDisplay(style.Display):
         drawn if the rows are separable. ``margin`` is γ or a number below it, and ``radius`` is R
         or a number above it; by default they are computed. A fit with ``trace`` needs no X and y.
         """
-        delta = _threshold(estimator)
+        threshold = _threshold(estimator)
         if X is None or y is None:
-            return cls(trace_of(estimator, rule), margin, radius, delta).plot(ax)
+            return cls(trace_of(estimator, rule), margin, radius, threshold).plot(ax)
         run = traced_run(estimator, X, y, rule)
         if run.trace.margin[0] == 0.0 and _equal_steps(run.trace):
             if margin is None:
                 with suppress(ValueError):  # no rule separates the rows
                     _, margin = _separator(run.problem)
             radius = run.problem.radius if radius is None else radius
-        return cls(run.trace, margin, radius, delta).plot(ax)
+        return cls(run.trace, margin, radius, threshold).plot(ax)
 
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
@@ -247,7 +247,7 @@ class ProofDisplay(style.Display):
     """⟨w*, w_t⟩ ≥ t·γ, ‖w_t‖² ≤ t·R² and cos∠(w*, w_t) ≥ √t·γ/R, one below the other.
 
     As no cosine is above 1, the third inequality ends the run at t = R²/γ² at the latest. w* is
-    scaled to length 1. If the steps τ differ from 1, or the perceptron has a margin δ, the same
+    scaled to length 1. If the steps τ differ from 1, or the perceptron has a threshold δ, the same
     proof gives the bounds γ·Στ, R²·Στ² + 2δ·Στ, and the first over the root of the second;
     ``plain`` is then False.
 
@@ -266,7 +266,7 @@ class ProofDisplay(style.Display):
     inner: Vector
     margin: float
     radius: float
-    delta: float = 0.0
+    threshold: float = 0.0
     _panels = 3
 
     def __post_init__(self) -> None:
@@ -278,10 +278,10 @@ class ProofDisplay(style.Display):
         tau, self.squared_norm = self.trace.tau, self.trace.squared_norm
         length, steps = np.sqrt(self.squared_norm), np.cumsum(tau)
         self.inner_bound = self.margin * steps
-        self.squared_norm_bound = self.radius**2 * np.cumsum(tau**2) + 2.0 * self.delta * steps
+        self.squared_norm_bound = self.radius**2 * np.cumsum(tau**2) + 2.0 * self.threshold * steps
         self.cosine = np.divide(self.inner, length, out=np.zeros_like(length), where=length > 0.0)
         self.cosine_bound = self.inner_bound / np.sqrt(self.squared_norm_bound)
-        self.plain = self.delta == 0.0 and bool((tau == 1.0).all())
+        self.plain = self.threshold == 0.0 and bool((tau == 1.0).all())
 
     @classmethod
     def from_estimator(
@@ -315,11 +315,11 @@ class ProofDisplay(style.Display):
         cls, run: TracedRun, margin: float | None = None, radius: float | None = None
     ) -> Self:
         """Return the display of a run without drawing it."""
-        trace, delta, w_star, rule, problem = run
+        trace, threshold, w_star, rule, problem = run
         aligned, least = _aligned(rule, problem, w_star)
         inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
         margin = least if margin is None else margin
-        return cls(trace, inner, margin, problem.radius if radius is None else radius, delta)
+        return cls(trace, inner, margin, problem.radius if radius is None else radius, threshold)
 
     @property
     def panels(self) -> list[Panel]:
