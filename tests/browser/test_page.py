@@ -543,7 +543,7 @@ def test_more_shows_the_average_the_vote_and_other_runs(visit: Visit) -> None:
     page.select_option("#sides", "voted")
     page.wait_for_selector("path.shading")
     before = visit.verdict
-    page.fill("#step", "0.5")
+    page.fill("#step_size", "0.5")
     page.keyboard.press("Tab")
     visit.settle()
     assert visit.verdict == before  # B6: a step changes nothing from zero

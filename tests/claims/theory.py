@@ -88,7 +88,7 @@ def general(rng: Generator) -> dict[str, Any]:
     given: dict[str, Any] = {"radius": radius, "w_star": w.tolist()}
     given["s"] = radius * share * float(np.abs(w).max())
     if rng.random() < 0.5:
-        given |= {"w0": rng.normal(size=3).tolist(), "delta": float(rng.integers(0, 5)) / 10}
+        given |= {"w0": rng.normal(size=3).tolist(), "threshold": float(rng.integers(0, 5)) / 10}
     return given
 
 
@@ -97,10 +97,10 @@ def length(values: list[float]) -> Decimal:
 
 
 def general_bound(
-    radius: float, s: float, w_star: Any, w0: Any = (), delta: float = 0.0
+    radius: float, s: float, w_star: Any, w0: Any = (), threshold: float = 0.0
 ) -> Decimal:
     w, start = length(w_star), length(list(w0))
-    first = (2 * exact(delta) + exact(radius) ** 2) * w**2 + 2 * exact(s) * w * start
+    first = (2 * exact(threshold) + exact(radius) ** 2) * w**2 + 2 * exact(s) * w * start
     return first / exact(s) ** 2
 
 

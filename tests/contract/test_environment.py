@@ -30,7 +30,7 @@ def wine() -> tuple[Matrix, npt.NDArray[np.int64]]:
 def test_works_in_a_pipeline_and_a_search() -> None:
     X, y = load_wine(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), nv.Perceptron(random_state=0))
-    grid = {"perceptron__order": ["cyclic", "permuted"], "perceptron__margin": [0.0, 1.0]}
+    grid = {"perceptron__order": ["cyclic", "permuted"], "perceptron__threshold": [0.0, 1.0]}
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     assert search.best_score_ > 0.9
     assert cross_val_score(pipeline, X, y, error_score="raise").mean() > 0.9
