@@ -32,7 +32,7 @@ def main(folder: Path) -> None:
         print(f"{story}\n", flush=True)
         data = folder / f"{name}.csv"
         words = ("--positive", "Barolo") if name == "wine" else ()
-        _run("fit", data, *words, "--out", folder, "--force")
+        _run("fit", data, *words, "--out", folder)
         _run("verify", folder / f"{name}.cert.json", data)
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from novikoff.formats.file_names import PAGE_MARK, SVG_MARK
 from tests.cli.conftest import (
     COMMAND,
     COMPILING,
@@ -89,7 +90,8 @@ def stop_after(steps, number):  # in this process: a signal before the next step
     for name in ("replace", "link", "unlink", "fsync"):
         counted(name)
 
-def stopped(contents, old, steps, number):  # exit code, what is where, parts, parts later
+def stopped(contents, old, steps, number, force, replaceable):
+    # Return the exit code, what is where, hidden parts, and hidden parts later.
     for path in folder.iterdir():
         path.unlink()
     for name, content in old.items():
@@ -99,7 +101,7 @@ def stopped(contents, old, steps, number):  # exit code, what is where, parts, p
         stop_after(steps, number)
         code = 99
         try:
-            write(contents, force=True)
+            write(contents, force=force, replaceable=replaceable)
             code = 0
         except KeyboardInterrupt as error:
             code = 51 if "all files are written" in str(error) else 50
@@ -113,14 +115,15 @@ def stopped(contents, old, steps, number):  # exit code, what is where, parts, p
     write({folder / "next": b""}, force=True)
     return [code, state, parts, len(list(folder.glob(".*.part")))]
 
-def at_every_step(contents, *, force):
+def at_every_step(contents, *, force, replaceable):
     old, found = listed(), {}
     contents = {path: part if part is None or isinstance(part, bytes) else b"".join(part)
                 for path, part in contents.items()}
     for number in json.loads(numbers):
-        found[number] = [stopped(contents, old, 0, number)]
+        found[number] = [stopped(contents, old, 0, number, force, replaceable)]
         while found[number][-1][0] != 0:
-            found[number].append(stopped(contents, old, len(found[number]), number))
+            steps = len(found[number])
+            found[number].append(stopped(contents, old, steps, number, force, replaceable))
     sys.__stdout__.write(json.dumps(found))
     sys.__stdout__.flush()
     os._exit(0)
@@ -144,17 +147,20 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], lis
     folder = tmp_path_factory.mktemp("replaced")
     data, out = folder / "data.csv", folder / "out"
     found: dict[tuple[str, int], list[Stop]] = {}
-    for asked, numbers in (("verdict", SIGNALS), ("no-verdict", SIGNALS[:1])):
+    for asked, numbers in (("verdict", SIGNALS), ("no-verdict", SIGNALS[:1]), ("again", SIGNALS)):
         data.write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n", encoding="utf-8")
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         assert inside("fit", data, "--out", out, "--rows", out / "rows.csv").code == 0
-        for name in ("data.html", "plot.svg"):
-            (out / name).write_bytes(b"of the first fit")
+        first = (("data.html", PAGE_MARK), ("plot.svg", SVG_MARK))
+        for name, mark in first:
+            (out / name).write_bytes(mark + b"of the first fit")
         data.write_text("a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n", encoding="utf-8")
-        words: list[str | Path] = ["fit", data, "--out", out, "--force", "--format", "html"]
+        words: list[str | Path] = ["fit", data, "--out", out, "--format", "html"]
         words += ["--rows", out / "rows.csv", "--plot", out / "plot.svg"]
-        words += [] if asked == "verdict" else ["--no-verdict"]
+        words += {"verdict": ["--force"], "no-verdict": ["--force", "--no-verdict"], "again": []}[
+            asked
+        ]
         start = [sys.executable, "-c", STOPPED, json.dumps(numbers), str(out)]
         done = script(*words, start=start)
         assert done.code == 0, done.said
@@ -163,14 +169,15 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], lis
 
 
 @pytest.mark.parametrize(
-    ("asked", "number"), [*(("verdict", n) for n in SIGNALS), ("no-verdict", signal.SIGKILL)]
+    ("asked", "number"),
+    [*((a, n) for a in ("verdict", "again") for n in SIGNALS), ("no-verdict", signal.SIGKILL)],
 )
 def test_a_signal_at_every_step_of_writing_leaves_files_of_one_fit(
     asked: str, number: signal.Signals, stops: dict[tuple[str, int], list[Stop]]
 ) -> None:
     """The model, the certificate, the rows, the picture and the page: never of two fits."""
     found = stops[asked, int(number)]
-    expected = ALL_FILES - (set() if asked == "verdict" else {"data.cert.json"})
+    expected = ALL_FILES - ({"data.cert.json"} if asked == "no-verdict" else set())
     assert len(found) > 20
     assert found[0][1] == dict.fromkeys(ALL_FILES, "old")
     assert (found[-1][0], found[-1][1]) == (0, dict.fromkeys(expected, "new"))
@@ -249,8 +256,58 @@ def test_existing_files_are_refused_before_any_work(name: str, tmp_path: Path) -
     (tmp_path / name).write_bytes(b"mine")
     data = tmp_path / "nowhere" / "xor.csv"
     done = inside("fit", data, "--out", tmp_path, "--plot", tmp_path / "picture.svg")
-    refused(done, f"{tmp_path / name} already exists; --force")
+    refused(done, f"{tmp_path / name} already exists", "did not write it", "--force replaces it")
     assert (tmp_path / name).read_bytes() == b"mine"
+
+
+OTHERS = {  # files with the right name that no fit of the same data wrote
+    "xor.novikoff": b"mine",
+    "xor.cert.json": b'{"kind": "novikoff certificates", "schema_version": 2}',
+    "rows.csv": b"row,label\n",
+    "plot.svg": b"<svg></svg>",
+    "plot.png": b"\x89PNG",
+}
+
+
+@pytest.mark.parametrize("name", ["", *OTHERS])
+def test_a_second_fit_replaces_what_the_first_wrote_and_nothing_else(
+    name: str, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "xor.csv", tmp_path / "out"
+    words: list[str | Path] = ["fit", data, "--out", out, "--rows", out / "rows.csv"]
+    words += ["--plot", out / ("plot.png" if name == "plot.png" else "plot.svg")]
+    data.write_text("a,b,class\n0,0,no\n0,1,no\n1,0,no\n1,1,yes\n", encoding="utf-8")
+    out.mkdir()
+    assert inside(*words).code == 0
+    first = {path.name: path.read_bytes() for path in out.iterdir()}
+    if name:
+        (out / name).write_bytes(OTHERS[name])
+    data.write_text("a,b,class\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n", encoding="utf-8")
+    done = inside(*words)
+    second = {path.name: path.read_bytes() for path in out.iterdir()}
+    if name:
+        refused(done, f"{out / name} already exists", "--force replaces it")
+        assert second == first | {name: OTHERS[name]}
+    else:
+        assert done.code == 0
+        assert set(second) == set(first)
+        assert [part for part in first if second[part] == first[part]] == []
+        assert is_whole(out, "xor", data)
+
+
+def test_a_fit_replaces_neither_the_model_of_a_stream_nor_that_of_other_data(
+    files: Files, tmp_path: Path
+) -> None:
+    data, model = tmp_path / "xor.csv", tmp_path / "xor.novikoff"
+    shutil.copy(files.xor, data)
+    assert inside("stream", data, "--save", model).code == 0
+    for source in (data, files.xor):
+        learned = model.read_bytes()
+        refused(inside("fit", source, "--out", tmp_path), "did not write it", "--force")
+        assert model.read_bytes() == learned
+        assert inside("fit", data, "--out", tmp_path, "--force").code == 0
+    assert inside("fit", data, "--out", tmp_path, "--no-verdict").code == 0
+    assert not (tmp_path / "xor.cert.json").exists()  # it would not belong to the new model
 
 
 def test_a_directory_with_the_name_of_a_file(files: Files, tmp_path: Path) -> None:

@@ -105,9 +105,9 @@ def test_the_table_of_rows(flipped: Path, files: Files, tmp_path: Path) -> None:
     assert sorted(shares) == body["verdict"]["cases"][0]["support"]["rows"]
     assert sum(shares.values()) == pytest.approx(1.0)
     again = inside("fit", flipped, "--out", tmp_path / "new", "--rows", path)
-    refused(again, "rows.csv already exists; --force replaces it")
+    refused(again, "rows.csv already exists", "--force replaces it")
     assert not (tmp_path / "new").exists()
-    fit(files.duplicates, "--id", "id", "--out", tmp_path, "--rows", path)
+    fit(files.duplicates, "--id", "id", "--out", tmp_path, "--rows", path, "--force")
     assert [row["id"] for row in read(path)] == [f"r{k}" for k in range(1, 8)]
 
 

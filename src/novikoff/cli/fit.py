@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Hashable, Mapping, Sequence
@@ -34,6 +35,7 @@ from novikoff.cli.progress import (
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset
 from novikoff.data.messages import did_you_mean, quoted
+from novikoff.errors import OutputError
 from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, base_name
 from novikoff.formats.files import (
     check_apart,
@@ -191,14 +193,16 @@ class FitOptions(TableOptions):
 @_fit_options
 @memory_options
 @cluster_option
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option("--force", is_flag=True, help="Also overwrite files that novikoff fit did not write "
+              "for this data.")  # fmt: skip
 def command(data: str, **values: Any) -> None:
     """Decide with proof whether a hyperplane separates the classes, and learn a rule.
 
     DATA is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines; text may be gzipped. It may
     also be a directory of Parquet files, or - for standard input. The command writes NAME.novikoff
-    (the model) and NAME.cert.json (the certificate) and prints a report. The model predicts the
-    negative class where f(x) = 0, and its mistakes are counted accordingly.
+    (the model) and NAME.cert.json (the certificate) and prints a report. The next fit of the same
+    data replaces these files. The model predicts the negative class where f(x) = 0, and its
+    mistakes are counted accordingly.
 
     \b
     novikoff fit flowers.csv --label species
@@ -228,7 +232,7 @@ def command(data: str, **values: Any) -> None:
             seconds = max(0.0, time.perf_counter() - began - report.found.loading)
             report = replace(report, files=named, seconds=seconds)
             page = _page(report) if asked.format_ == "html" else ""
-            saved = _save(report, targets, page, picture, force=asked.force)
+            saved = _save(report, data, asked, targets, page, picture)
         _print_report(report, page, asked.format_, targets.get("report"))
     except KeyboardInterrupt:
         if not saved:
@@ -242,8 +246,9 @@ def command(data: str, **values: Any) -> None:
 def _targets(data: str, asked: FitOptions) -> dict[str, Path]:
     """Return the files to write, which are named after the data.
 
-    A file that exists or cannot be written is an error before any work is done. The HTML report is
-    a file only if standard output is a terminal.
+    A file that cannot be written is an error before any work is done, and so is an existing file
+    that an earlier fit of the same data did not write. The HTML report is a file only if standard
+    output is a terminal.
     """
     if asked.no_files:
         return {}
@@ -254,15 +259,36 @@ def _targets(data: str, asked: FitOptions) -> dict[str, Path]:
     }
     if asked.format_ == "html" and sys.stdout.isatty():
         targets["report"] = folder / f"{name}.html"
-    for path in targets.values() if folder.exists() else ():
-        check_writable(path, force=asked.force)
+    named = {"plot": asked.plot, "rows": asked.rows}
+    targets |= {name: Path(file) for name, file in named.items() if file is not None}
+    replaceable = _replaceable(data, asked, targets)
+    for name, path in targets.items():
+        if name in named or folder.exists():
+            check_writable(path, force=True)
+        if os.path.lexists(path) and path not in replaceable:
+            raise OutputError(
+                f"{path} already exists, and novikoff fit did not write it for {data}; --force "
+                "replaces it."
+            )
     check_folder(folder)
-    for name, file in (("plot", asked.plot), ("rows", asked.rows)):
-        if file is not None:
-            targets[name] = Path(file)
-            check_writable(targets[name], force=asked.force)
     check_apart(targets.values(), [data])
     return targets
+
+
+def _replaceable(data: str, asked: FitOptions, targets: Mapping[str, Path]) -> set[Path]:
+    """Return the existing files that may be replaced: those of an earlier fit of the same data.
+
+    The model and the certificate of a fit name its data. The other files do not: they are replaced
+    only together with the model.
+    """
+    existing = {name: path for name, path in targets.items() if os.path.lexists(path)}
+    if asked.force or not existing:
+        return {*existing.values()}
+    from novikoff.report.study_files import wrote_file  # loads Numba, which --help does without
+
+    own = {name: path for name, path in existing.items() if wrote_file(name, path, data)}
+    named = {"model", "certificate"} if "model" not in own else own.keys()
+    return {path for name, path in own.items() if name in named}
 
 
 def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
@@ -336,12 +362,17 @@ def _picture(
 
 
 def _save(
-    report: Report, targets: Mapping[str, Path], page: str, picture: bytes | None, *, force: bool
+    report: Report,
+    data: str,
+    asked: FitOptions,
+    targets: Mapping[str, Path],
+    page: str,
+    picture: bytes | None,
 ) -> bool:
     """Write the model, the certificate, the rows, the picture and the page.
 
-    Return whether any file was written. If this fit has no certificate or no picture, ``force``
-    removes the one of an earlier fit, which does not belong to the new model.
+    Return whether any file was written. If this fit has no certificate or no picture, the one of an
+    earlier fit is removed, since it does not belong to the new model.
     """
     from novikoff.report.study_files import file_contents  # loads Numba, which --help does without
 
@@ -351,7 +382,9 @@ def _save(
     folder = targets["model"].parent
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_files({path: made.get(name) for name, path in targets.items()}, force=force)
+    contents = {path: made.get(name) for name, path in targets.items()}
+    replaceable = _replaceable(data, asked, targets)
+    write_files(contents, force=asked.force, replaceable=replaceable)
     return True
 
 

@@ -1,4 +1,7 @@
-"""The names of the files of a study: NAME.novikoff and NAME.cert.json, after the data NAME.csv."""
+"""The names of the files of a study, and the marks by which a later study recognises some of them.
+
+NAME.novikoff and NAME.cert.json are the model and the certificate of the data NAME.csv.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,12 @@ from typing import Final
 
 MODEL_ENDING: Final = ".novikoff"
 CERTIFICATE_ENDING: Final = ".cert.json"
+# The first bytes of a picture as SVG and of an HTML report, and bytes near the start of a PNG.
+SVG_MARK: Final = b'<svg class="novikoff" '
+PNG_MARK: Final = b"Software\0novikoff"
+PAGE_MARK: Final = (
+    b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="novikoff fit">\n'
+)
 # The endings of data files, which are not part of NAME.
 _DATA_ENDINGS: Final = (
     *(".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz"),

@@ -13,7 +13,7 @@ import secrets
 import signal
 import stat
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final, Self, TypeAlias
 
@@ -51,12 +51,16 @@ def write_file(path: str | os.PathLike[str], content: bytes, *, force: bool = Tr
     write_files({Path(path): content}, force=force)
 
 
-def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None:
+def write_files(
+    contents: Mapping[Path, Content | None], *, force: bool, replaceable: Collection[Path] = ()
+) -> None:
     """Write the files of one run. The content None removes the file of an earlier run.
 
-    A content is either bytes or an iterable of pieces. All contents are on the disk before any file
-    gets its final name, so that a full disk changes nothing. Then all old files except the first
-    are removed, the first file is replaced, and the other files get their names. If the process is
+    Existing files are replaced if ``force`` is True or if they are in ``replaceable``; any other
+    existing file is an OutputError. A content is either bytes or an iterable of pieces. All
+    contents are on the disk before any file gets its final name, so that a full disk changes
+    nothing. Then all old files except the first are removed, the first file is replaced, and the
+    other files get their names. If the process is
     killed at any moment, and no other process writes the same files at the same time, then
 
     - every file under a final name is complete;
@@ -68,17 +72,18 @@ def write_files(contents: Mapping[Path, Content | None], *, force: bool) -> None
     """
     given = {path: content for path, content in contents.items() if content is not None}
     with contextlib.ExitStack() as stack:
+        may_replace = {path: force or path in replaceable for path in contents}
         for path in contents:
-            check_writable(path, force=force)
-        files = [stack.enter_context(AtomicFile(path, force=force)) for path in given]
+            check_writable(path, force=may_replace[path])
+        files = [stack.enter_context(AtomicFile(path, force=may_replace[path])) for path in given]
         for file, content in zip(files, given.values(), strict=True):
             for part in [content] if isinstance(content, bytes) else content:
                 file.write(part)
             file.sync()
         with _holding_signals():
             first = next(iter(given), None)
-            for path in contents if force else ():
-                if path != first:
+            for path in contents:
+                if path != first and may_replace[path]:
                     _remove(path)
             try:
                 for file in files:

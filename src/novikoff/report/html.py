@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from novikoff.formats.file_names import PAGE_MARK
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.study_report import Report, report_lines, tally
 from novikoff.sentences import hyperplane, kind_in_words, short_number, whole_verdict
@@ -53,7 +54,7 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     body = "\n".join(line for part in parts for line in part)
     title = escape(f"{report.data.source}: {kind}")
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'{PAGE_MARK.decode()}<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"

@@ -11,6 +11,11 @@ from novikoff.jobs.study_records import EachRow
 from novikoff.report.study_report import Report
 
 _LINES_AT_ONCE = 1 << 14
+# The first line of the table, of rows without ids and of rows with ids.
+HEADINGS = (
+    ("row", "label", "predicted", "distance", "multiplier"),
+    ("row", "id", "label", "predicted", "distance", "multiplier"),
+)
 
 
 def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
@@ -22,8 +27,7 @@ def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
     and rows of the contradiction have one. A cell without a value is empty.
     """
     data, classes, shares = report.data, report.found.classes, report.found.multipliers
-    heading = ["row", *(["id"] if data.ids is not None else [])]
-    heading += ["label", "predicted", "distance", "multiplier"]
+    heading = HEADINGS[data.ids is not None]
     for first in range(0, data.n_rows, _LINES_AT_ONCE):
         last, out = min(first + _LINES_AT_ONCE, data.n_rows), io.StringIO()
         writer = csv.writer(out, lineterminator="\n")

@@ -1,19 +1,27 @@
-"""The contents of the files that ``novikoff fit`` writes: the model, the certificate, the rows."""
+"""The files that ``novikoff fit`` writes: their contents, and how a later fit recognises them."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from novikoff.data.recipe import NumberedNames
 from novikoff.formats import certificate_file, model_file
+from novikoff.formats.file_names import PAGE_MARK, PNG_MARK, SVG_MARK
 from novikoff.formats.files import Content
 from novikoff.formats.fitted_state import write_pocket, write_run
 from novikoff.formats.model_record import ModelRecord
 from novikoff.jobs.study_records import REST, Study
-from novikoff.report.row_table import row_table
+from novikoff.report.row_table import HEADINGS, row_table
 from novikoff.report.study_report import Report
+
+# The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
+_RULES = ("perceptron", "average", "largest margin", "fewest mistakes")
+_ROW_MARKS = tuple(f"{','.join(heading)}\n".encode() for heading in HEADINGS)
+_LONGEST_MARK = 1024
 
 
 def file_contents(report: Report) -> dict[str, Content]:
@@ -42,6 +50,35 @@ def file_contents(report: Report) -> dict[str, Content]:
     if found.each_row is not None:
         made["rows"] = row_table(report, found.each_row)
     return made
+
+
+def wrote_file(role: str, path: Path, source: str) -> bool:
+    """Whether ``novikoff fit`` wrote this file, so that a new fit of the same data may replace it.
+
+    A model and a certificate name their data, which must be ``source``. The table of rows, the
+    picture and the page are recognised by their first bytes. A file that cannot be read is not
+    recognised.
+    """
+    try:
+        if role in ("model", "certificate"):
+            read = model_file.read_record if role == "model" else certificate_file.read_proofs
+            data = read(str(path)).data or {}
+            named, fitted = data.get("source"), data.get("rule") in _RULES
+            return fitted and isinstance(named, str) and _same_file(named, source)
+        with path.open("rb") as file:
+            start = file.read(_LONGEST_MARK)
+    except (OSError, ValueError):
+        return False
+    if role == "plot":
+        return start.startswith(SVG_MARK) or PNG_MARK in start
+    return start.startswith(_ROW_MARKS if role == "rows" else PAGE_MARK)
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two names, seen from the current directory, are one file; "-" is standard input."""
+    if "-" in (one, other):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _model_record(found: Study, names: list[object] | None) -> ModelRecord:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from novikoff.errors import OutputError
+from novikoff.formats.file_names import SVG_MARK
 from novikoff.formats.files import write_file
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def render_figure(figure: Figure, suffix: str) -> bytes:
 def _render(figure: Figure, form: str, salt: str) -> bytes:
     import matplotlib as mpl
 
-    undated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}[form]
+    undated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": "novikoff"}}[form]
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "savefig.bbox": None}
     with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from", UserWarning)
@@ -87,7 +88,8 @@ def _opening_tag(box: str, label: str) -> str:
     clean = "".join(sign if sign.isprintable() else " " for sign in label)
     name = f' aria-label="{escape(clean)}"' if label else ""
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{SVG_MARK.decode()}xmlns="http://www.w3.org/2000/svg" '
+        'xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="{box}" width="{width:g}" height="{height:g}" role="img"{name} '
         'style="max-width: 100%; height: auto; stroke-linejoin: round; stroke-linecap: butt">'
     )
