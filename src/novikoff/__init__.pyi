@@ -28,6 +28,8 @@ from novikoff.learners.saving import save as save
 from novikoff.learners.stateful import PNormPerceptron as PNormPerceptron
 from novikoff.learners.stateful import SecondOrderPerceptron as SecondOrderPerceptron
 from novikoff.learners.stream import stream as stream
+from novikoff.models.separation import Separation as Separation
+from novikoff.models.separation import detect_separation as detect_separation
 from novikoff.page.widget import lab as lab
 from novikoff.proofs.certificate import Certificate as Certificate
 from novikoff.proofs.certificate import verify as verify

@@ -21,7 +21,7 @@ T = TypeVar("T")
 Generate = Callable[[np.random.Generator], T]
 
 # Every module of claims, by its subject.
-SUBJECTS = ("verdicts", "learners", "systems", "theory", "streams", "page", "commands")
+SUBJECTS = ("verdicts", "models", "learners", "systems", "theory", "streams", "page", "commands")
 CLAIMS: dict[str, Claim] = {}
 
 

@@ -62,11 +62,14 @@ class Space:
         A basis of the null space, one vector for each column that depends on those before it.
     rows : array of int of shape (r, p), or None
         All rows, if they are linearly independent; then ``null`` may be None.
+    basis : array of int
+        The numbers of rows that are a basis of the space; empty if the space has all vectors.
     """
 
     units: npt.NDArray[np.bool_]
     null: list[list[int]] | None = None
     rows: Integers | None = None
+    basis: Indices = field(default_factory=lambda: np.arange(0))
 
     def dependent(self) -> list[list[int]]:
         """Return classes of columns that depend linearly on each other, without columns of zeros.
@@ -115,14 +118,30 @@ def row_space(passes: Passes, rows: Indices, limits: Limits) -> Space:
         if len(whole) == len(rows):
             units = _independent_units(whole, prime)
             if units is not None:
-                return Space(units, rows=whole)
+                return Space(units, rows=whole, basis=few[independent])
         null = _null_space(whole, prime, limits)
         missed = passes.over(Missed(marked, null), limits).first
         if not missed:
             units = np.array([not any(column) for column in zip(*null, strict=True)])
-            return Space(units if null else np.ones(p, dtype=np.bool_), null)
+            full = np.ones(p, dtype=np.bool_)
+            return Space(units if null else full, null, basis=few[independent])
         few = np.union1d(few[independent], np.array([*missed.values()], dtype=np.int64))
     raise AssertionError("There are infinitely many primes.")
+
+
+def null_space(passes: Passes, rows: Indices, limits: Limits) -> tuple[list[list[int]], Indices]:
+    """Return a basis of the null space of some rows, and a basis of their row space.
+
+    The null space is spanned by integer vectors, one for each column that depends linearly on the
+    columns before it; the vector is 0 after this column, and 0 at all other such columns. The row
+    space is spanned by rows, of which the numbers are returned; if the null space is {0}, these may
+    be no rows. OutOfTimeError if a limit is reached.
+    """
+    space = row_space(passes, rows, limits)
+    if space.null is not None:
+        return space.null, space.basis
+    whole: Any = space.rows
+    return _null_space(whole, next(_large_primes()), limits), space.basis
 
 
 def _independent_units(whole: Integers, prime: int) -> npt.NDArray[np.bool_] | None:

@@ -1,0 +1,548 @@
+"""For each model, the inequalities that decide whether a finite estimate exists (H1).
+
+The log-likelihood of each model here does not decrease along a direction d exactly if A d ≥ 0 and
+E d = 0, and it is constant along d exactly if A d = 0 besides. Each function below turns data into
+A and E. A maximum-likelihood estimate exists exactly if every such d has A d = 0
+(`novikoff.geometry.cone`).
+
+======================== ============================================ =========================
+model                    A d ≥ 0                                      E d = 0
+======================== ============================================ =========================
+binomial, s of m         x if s = m, −x if s = 0                      x if 0 < s < m
+binomial, log link       −x if s = 0                                  x if s > 0
+Poisson, log link        −x if y = 0                                  x if y > 0
+multinomial, class c     x⊗(e_c − e_k) for k not observed at x        x⊗(e_c − e_k) for k observed
+cumulative, y = j of K   (e_j, −x) if j < K; (−e_{j−1}, x) if j > 1
+adjacent categories      f_j(x) − f_k(x), f_j(x) = (1 up to j, j·x)
+sequential               (e_m, x) for m < j; −(e_j, x) if j < K
+Cox, Breslow or Efron    x_i − x_l, l at risk at the event of i       x_i − x_i' for tied events
+Cox, exact ties          x_i − x_l, l at risk and without the event
+conditional logit        x_i − x_l, y_i = 1, y_l = 0, same group
+choice, rank-ordered     x_i − x_l, i preferred to l, same group
+Bradley–Terry            e_i − e_j if i beat j
+======================== ============================================ =========================
+
+Every entry is exact. Where a difference of two rows is not exact in float64, the model has two
+copies of its coefficients, which are equal by E.
+
+References
+----------
+M. Silvapulle, On the existence of maximum likelihood estimators for the binomial response models,
+J. R. Statist. Soc. B 43 (1981). A. Albert and J. Anderson, On the existence of maximum likelihood
+estimates in logistic regression models, Biometrika 71 (1984). S. Haberman, The Analysis of
+Frequency Data, Chicago (1974). J. Santos Silva and S. Tenreyro, On the existence of the maximum
+likelihood estimates in Poisson regression, Economics Letters 107 (2010). S. Correia, P. Guimarães
+and T. Zylkin, Verifying the existence of maximum likelihood estimates for generalized linear models
+(2019), arXiv:1903.01633. F. Schwendinger, B. Grün and K. Hornik, A comparison of optimization
+solvers for log binomial regression including conic programming, Computational Statistics 36 (2021).
+H. Kaufmann, On existence and uniqueness of maximum likelihood estimates in quantal and ordinal
+response models, Metrika 35 (1988). M. Bryson and M. Johnson, The incidence of monotone likelihood
+in the Cox model, Technometrics 23 (1981). M. Jacobsen, Existence and unicity of MLEs in discrete
+exponential family distributions, Scand. J. Statist. 16 (1989). L. Ford, Solution of a ranking
+problem from binary comparisons, Amer. Math. Monthly 64 (1957).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.errors import DataError
+from novikoff.geometry.cone import Cone, as_dense
+from novikoff.geometry.visits import Mask
+from novikoff.proofs.exact import exact_products, numbers
+
+Whole: TypeAlias = npt.NDArray[np.int64]
+
+# A conditional logit compares pairs of rows, unless there are more pairs than this.
+_MAX_PAIRS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The columns of a model as numbers, with their names.
+
+    Attributes
+    ----------
+    X : matrix of shape (n, p)
+        All columns, including the intercept, in float64.
+    names : list
+        The name of each column.
+    terms : mapping
+        For each column or factor of the user, the numbers of its columns; not for the intercept.
+    """
+
+    X: Matrix
+    names: list[Hashable]
+    terms: Mapping[Hashable, list[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelCone:
+    """The inequalities of a model, and what their columns and rows stand for.
+
+    Attributes
+    ----------
+    cone : Cone
+        The weak rows A and the equalities E. The last columns are the coefficients.
+    names : list
+        The names of the coefficients.
+    terms : mapping
+        For each column or factor of the user, the numbers of its coefficients.
+    owner : array of int
+        The observation that each row of A belongs to.
+    n : int
+        The number of observations.
+    equal : array of int
+        The observation that each equality belongs to; fewer than the rows of E, if the last of
+        these say that copies of the coefficients are equal.
+    by_observation : bool
+        Whether each observation has one row, in A or in E.
+    spread : callable or None
+        A function of the separated rows and a direction that is positive on them, which returns the
+        separated observations, if these are not the owners of the separated rows.
+    """
+
+    cone: Cone
+    names: list[Hashable]
+    terms: Mapping[Hashable, list[int]]
+    owner: Indices
+    n: int
+    equal: Indices = field(default_factory=lambda: np.arange(0))
+    by_observation: bool = False
+    spread: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
+
+    def observations(self, separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """The observations of the separated rows, on which the direction is positive."""
+        if self.spread is not None:
+            return self.spread(separated, direction[len(direction) - len(self.names) :])
+        found = np.zeros(self.n, dtype=np.bool_)
+        found[self.owner[separated]] = True
+        return found
+
+    def rows(self) -> Matrix:
+        """The rows A, E and −E below each other, which the certificate is about."""
+        return stacked(self.cone.A, self.cone.E, -self.cone.E)
+
+
+def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> ModelCone:
+    """Successes out of trials, with a link G that is increasing and has 0 < G < 1; or the log link.
+
+    Logit, probit, cloglog, loglog and cauchit have the same cone (Silvapulle 1981). With the log
+    link, exp(x·β) is at most 1, and a likelihood with successes falls to 0 along −x
+    (Schwendinger, Grün and Hornik 2021).
+    """
+    none, every = successes == 0, successes == trials
+    weak = none if link == "log" else none | every
+    signs = np.where(none, -1.0, 1.0)
+    return _by_observation(design, weak, signs)
+
+
+def poisson(design: Design, y: Vector) -> ModelCone:
+    """Counts, or other numbers ≥ 0, with mean exp(x·β) (Haberman 1974; Correia et al. 2019).
+
+    The cone of a negative binomial model with a given dispersion is the same, and that of an
+    exponential or piecewise-exponential hazard too, where y counts events.
+    """
+    return _by_observation(design, y == 0, np.full(len(y), -1.0))
+
+
+def _by_observation(design: Design, weak: Mask, signs: Vector) -> ModelCone:
+    """Rows of A for the observations ``weak``, with signs, and equalities for all others."""
+    above, equal = np.flatnonzero(weak), np.flatnonzero(~weak)
+    A = _scaled(design.X[above], signs[above])
+    cone = Cone(A, design.X[equal])
+    return ModelCone(
+        cone, design.names, design.terms, above, len(signs), equal=equal, by_observation=True
+    )
+
+
+def multinomial(
+    design: Design, counts: Matrix, levels: Sequence[Hashable], baseline: int
+) -> ModelCone:
+    """A multinomial logit: the classes that each observation shows, out of K (Albert and Anderson).
+
+    ``counts[i, k]`` says how often class k was observed at x_i. The coefficients of the baseline
+    class are 0. The names of the coefficients are "column:class".
+    """
+    import scipy.sparse as sp
+
+    seen = np.asarray(counts) > 0
+    n, K = seen.shape
+    p = int(design.X.shape[1])
+    X = sp.csr_array(design.X)
+    others = [k for k in range(K) if k != baseline]
+    place = {k: at for at, k in enumerate(others)}
+    first = np.argmax(seen, axis=1)
+    parts: dict[bool, list[Any]] = {False: [], True: []}
+    owners: dict[bool, list[Indices]] = {False: [], True: []}
+    for c in range(K):
+        own = np.flatnonzero((first == c) & seen.any(axis=1))
+        for k in range(K):
+            if k == c or len(own) == 0:
+                continue
+            for both in (False, True):
+                chosen = own[seen[own, k] == both]
+                if len(chosen) == 0:
+                    continue
+                contrast = np.zeros((1, K - 1))
+                for level, sign in ((c, 1.0), (k, -1.0)):
+                    if level != baseline:
+                        contrast[0, place[level]] = sign
+                parts[both].append(sp.csr_array(sp.kron(contrast, X[chosen], format="csr")))
+                owners[both].append(chosen)
+
+    def whole(both: bool) -> Any:
+        empty = sp.csr_array((0, p * (K - 1)))
+        return stacked(*parts[both]) if parts[both] else empty
+
+    names: list[Hashable] = [f"{name}:{levels[k]}" for k in others for name in design.names]
+    terms = {
+        name: [at * p + j for at in range(K - 1) for j in own] for name, own in design.terms.items()
+    }
+    return ModelCone(
+        Cone(whole(False), whole(True)),
+        names,
+        terms,
+        _joined(owners[False]),
+        n,
+        equal=_joined(owners[True]),
+    )
+
+
+def cumulative(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
+    """Ordered classes with P(y ≤ j) = G(θ_j − x·β): proportional odds and the like (Kaufmann 1988).
+
+    G has a log-concave density: logit, probit, cloglog. The thresholds are named "j|j+1".
+    """
+    K = len(levels)
+    below, above = np.flatnonzero(codes < K - 1), np.flatnonzero(codes > 0)
+    upper = beside(_units(codes[below], K - 1), _scaled(design.X[below], -1.0))
+    lower = beside(-_units(codes[above] - 1, K - 1), design.X[above])
+    return _with_thresholds(design, levels, stacked(upper, lower), np.append(below, above))
+
+
+def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
+    """Ordered classes by stages: P(y > j | y ≥ j) = G(a_j + x·β), a sequence of binomial models."""
+    K = len(levels)
+    parts, owners = [], []
+    for m in range(K - 1):
+        for sign, own in ((1.0, codes > m), (-1.0, codes == m)):
+            chosen = np.flatnonzero(own)
+            stage = _units(np.full(len(chosen), m), K - 1)
+            parts.append(_scaled(beside(stage, design.X[chosen]), sign))
+            owners.append(chosen)
+    return _with_thresholds(design, levels, stacked(*parts), _joined(owners))
+
+
+def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
+    """Adjacent categories: log P(y = j + 1)/P(y = j) = a_j + x·β."""
+    K = len(levels)
+    heads, parts, owners = [], [], []
+    for j in range(K):
+        own = np.flatnonzero(codes == j)
+        for k in range(K):
+            if k == j or len(own) == 0:
+                continue
+            lo, hi, sign = (k, j, 1.0) if j > k else (j, k, -1.0)
+            head = np.zeros((len(own), K - 1))
+            head[:, lo:hi] = sign
+            heads.append(head)
+            times = hi - lo
+            bits = [1 << b for b in range(times.bit_length()) if times >> b & 1]
+            parts.append([_scaled(design.X[own], sign * bit) for bit in bits])
+            owners.append(own)
+    cone, n_copies = _summed(parts, int(design.X.shape[1]))
+    head = np.concatenate(heads)
+    copies = (n_copies - 1) * int(design.X.shape[1])
+    # The columns are: copies, thresholds, coefficients.
+    A = beside(cone.A[:, :copies], head, cone.A[:, copies:])
+    empty = np.zeros((cone.E.shape[0], K - 1))
+    E = beside(cone.E[:, :copies], empty, cone.E[:, copies:])
+    names = [*_thresholds(levels), *design.names]
+    return ModelCone(Cone(A, E), names, _shifted(design.terms, K - 1), _joined(owners), len(codes))
+
+
+def _thresholds(levels: Sequence[Hashable]) -> list[Hashable]:
+    return [f"{a}|{b}" for a, b in pairwise(levels)]
+
+
+def _with_thresholds(
+    design: Design, levels: Sequence[Hashable], A: Matrix, owner: Indices
+) -> ModelCone:
+    names = [*_thresholds(levels), *design.names]
+    terms = _shifted(design.terms, len(levels) - 1)
+    return ModelCone(Cone(A, A[:0]), names, terms, owner, int(design.X.shape[0]))
+
+
+def cox(
+    design: Design,
+    duration: Vector,
+    event: Mask,
+    entry: Vector | None,
+    strata: Whole,
+    ties: str,
+) -> ModelCone:
+    """The partial likelihood of a proportional hazards model (Bryson and Johnson 1981).
+
+    At the time t of an event, everyone with entry < t ≤ duration in the same stratum is at risk.
+    The inequalities are transitive: if someone with a later event at t' was at risk at t already,
+    those who are at risk at t and leave at t' or later are compared at t'. So an event at t is
+    compared with the first such later event, and with those who leave before t'. Without entry
+    times these are at most n rows.
+
+    Without entry times, an event is separated if a row at its time or later in its stratum is.
+    """
+    sources: list[Indices] = []
+    targets: list[Indices] = []
+    tied: list[Indices] = []
+    exact = ties == "exact"
+    for s in np.unique(strata).tolist():
+        own = np.flatnonzero(strata == s)
+        own = own[np.argsort(duration[own], kind="stable")]
+        for events, others in _risk_sets(own, duration, event, entry, exact):
+            if not exact:
+                tied.append(np.stack([np.full(len(events) - 1, events[0]), events[1:]], axis=1))
+                events = events[:1]
+            sources.append(events)
+            targets.append(others)
+    first, second, _ = _pairs(sources, targets)
+    pairs = np.concatenate(tied) if tied else np.zeros((0, 2), dtype=np.int64)
+    cone = _differences(design.X, first, second, pairs[:, 0], pairs[:, 1])
+
+    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """The events with a separated row, and the events before them in their stratum."""
+        found = np.zeros(len(duration), dtype=np.bool_)
+        found[first[separated]] = True
+        if entry is not None:  # risk sets are not nested
+            scores, _ = exact_products(as_dense(design.X), numbers(direction))
+            for i in np.flatnonzero(event).tolist():
+                at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
+                at_risk &= ~(event & (duration == duration[i]))
+                found[i] = bool((scores[at_risk] < scores[i]).any())
+            return found
+        if separated.any():
+            last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
+            np.maximum.at(last, strata[first[separated]], duration[first[separated]])
+            found |= event & (duration < last[strata])
+        if not exact:
+            for a, b in pairs.tolist():  # tied events have the same rows
+                found[[a, b]] = found[a] or found[b]
+        return found
+
+    return ModelCone(
+        cone, design.names, design.terms, first, len(duration), equal=pairs[:, 1], spread=spread
+    )
+
+
+def _risk_sets(
+    own: Indices, duration: Vector, event: Mask, entry: Vector | None, exact: bool
+) -> Iterator[tuple[Indices, Indices]]:
+    """For each time of an event: the events, and those they are compared with.
+
+    ``own`` are the members of a stratum, sorted by duration.
+    """
+    ends, happened = duration[own], event[own]
+    times = np.unique(ends[happened])
+    starts = np.searchsorted(ends, times, side="left")
+    stops = np.append(starts[1:], len(own))
+    after = np.searchsorted(ends, times, side="right")
+    events = [own[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
+    for k, t in enumerate(times.tolist()):
+        segment = slice(starts[k], stops[k])
+        if entry is None:
+            others = own[segment]
+            others = others[~(happened[segment] & (ends[segment] == t))]
+            later = events[k + 1] if k + 1 < len(times) else own[:0]
+        else:
+            j, later = k + 1, own[:0]
+            while j < len(times) and len(later) == 0:
+                later = events[j][entry[events[j]] < t]
+                j += 1
+            stop = starts[j - 1] if len(later) > 0 else len(own)
+            segment = slice(starts[k], stop)
+            others = own[segment]
+            gone = happened[segment] & (ends[segment] == t)
+            others = others[~gone & (entry[others] < t)]
+        if len(later) > 0:
+            others = np.append(others, later if exact else later[:1])
+        yield events[k], others
+
+
+def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
+    """A logit conditional on the number of successes in each group: the fixed-effects logit.
+
+    Successes are compared with failures of the same group (Jacobsen 1989). If these are too many
+    pairs, each group gets an intercept instead, which has the same cone for the coefficients.
+    """
+    order = np.argsort(groups, kind="stable")
+    _, begins = np.unique(groups[order], return_index=True)
+    parts = np.split(order, begins[1:])
+    informative = [part for part in parts if 0 < np.count_nonzero(chosen[part]) < len(part)]
+    sources = [part[chosen[part]] for part in informative]
+    targets = [part[~chosen[part]] for part in informative]
+    n_pairs = sum(len(a) * len(b) for a, b in zip(sources, targets, strict=True))
+    if n_pairs <= _MAX_PAIRS:
+        return _comparisons(design, sources, targets)
+    import scipy.sparse as sp
+
+    rows = np.concatenate(informative)
+    at = np.repeat(np.arange(len(informative)), [len(part) for part in informative])
+    shape = (len(rows), len(informative))
+    dummies = sp.csr_array((np.ones(len(rows)), (np.arange(len(rows)), at)), shape=shape)
+    A = _scaled(beside(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
+    return ModelCone(Cone(A, A[:0]), design.names, design.terms, rows, len(chosen))
+
+
+def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
+    """Alternatives in order of preference, best first; a choice has the ranks 1 and 2.
+
+    This is the exploded logit of Plackett and Luce. Alternatives of the last rank of a group may be
+    several. Each alternative is compared with those of the next rank of its group.
+    """
+    sources, targets = [], []
+    for g in np.unique(groups).tolist():
+        own = np.flatnonzero(groups == g)
+        levels = np.unique(ranks[own])
+        parts = [own[ranks[own] == level] for level in levels]
+        for better, worse in pairwise(parts):
+            if len(better) > 1:
+                raise DataError(
+                    f"Group {g!r} has several alternatives of rank {ranks[better[0]]}: only the "
+                    "last rank of a group may be shared."
+                )
+            sources.append(better)
+            targets.append(worse)
+    compared = _comparisons(design, sources, targets)
+
+    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """All alternatives down to the last that is separated from the next in its group."""
+        last = np.full(int(groups.max()) + 1, -np.inf)
+        own = compared.owner[separated]
+        np.maximum.at(last, groups[own], ranks[own])
+        return np.asarray(ranks <= last[groups])
+
+    return replace(compared, spread=spread)
+
+
+def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> ModelCone:
+    """Paired comparisons with P(i beats j) = G(β_i − β_j) (Ford 1957); the reference has β = 0."""
+    won = np.argwhere(np.asarray(wins) > 0)
+    k = len(names)
+    A = np.zeros((len(won), k))
+    A[np.arange(len(won)), won[:, 0]] += 1.0
+    A[np.arange(len(won)), won[:, 1]] -= 1.0
+    kept = [j for j in range(k) if j != reference]
+    A = np.ascontiguousarray(A[:, kept])
+    own = [names[j] for j in kept]
+    return ModelCone(Cone(A, A[:0]), own, {}, won[:, 0], k)
+
+
+def _comparisons(design: Design, sources: list[Indices], targets: list[Indices]) -> ModelCone:
+    first, second, _ = _pairs(sources, targets)
+    none = np.arange(0)
+    cone = _differences(design.X, first, second, none, none)
+    return ModelCone(cone, design.names, design.terms, first, int(design.X.shape[0]))
+
+
+def _pairs(sources: list[Indices], targets: list[Indices]) -> tuple[Indices, Indices, Indices]:
+    """All pairs of a source and a target with the same number, and this number."""
+    a = np.array([len(part) for part in sources], dtype=np.int64)
+    b = np.array([len(part) for part in targets], dtype=np.int64)
+    number = np.repeat(np.arange(len(a)), a * b)
+    within = np.arange(len(number)) - np.repeat(np.cumsum(a * b) - a * b, a * b)
+    width = np.maximum(b[number], 1)
+    first = _joined(sources)[(np.cumsum(a) - a)[number] + within // width]
+    second = _joined(targets)[(np.cumsum(b) - b)[number] + within % width]
+    return first, second, number
+
+
+def _differences(
+    X: Matrix, first: Indices, second: Indices, tied: Indices, others: Indices
+) -> Cone:
+    """The rows x_first − x_second, and the equalities x_tied − x_others."""
+    parts = [[X[first], -X[second]], [X[tied], -X[others]]]
+    cone, _ = _summed(parts, int(X.shape[1]))
+    n, m = len(first), len(tied)
+    return Cone(cone.A[:n], stacked(cone.A[n : n + m], cone.E))
+
+
+def _summed(blocks: list[list[Matrix]], p: int) -> tuple[Cone, int]:
+    """The rows of several blocks, each a sum of matrices, and the number of copies.
+
+    If all sums are exact, there is one copy of the p columns. Else each summand has a copy of the
+    columns, and E says that the copies are equal. The last p columns are the first copy.
+    """
+    sums = []
+    for parts in blocks:
+        total: Matrix | None = parts[0]
+        for part in parts[1:]:
+            total = None if total is None else _exact_sum(total, part)
+        if total is None:
+            break
+        sums.append(total)
+    if len(sums) == len(blocks):
+        A = stacked(*sums)
+        return Cone(A, A[:0]), 1
+    copies = max(len(parts) for parts in blocks)
+    wide = []
+    for parts in blocks:
+        n = parts[0].shape[0]
+        empty = [np.zeros((n, p))] * (copies - len(parts))
+        wide.append(beside(*empty, *reversed(parts)))
+    equal = np.zeros(((copies - 1) * p, copies * p))
+    for c in range(copies - 1):
+        rows = np.arange(p) + c * p
+        equal[rows, rows] = -1.0
+        equal[rows, np.arange(p) + (copies - 1) * p] = 1.0
+    return Cone(stacked(*wide), equal), copies
+
+
+def _exact_sum(a: Any, b: Any) -> Any:
+    """a + b; None if a sum is rounded (Knuth's error of a sum)."""
+    with np.errstate(all="ignore"):
+        total = a + b
+        back = total - a
+        error = (a - (total - back)) + (b - back)
+    exact = error == 0.0 if isinstance(error, np.ndarray) else error.data == 0.0
+    return total if bool(np.all(exact)) else None
+
+
+def _units(at: Indices, width: int) -> npt.NDArray[np.float64]:
+    out = np.zeros((len(at), width))
+    out[np.arange(len(at)), at] = 1.0
+    return out
+
+
+def _scaled(X: Any, factors: Vector | float) -> Matrix:
+    """Rows multiplied by numbers."""
+    column = np.broadcast_to(np.asarray(factors, dtype=np.float64), (X.shape[0],))
+    if isinstance(X, np.ndarray):
+        return np.asarray(X * column[:, None])
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.diags_array(column) @ X) if X.shape[0] else sp.csr_array(X)
+
+
+def beside(*parts: Any) -> Any:
+    """The columns of several matrices beside each other; dense if all the matrices are dense."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.ascontiguousarray(np.hstack(parts))
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))
+
+
+def _joined(parts: list[Indices]) -> Indices:
+    return np.concatenate(parts) if parts else np.arange(0)
+
+
+def _shifted(terms: Mapping[Hashable, list[int]], by: int) -> dict[Hashable, list[int]]:
+    return {name: [j + by for j in own] for name, own in terms.items()}

@@ -1,0 +1,493 @@
+"""Does the maximum-likelihood estimate exist? `detect_separation` and its record (H1)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from novikoff import sentences
+from novikoff.core.class_labels import Labels
+from novikoff.core.problem import pose
+from novikoff.core.rows import Matrix, stacked
+from novikoff.core.stops import Limits
+from novikoff.geometry.cone import Fate, Recession, independent_columns
+from novikoff.geometry.separability import find_verdict
+from novikoff.models.arguments import FAMILIES, read_model
+from novikoff.models.cones import ModelCone
+from novikoff.proofs.certificate import Certificate
+
+Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
+Estimate = Literal["finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"]
+
+_HEADLINES = {
+    "complete separation": "no finite maximum-likelihood estimate exists",
+    "quasi-complete separation": "no finite maximum-likelihood estimate exists",
+    "overlap": "finite maximum-likelihood estimates exist",
+    "undecided": "whether finite estimates exist was not decided",
+}
+_WORDS = {
+    "+inf": "+∞",
+    "-inf": "−∞",
+    "either sign": "infinite, either sign",
+    "reference": "reference level",
+}
+_ADVICE = (
+    "Firth's penalised likelihood has finite estimates: firthmodels (Python), logistf, brglm2 and "
+    "coxphf (R).",
+    "The likelihood is bounded: profile-likelihood intervals are finite on one side. Wald "
+    "intervals and standard errors of infinite estimates mean nothing.",
+    "Exact conditional inference: elrm (R), exlogistic (Stata), PROC LOGISTIC with EXACT (SAS).",
+    "The finite part of the fit: limiting_model() has the rows and columns to refit.",
+    "Merge rare levels of a factor, or drop a column that separates the data, only if that makes "
+    "sense for the question.",
+)
+
+
+def detect_separation(
+    X: object,
+    y: object = None,
+    *,
+    family: str = "binomial",
+    link: str | None = None,
+    fit_intercept: bool = True,
+    weights: object = None,
+    trials: object = None,
+    groups: object = None,
+    strata: object = None,
+    duration: object = None,
+    event: object = None,
+    entry: object = None,
+    ties: str = "efron",
+    reference: object = None,
+    missing: str = "error",
+    budget: float | None = None,
+) -> Separation:
+    """Decide whether the maximum-likelihood estimate of a model exists, and prove the answer (H1).
+
+    With *complete* or *quasi-complete separation* the likelihood has no maximum, and some
+    coefficients are infinite. The answer says which coefficients, with which signs, and which
+    observations cause it. It is exact: there is no tolerance.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The covariates. A column of categories becomes one column for each level but the reference
+        level. A constant column is the intercept, if the model has one. For "bradley-terry", X is
+        the table of wins: X[i, j] says how often i beat j.
+    y : array, optional
+        The outcome, as each family needs it; see Notes.
+    family : str
+        "binomial", "poisson", "negative-binomial", "multinomial", "cumulative", "adjacent",
+        "sequential", "cox", "conditional-logit", "choice", "rank-ordered" or "bradley-terry".
+    link : str, optional
+        "logit", "probit", "cloglog", "loglog", "cauchit" or "log" for binomial models; "logit",
+        "probit", "cloglog" or "loglog" for cumulative and sequential models; else the only link
+        that the family has.
+    fit_intercept : bool
+        Whether the model has an intercept. Models with thresholds, Cox and conditional models have
+        none in any case.
+    weights : array of shape (n,), optional
+        Weights of the observations. Observations of weight 0 are left out; positive weights, like
+        offsets, do not change the answer.
+    trials : array of shape (n,), optional
+        The number of trials, if y is the number of successes.
+    groups : array of shape (n,), optional
+        The group, matched set or choice situation of each row, for "conditional-logit", "choice"
+        and "rank-ordered".
+    strata : array of shape (n,), optional
+        The strata of a Cox model.
+    duration, event, entry : arrays of shape (n,), optional
+        For "cox": the time at which each row ends, whether it ends with an event (default: all do),
+        and the time at which it begins to be at risk.
+    ties : "efron", "breslow" or "exact"
+        How a Cox model treats tied events.
+    reference : label or mapping, optional
+        For a mapping: the reference level of each factor; by default it is the first level. For a
+        label: the class of y that a binomial model codes as 0, or the baseline class of a
+        multinomial model, or the reference of "bradley-terry"; by default the first class. In a
+        mapping, the class of y has the key "y".
+    missing : "error" or "drop"
+        Whether rows with missing values are rejected with an error or left out.
+    budget : float, optional
+        Seconds after which the answer contains everything that is proved by then. Without a budget,
+        searches for signs end after a fixed number of steps.
+
+    Returns
+    -------
+    Separation
+        Whether the estimate exists, the fate of each coefficient, the separated observations, and a
+        certificate.
+
+    Notes
+    -----
+    The outcome y is
+
+    - binomial: two labels, of which the larger (or second category) is a success; or proportions
+      between 0 and 1; or two columns, successes and failures; or successes with ``trials``;
+    - poisson, negative-binomial (with a given dispersion), and piecewise-exponential hazards as
+      poisson models of the events: numbers ≥ 0;
+    - multinomial: labels, or a table of counts with one column for each class;
+    - cumulative, adjacent, sequential: labels in the order of their categories, or sorted;
+    - conditional-logit: 0 and 1; choice: 1 for the chosen row of each group; rank-ordered: ranks,
+      1 for the best;
+    - cox, bradley-terry: none.
+
+    The inequalities behind each model are in `novikoff.models.cones`.
+
+    References
+    ----------
+    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
+    regression models, Biometrika 71 (1984). G. Heinze and M. Schemper, A solution to the problem of
+    separation in logistic regression, Statistics in Medicine 21 (2002). C. Geyer, Likelihood
+    inference in exponential families and directions of recession, Electronic Journal of Statistics
+    3 (2009).
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1])
+    >>> found.exists, found.kind
+    (False, 'quasi-complete separation')
+    >>> dict(found.coefficients)
+    {'(intercept)': 'finite', 0: '+inf', 1: 'finite'}
+    >>> found.separated
+    array([3, 4])
+    >>> nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson").kind
+    'overlap'
+    """
+    model = read_model(
+        X, y, family=family, link=link, fit_intercept=fit_intercept, weights=weights, trials=trials,
+        groups=groups, strata=strata, duration=duration, event=event, entry=entry, ties=ties,
+        reference=reference, missing=missing, budget=budget,
+    )  # fmt: skip
+    limits = Limits(seconds=budget)
+    return Separation(
+        family=family,
+        link=model.link,
+        rows=model.rows,
+        notes=model.notes,
+        _system=model.cone,
+        _recession=Recession(model.cone.cone, limits),
+        _labelled=model.labelled,
+        _references=model.references,
+    )
+
+
+class Coefficients(Mapping[Hashable, Estimate]):
+    """The fate of each coefficient, by name; a table in notebooks."""
+
+    def __init__(self, values: Mapping[Hashable, Estimate]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: Hashable) -> Estimate:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The rows of the table: name and estimate, in words."""
+        return [(str(name), _WORDS.get(value, value)) for name, value in self._values.items()]
+
+    def _repr_html_(self) -> str:
+        return sentences.html_table(self.lines(), ("coefficient", "estimate"))
+
+
+class LimitingModel(NamedTuple):
+    """The rows and columns whose fit has the finite part of the estimate.
+
+    Attributes
+    ----------
+    rows : array
+        The labels of the observations to keep: those that are not separated.
+    columns : list
+        The names of the coefficients to keep.
+    finite : list
+        The coefficients whose estimates in this fit are those of the whole model.
+    """
+
+    rows: Labels
+    columns: list[Hashable]
+    finite: list[Hashable]
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """Whether the maximum-likelihood estimate of a model exists, and the proof.
+
+    Attributes
+    ----------
+    family, link : str
+        The model.
+    rows : array
+        The label of each observation: from the index of a data frame, else its number from 0.
+    notes : list of str
+        What was done with the data: columns taken for the intercept, rows left out.
+    """
+
+    family: str
+    link: str
+    rows: Labels
+    notes: list[str]
+    _system: ModelCone = field(repr=False)
+    _recession: Recession = field(repr=False)
+    _labelled: bool = False  # whether rows are labels of an index
+    _references: Mapping[Hashable, Hashable] = field(default_factory=dict)
+
+    @property
+    def exists(self) -> bool | None:
+        """Whether a finite maximum-likelihood estimate exists; None if it is not decided.
+
+        If columns are aliased, this is about the model without them.
+        """
+        face = self._recession.face
+        if face.separated.any():
+            return False
+        return True if face.complete else None
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the data, in the words of Albert and Anderson (1984).
+
+        "complete separation": some direction fits every observation perfectly. "quasi-complete
+        separation": some direction fits some observations perfectly and changes the fit of no
+        other. "overlap": neither, so that finite estimates exist.
+        """
+        face = self._recession.face
+        if face.separated.all() and len(self._system.equal) == 0:
+            return "complete separation"
+        if face.separated.any():
+            return "quasi-complete separation" if face.complete else "undecided"
+        return "overlap" if face.complete else "undecided"
+
+    @cached_property
+    def coefficients(self) -> Coefficients:
+        """The fate of each coefficient.
+
+        - "finite": the maximum-likelihood estimate of this coefficient is finite.
+        - "+inf", "-inf": it is infinite. Along every direction in which the likelihood rises to its
+          supremum, the coefficient has this sign: proved.
+        - "either sign": it is infinite, and both signs occur among these directions: proved.
+        - "undecided": not determined within the limits of the search.
+        - "aliased": the column depends linearly on the columns before it, and is left out, as in R
+          and Stata. The answers about all other coefficients are about the model without it.
+        - "reference": the reference level of a factor, to which the other levels are compared.
+        """
+        first = self._recession.cone.p - len(self._system.names)
+        gone = set(self._recession.aliased)
+        found: dict[Hashable, Estimate] = {}
+        for j, name in enumerate(self._system.names, first):
+            found[name] = "aliased" if j in gone else self._recession.column(j)
+        for name in self._references:
+            found[name] = "reference"
+        return Coefficients(found)
+
+    @cached_property
+    def separated(self) -> Labels:
+        """The labels of the separated observations.
+
+        An observation is separated if the likelihood rises to its supremum only along directions in
+        which a part of the observation's own contribution rises to its limit: a Poisson mean that
+        goes to 0, a probability that goes to 0 or 1.
+        """
+        return self.rows[self._separated]
+
+    @cached_property
+    def _separated(self) -> Any:
+        face = self._recession.face
+        return np.flatnonzero(self._system.observations(face.separated, self._direction))
+
+    @cached_property
+    def _direction(self) -> list[Fraction]:
+        full = [Fraction(0)] * self._recession.cone.p
+        for j, value in zip(
+            self._recession.kept.tolist(), self._recession.face.direction, strict=True
+        ):
+            full[j] = value
+        return full
+
+    @cached_property
+    def direction(self) -> Mapping[Hashable, float]:
+        """A direction in which the likelihood rises to its supremum, rounded; 0 if there is none.
+
+        It separates all of the separated observations. The certificate has the exact numbers.
+        """
+        own = self._direction[-len(self._system.names) :] if self._system.names else []
+        largest = max(map(abs, own), default=Fraction(0)) or Fraction(1)
+        scaled = [float(value / largest) for value in own]
+        return dict(zip(self._system.names, scaled, strict=True))
+
+    @cached_property
+    def responsible_columns(self) -> list[Hashable] | None:
+        """The columns each of which causes the separation: proved.
+
+        Without any one of these columns, finite estimates exist. A factor is left out as a whole,
+        and a column together with the columns that are aliased. The list is empty if no single
+        column is responsible; None if this was not determined.
+        """
+        if self.exists is not False:
+            return None if self.exists is None else []
+        first = self._recession.cone.p - len(self._system.names)
+        found: list[Hashable] = []
+        for name, own in self._system.terms.items():
+            kept = [first + j for j in own if first + j not in set(self._recession.aliased)]
+            answer = self._recession.responsible(kept) if kept else False
+            if answer is None:
+                return None
+            if answer:
+                found.append(name)
+        return found
+
+    def estimable(self, c: Mapping[Hashable, float] | Sequence[float]) -> Fate:
+        """Whether the estimate of a linear combination c·β of the coefficients is finite.
+
+        Parameters
+        ----------
+        c : mapping or sequence
+            Factors by name, or one for each coefficient in the order of `coefficients`. Aliased
+            coefficients count as 0.
+
+        Returns
+        -------
+        str
+            "finite", "+inf", "-inf", "either sign" or "undecided".
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> found.estimable({0: 1, 1: -2}), found.estimable({"(intercept)": 1, 1: 2})
+        ('+inf', 'finite')
+        """
+        names = self._system.names
+        if isinstance(c, Mapping):
+            unknown = [name for name in c if name not in names]
+            if unknown:
+                raise ValueError(f"{unknown[0]!r} is not a coefficient; these are: {names[:20]}.")
+            values = [c.get(name, 0) for name in names]
+        else:
+            values = [*c]
+            if len(values) != len(names):
+                raise ValueError(f"c has {len(values)} entries for {len(names)} coefficients.")
+        hidden = self._recession.cone.p - len(names)
+        return self._recession.fate([Fraction(0)] * hidden + [Fraction(value) for value in values])
+
+    def limiting_model(self) -> LimitingModel:
+        """Return the rows and columns to refit, so that any fitter gives the finite part.
+
+        The limiting conditional model (Geyer 2009) has the observations that are not separated.
+        Among its columns, those that depend linearly on others are left out. The coefficients that
+        are "finite" have the same estimates and standard errors in this fit as in the whole model.
+
+        Raises
+        ------
+        ValueError
+            If an observation has several inequalities (multinomial, ordinal, Cox and conditional
+            models), so that its contribution does not disappear as a whole.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> found.limiting_model()
+        LimitingModel(rows=array([0, 1, 2]), columns=['(intercept)', 1], finite=['(intercept)', 1])
+        """
+        if not self._system.by_observation:
+            raise ValueError(
+                f"The limiting model of family {self.family!r} is not a fit to fewer rows: an "
+                "observation may lose some of its alternatives only."
+            )
+        if not self._recession.face.complete:
+            raise ValueError("The separated observations are not known: give a larger budget.")
+        cone, face = self._system.cone, self._recession.face
+        left = np.concatenate([self._system.owner[~face.separated], self._system.equal])
+        held = stacked(cone.A[np.flatnonzero(~face.separated)], cone.E)
+        columns: list[Hashable] = []
+        if held.shape[0] > 0:
+            kept = independent_columns(held, Limits()).tolist()
+            columns = [self._system.names[j] for j in kept]
+        finite = [name for name in columns if self.coefficients[name] == "finite"]
+        return LimitingModel(self.rows[np.sort(left)], columns, finite)
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """The proof of the kind, which anyone can check; None if it was not found.
+
+        It is the certificate of `novikoff.separate` about the rows of `certified_rows`, without an
+        intercept, and is computed when it is first needed. "separable" and "quasi-separable" mean
+        that no finite estimate exists, "inseparable" means that finite estimates exist.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson")
+        >>> _ = nv.verify(found.certificate, *found.certified_rows())
+        """
+        if self.kind == "undecided":
+            return None
+        X, _ = self.certified_rows()
+        if X.shape[0] == 0:
+            return None
+        problem = pose(X, np.ones(X.shape[0], dtype=np.int8), False)
+        return find_verdict(problem, (1, None), goal="kind").certificate
+
+    def certified_rows(self) -> tuple[Matrix, Labels]:
+        """Return the rows that the certificate is about, and their labels, which are all 1.
+
+        The rows are A, E and −E, in the notation of `novikoff.models.cones`.
+        """
+        X = self._system.rows()
+        return X, np.ones(X.shape[0], dtype=np.int64)
+
+    @property
+    def advice(self) -> list[str]:
+        """What can be done about infinite estimates: one sentence for each remedy."""
+        return [*_ADVICE] if self.exists is False else []
+
+    def _headline(self) -> str:
+        return f"{self.kind}: {_HEADLINES[self.kind]}"
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        yield "separation", self._headline()
+        yield "model", f"{FAMILIES[self.family].title}{f', {self.link} link' if self.link else ''}"
+        how = "labels of the index" if self._labelled else "counted from 0"
+        if self.exists is False:
+            labels = [str(label) for label in self.separated[: sentences.SHOWN].tolist()]
+            few = sentences.first_few(labels, len(self.separated))
+            noun = "row" if len(self.separated) == 1 else "rows"
+            count = sentences.counted(len(self.rows), "observation")
+            yield "separated", f"{len(self.separated):,} of {count}: {noun} {few} ({how})"
+            if self.responsible_columns:
+                names = [str(name) for name in self.responsible_columns]
+                one = "the column " if len(names) == 1 else "any one of these columns: "
+                listed = sentences.first_few(names, len(names))
+                yield "cause", f"finite estimates exist without {one}{listed}"
+        for note in self.notes:
+            yield "note", note
+
+    def __str__(self) -> str:
+        lines = [f"{heading:12}{text}" for heading, text in self._lines()]
+        table = self.coefficients.lines()
+        width = max([len("coefficient"), *(len(name) for name, _ in table)]) + 2
+        lines += ["", f"{'coefficient':{width}}estimate"]
+        lines += [f"{name:{width}}{words}" for name, words in table]
+        lines += ["", *self.advice] if self.advice else []
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Separation: {self._headline()} ({self.family})>"
+
+    def _repr_html_(self) -> str:
+        table = sentences.html_table(self._lines())
+        return table + self.coefficients._repr_html_()

@@ -1,0 +1,178 @@
+"""`nv.detect_separation` on published data, and what it says and rejects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import novikoff as nv
+from novikoff.models import cones
+from novikoff.models.cones import Design
+from tests.real_data import DATA
+
+ENDOMETRIAL = pd.read_csv(DATA / "endometrial.csv")
+
+
+def endometrial(**columns: Any) -> nv.Separation:
+    """Heinze and Schemper (2002), with further columns."""
+    frame = ENDOMETRIAL.assign(**columns)
+    return nv.detect_separation(frame.drop(columns="HG"), frame["HG"])
+
+
+def test_endometrial_is_quasi_separated_through_nv() -> None:
+    found = endometrial()
+    assert (found.kind, found.exists) == ("quasi-complete separation", False)
+    finite = {"(intercept)": "finite", "PI": "finite", "EH": "finite"}
+    assert dict(found.coefficients) == {"NV": "+inf", **finite}
+    assert found.responsible_columns == ["NV"]
+    assert set(found.separated) == set(ENDOMETRIAL.index[ENDOMETRIAL["NV"] == 1])
+    assert "no finite maximum-likelihood estimate exists" in str(found).splitlines()[0]
+    assert "Firth" in str(found)
+
+
+def test_aliased_columns_do_not_hide_infinite_estimates() -> None:
+    """R: NV Inf, NV2 NA."""
+    found = endometrial(NV2=2 * ENDOMETRIAL["NV"])
+    assert found.coefficients["NV"] == "+inf"
+    assert found.coefficients["NV2"] == "aliased"
+    assert found.responsible_columns == ["NV"]
+
+
+def test_a_constant_column_is_the_intercept() -> None:
+    found = endometrial(const=1.0)
+    assert next(iter(found.coefficients)) == "const"
+    assert "(intercept)" not in found.coefficients
+    assert found.coefficients["const"] == "finite"
+    assert any("intercept" in note for note in found.notes)
+
+
+def test_the_limiting_model_has_the_finite_part_of_the_fit() -> None:
+    """Refitted by Newton's method; compared with the fit of all rows, NV moved far out."""
+    found = endometrial()
+    model = found.limiting_model()
+    frame = ENDOMETRIAL.assign(**{"(intercept)": 1.0})
+    few = frame.loc[model.rows]
+    left = newton(few[model.columns].to_numpy(), few["HG"].to_numpy())
+    np.testing.assert_allclose(left, [4.3045, -0.0422, -2.9026], atol=1e-4)
+    every = frame[["(intercept)", "NV", "PI", "EH"]].to_numpy()
+    whole = newton(every, frame["HG"].to_numpy(), steps=25)
+    np.testing.assert_allclose(whole[[0, 2, 3]], left, rtol=1e-5)
+    assert whole[1] > 15
+
+
+def newton(X: Any, y: Any, steps: int = 50) -> Any:
+    """A logistic regression by Newton's method."""
+    beta = np.zeros(X.shape[1])
+    for _ in range(steps):
+        mean = 1.0 / (1.0 + np.exp(-X @ beta))
+        H = (X.T * np.maximum(mean * (1.0 - mean), 1e-14)) @ X
+        beta = beta + np.linalg.solve(H, X.T @ (y - mean))
+    return beta
+
+
+def test_one_vertex_of_a_linear_program_is_not_the_answer() -> None:
+    """The optimum of the usual linear program is (0; 0, 1), but the coefficient of x1 is −∞."""
+    X, y = [[0, 0], [3, 1], [0, 0], [1, 0]], [0, 1, 1, 0]
+    found = nv.detect_separation(X, y)
+    assert dict(found.coefficients) == {"(intercept)": "finite", 0: "-inf", 1: "+inf"}
+
+
+@pytest.mark.parametrize(("label", "fate"), [(0, "-inf"), (False, "-inf"), (1, "+inf")])
+def test_one_class_moves_the_intercept(label: object, fate: str) -> None:
+    found = nv.detect_separation([[0.0], [1.0], [2.0]], [label] * 3)
+    assert found.kind == "complete separation"
+    assert found.coefficients["(intercept)"] == fate
+
+
+FACTOR = pd.DataFrame({"level": pd.Categorical([*"rrLLMM"], categories=[*"rLM"])})
+
+
+@pytest.mark.parametrize(
+    ("reference", "wanted"),
+    [
+        (None,
+         {"(intercept)": "-inf", "level=L": "+inf", "level=M": "+inf", "level=r": "reference"}),
+        ({"level": "L"},
+         {"(intercept)": "finite", "level=r": "-inf", "level=M": "+inf", "level=L": "reference"}),
+    ],
+)  # fmt: skip
+def test_the_reference_level_is_the_first_or_the_given(
+    reference: Any, wanted: dict[str, str]
+) -> None:
+    found = nv.detect_separation(FACTOR, [0, 0, 0, 1, 1, 1], reference=reference)
+    assert dict(found.coefficients) == wanted
+    assert found.responsible_columns == ["level"]
+
+
+def test_three_sectors_are_separated_jointly_though_no_class_is_from_the_rest() -> None:
+    angles = np.deg2rad([0, -50, 50, 120, 70, 170, 240, 190, 290])
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.tile([[0.1], [10], [10]], (3, 1))
+    y = np.repeat([0, 1, 2], 3)
+    assert nv.detect_separation(X, y, family="multinomial").kind == "complete separation"
+    assert {v.kind for v in nv.separate_classes(X, y).values()} == {"inseparable"}
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "words"),
+    [
+        ("weibull", {}, "free scale"),
+        ("zero-inflated-poisson", {}, "mixture"),
+        ("mixed", {}, "random effects"),
+        ("negative-binomial-free", {}, "dispersion"),
+        ("logistic", {}, "Did you mean 'binomial'"),
+        ("poisson", {"trials": [1, 1, 1]}, "does not apply"),
+        ("poisson", {"link": "identity"}, "links"),
+        ("poisson", {"weights": [1, -1, 1]}, "negative in row 1"),
+        ("poisson", {"weights": [1, 1]}, "shape"),
+        ("poisson", {"reference": {"x": 1}}, "not a factor"),
+        ("binomial", {"trials": [0, 1, 2]}, "trials"),
+        ("binomial", {"missing": "ignore"}, "missing must be"),
+        ("conditional-logit", {}, "needs groups"),
+        ("choice", {"groups": [1, 1, 1]}, "chosen rows, not 1"),
+        ("cox", {}, "y does not apply"),
+        ("multinomial", {"reference": 7}, "none of the classes"),
+    ],
+)
+def test_what_is_not_the_question_is_rejected(
+    family: str, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 1], family=family, **options)
+
+
+def test_missing_values_are_dropped_on_request() -> None:
+    X = pd.DataFrame({"x": [0.0, 1.0, np.nan, 3.0, 2.0]}, index=[*"abcde"])
+    y = pd.Series([0, 0, 1, 1, np.nan], index=[*"abcde"])
+    with pytest.raises(ValueError, match=r"NaN|label"):
+        nv.detect_separation(X, y)
+    found = nv.detect_separation(X, y, missing="drop")
+    assert found.kind == "complete separation"
+    assert [*found.separated] == ["a", "b", "d"]
+
+
+def test_a_direction_rises_on_the_separated_rows_alone() -> None:
+    found = endometrial()
+    X = np.column_stack([np.ones(len(ENDOMETRIAL)), ENDOMETRIAL[["NV", "PI", "EH"]]])
+    scores = X @ [*found.direction.values()] * np.where(ENDOMETRIAL["HG"] == 1, 1, -1)
+    assert {*ENDOMETRIAL.index[scores > 0]} == {*found.separated}
+    assert (scores >= 0).all()
+
+
+def test_a_cox_model_needs_no_more_rows_than_subjects() -> None:
+    rng = np.random.default_rng(0)
+    design = Design(rng.integers(0, 9, (200, 2)).astype(float), ["a", "b"], {})
+    event = rng.random(200) < 0.7
+    strata = np.zeros(200, dtype=np.int64)
+    times = rng.integers(1, 50, 200).astype(float)
+    system = cones.cox(design, times, event, None, strata, "efron")
+    assert system.cone.A.shape[0] + system.cone.E.shape[0] <= 200
+
+
+def test_it_prints_a_table_in_notebooks() -> None:
+    found = endometrial()
+    assert "+∞" in found._repr_html_()
+    assert "<th" in found.coefficients._repr_html_()
+    assert repr(found).startswith("<Separation: quasi-complete separation")
