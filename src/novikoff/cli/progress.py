@@ -22,6 +22,9 @@ _COLOURS = {
     "quasi-separable": "bold yellow",
     "inseparable": "bold red",
     "undecided": "bold magenta",
+    "overlap": "bold green",
+    "complete separation": "bold red",
+    "quasi-complete separation": "bold red",
     "feasible": "bold green",
     "infeasible": "bold red",
 }
@@ -140,9 +143,9 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     grid.add_column(overflow="fold")
     for heading, text in lines:
         shown_text = Text(_clean(text))
-        first = text.split(" ", 1)[0]
-        if heading == "verdict" and first in _COLOURS:
-            shown_text.stylize(_COLOURS[first], 0, len(first))
+        kind = next((kind for kind in _COLOURS if f"{text} ".startswith(f"{kind} ")), "")
+        if heading == "verdict" and kind:
+            shown_text.stylize(_COLOURS[kind], 0, len(kind))
         grid.add_row(Text(heading, style="dim"), shown_text)
     Console(highlight=False).print(grid)
 

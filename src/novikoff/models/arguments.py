@@ -24,6 +24,7 @@ from novikoff.errors import DataError
 from novikoff.geometry.visits import Mask
 from novikoff.models import cones
 from novikoff.models.cones import Design, ModelCone, Whole
+from novikoff.sentences import counted
 
 INTERCEPT = "(intercept)"
 
@@ -125,8 +126,7 @@ def read_model(
     X: Any, y: Any, *, family: str, link: str | None, budget: Any, **given: Any
 ) -> Model:
     """Check all arguments, and return the inequalities of the model."""
-    about = _family(family)
-    link = _link(family, about, link)
+    about, link = check_family(family, link)
     _check_choice("ties", given["ties"], ("efron", "breslow", "exact"))
     _check_choice("missing", given["missing"], ("error", "drop"))
     if not isinstance(given["fit_intercept"], bool | np.bool_):
@@ -143,6 +143,12 @@ def read_model(
     }
     reading = _Reading(X, y, vectors, given["missing"], given["reference"])
     return reading.model(family, about, link, bool(given["fit_intercept"]), given["ties"])
+
+
+def check_family(family: str, link: str | None) -> tuple[Family, str]:
+    """Return the family and the link of a model, by default its first link."""
+    about = _family(family)
+    return about, _link(family, about, link)
 
 
 def _family(family: object) -> Family:
@@ -212,9 +218,8 @@ class _Reading:
         if len(self.used) == 0:
             raise DataError("No row is left: all rows have missing values or the weight 0.")
         if n > len(self.used):
-            self.notes.append(
-                f"{n - len(self.used):,} rows with missing values or weight 0 left out"
-            )
+            what = "missing values or weight 0" if missing == "drop" else "weight 0"
+            self.notes.append(f"{counted(n - len(self.used), 'row')} with {what} left out")
         self.X = X if len(self.used) == n else _rows(X, self.used)
         self.y = y if y is None or len(self.used) == n else _rows(y, self.used)
         self.vectors = {name: own[self.used] for name, own in arrays.items()}
