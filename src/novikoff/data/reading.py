@@ -311,7 +311,8 @@ def join(
         labels: Any = labels_of([key for _, key in keys], reader.label_form)
         classes, order = np.unique(labels, return_inverse=True)
         take_rows(order, codes, out=codes)
-        if reader.request.recipe is None:
+        request = reader.request
+        if request.recipe is None and not request.options.regression:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
             note = check_are_classes(classes, n_rows, reader.source, label, advice)
             notes += [note] if note else []

@@ -25,7 +25,7 @@ from novikoff.data.messages import (
 )
 from novikoff.data.source import FILE_FORMATS, Family
 from novikoff.errors import DataError
-from novikoff.sentences import counted
+from novikoff.sentences import counted, first_few
 
 if TYPE_CHECKING:
     from novikoff.data.reader import Request
@@ -59,6 +59,10 @@ class ReadOptions:
     missing : {"refuse", "drop", "mean"}
         How missing values are treated: they are an error, their rows are left out, or the mean
         of the column replaces them.
+    regression : bool
+        Whether the rows are those of a regression. Then the label is the outcome: it may be any
+        number, and no column is taken for it unless ``label`` names it. Columns of text become
+        factors, as with ``one_hot="*"``.
     header, delimiter : bool, and str, optional
         Whether the first line names the columns, and the character between fields. By default
         both are found from the first rows; the delimiters that are tried are comma, semicolon,
@@ -82,6 +86,7 @@ class ReadOptions:
     header: bool | None = None
     delimiter: str | None = None
     decimal: str = "."
+    regression: bool = False
 
     def __post_init__(self) -> None:
         mark = "," if self.delimiter is None else self.delimiter
@@ -106,7 +111,8 @@ class ReadOptions:
 
         The recipe of a model has them already.
         """
-        return recipe is None and (bool(self.one_hot) or self.missing == "mean")
+        needs = bool(self.one_hot) or self.missing == "mean" or self.regression
+        return needs and recipe is None
 
 
 @dataclass(frozen=True)
@@ -430,7 +436,7 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         raise DataError(f"{source}: --features names a column twice.")
     nameless = row_names and 0 not in roles
     taken, notes, guessed = {*roles, 0} if nameless else set(roles), list[str](), False
-    if not label:
+    if not label and not options.regression:
         free = [j for j in range(len(names)) if j not in taken]
         known = [j for name in LABEL_NAMES for j in free if names[j].lower() == name]
         guessed = labelled and bool(free) and not known
@@ -438,7 +444,11 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         last = "last column," if guessed else "column"
         notes = [f"the label is the {last} {quoted(names[j])}" for j in label]
     if labelled and not label:
-        raise DataError(f"{source} has no column left for the label.")
+        lacks = f"{source} has no column left for the label."
+        if options.regression:
+            all_names = first_few([quoted(name) for name in names], len(names))
+            lacks = f"{source}: name the outcome with --outcome; the columns are {all_names}."
+        raise DataError(lacks)
     features = chosen or [j for j in range(len(names)) if j not in {*taken, *label}]
     if not features:
         raise DataError(
@@ -456,7 +466,7 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         next(iter(id_), None),
         features,
         frozenset(one_hot),
-        "*" in options.one_hot,
+        "*" in options.one_hot or options.regression,
         row_names=0 if nameless else None,
         guessed=guessed,
         notes=notes,
