@@ -399,21 +399,19 @@ class ColumnRoles:
     @property
     def used(self) -> list[int]:
         """All columns that are read, in the order of the file."""
-        found = {self.label, self.id, self.row_names, *self.features}
-        return sorted(position for position in found if position is not None)
+        others = {self.label, self.id, self.row_names} - {None}
+        return sorted({*self.features, *cast(set[int], others)})
 
 
 def find_roles(
     request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
 ) -> ColumnRoles:
-    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature."""
+    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature.
+
+    The recipe of a model gives them, otherwise the user's options.
+    """
     if request.recipe is not None:
         return _match(request, names, request.recipe)
-    return _assign(request, names, row_names, hint)
-
-
-def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) -> ColumnRoles:
-    """Return the roles that the user's options give."""
     source, options, labelled = request.source.name, request.options, request.labelled
 
     def found(asked: Sequence[str | int | None], option: str) -> list[int]:
