@@ -126,17 +126,18 @@ class Layout:
             raise DataError(f"{name} is empty: it has no rows.")
         rows = [[text.decode() for text in record.fields] for record in sample]
         if header is None:
-            found = {name.strip() for name in rows[0]}
-            header = recipe is not None and {column.name for column in recipe.columns} <= found
+            if recipe is not None:
+                found = {name.strip() for name in rows[0]}
+                header = {column.name for column in recipe.columns} <= found
             if not header:
                 header, note = _has_header(rows, decimal)
                 notes += [note] if note else []
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
-        names, row_names = numbered(len(rows[0]), recipe), False
         if header:
-            names, row_names = _header_names(name, rows[0])
-        body = sample[0].end if header else start
+            (names, row_names), body = _header_names(name, rows[0]), sample[0].end
+        else:
+            names, row_names, body = numbered(len(rows[0]), recipe), False, start
         return cls(
             delimiter,
             decimal,
@@ -269,8 +270,9 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     first, *others = rows
     kinds = [value_kind(text, decimal) for text in first]
     named = [j for j, kind in enumerate(kinds) if kind == "text"]
-    if any(_kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}) for j in named):
-        return True, None
+    for j in named:
+        if _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}):
+            return True, None
     # Only the first name may be left out: R and pandas do so above the names of the rows.
     nameless = not first[0].strip()
     header = bool(named) and "missing" not in (kinds[1:] if nameless else kinds)
@@ -382,11 +384,10 @@ class CsvTable(TableReader):
         # pyarrow would take all text behind an open quote for one field. Most text has no quotes.
         if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
-        table = self._read(text, begin)
-        columns = {j: table.column(str(j)) for j in self.roles.used}
+        columns = self._read(text, begin)
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        return self.from_columns(columns, table.num_rows, begin)
+        return self.from_columns(columns, begin)
 
     def end_of_rows(self, text: bytes) -> int:
         """Return the offset behind the last whole row of a text, which is not within quotes."""
@@ -428,7 +429,7 @@ class CsvTable(TableReader):
                 found[position] = _FLOAT_TYPE
         return found
 
-    def _read(self, text: bytes, begin: Position) -> Any:
+    def _read(self, text: bytes, begin: Position) -> dict[int, Any]:
         """Return the columns of a text: numbers and truth values with their types, others as text.
 
         A column that pyarrow rejects, or whose numbers are doubtful, is read again as text. A
@@ -437,7 +438,7 @@ class CsvTable(TableReader):
         types_ = dict(self._types)
         while True:
             try:
-                table = self._by_arrow(text, types_)
+                columns = self._by_arrow(text, types_)
             except pa.ArrowInvalid as error:
                 bad = _BAD_COLUMN.search(str(error))
                 again = {int(bad[1])} if bad else set[int]()
@@ -449,43 +450,45 @@ class CsvTable(TableReader):
             else:
                 again = set()
                 for j, type_ in types_.items():
-                    if type_ == _FLOAT_TYPE and _is_doubtful(table.column(str(j)), text):
+                    if type_ == _FLOAT_TYPE and _is_doubtful(columns[j], text):
                         again.add(j)
                 if not again:
-                    return table
+                    return columns
                 self._types |= dict.fromkeys(again, _CODED_TEXT)
             types_ |= dict.fromkeys(again, _CODED_TEXT)
 
-    def _by_arrow(self, text: bytes, types_: dict[int, Any]) -> Any:
+    def _by_arrow(self, text: bytes, types_: dict[int, Any]) -> dict[int, Any]:
         """Return the columns of a text; pa.ArrowInvalid if a field is not of a column's type."""
-        names = [str(j) for j in range(len(self.names))]
-        wanted = {str(j): type_ for j, type_ in types_.items()}
+        names = list(map(str, range(len(self.names))))
+        wanted = {names[j]: type_ for j, type_ in types_.items()}
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if _NO_ROWS.fullmatch(text):
-            return pa.schema(list(wanted.items())).empty_table()
-        return pa_csv.read_csv(
-            pa.BufferReader(text),
-            # One block for all, because a row may be long. For a short text threads cost more.
-            read_options=pa_csv.ReadOptions(
-                use_threads=len(text) > 1 << 16,
-                column_names=names,
-                block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self.layout.delimiter,
-                newlines_in_values=b'"' in text,
-                ignore_empty_lines=len(names) > 1,
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=wanted,
-                include_columns=list(wanted),
-                decimal_point=self.decimal,
-                null_values=_NULLS,
-                true_values=list(TRUE),
-                false_values=list(FALSE),
-            ),
-        )
+            table = pa.schema(list(wanted.items())).empty_table()
+        else:
+            table = pa_csv.read_csv(
+                pa.BufferReader(text),
+                # One block for all, because a row may be long. For a short text threads cost more.
+                read_options=pa_csv.ReadOptions(
+                    use_threads=len(text) > 1 << 16,
+                    column_names=names,
+                    block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self.layout.delimiter,
+                    newlines_in_values=b'"' in text,
+                    ignore_empty_lines=len(names) > 1,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=wanted,
+                    include_columns=list(wanted),
+                    decimal_point=self.decimal,
+                    null_values=_NULLS,
+                    true_values=list(TRUE),
+                    false_values=list(FALSE),
+                ),
+            )
+        return dict(zip(types_, table.columns, strict=True))
 
     def _judge(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column of text as numbers, or as truth values; None if it holds other text."""

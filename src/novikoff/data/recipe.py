@@ -12,7 +12,6 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from novikoff.data.messages import (
@@ -276,12 +275,12 @@ class Recipe:
     @property
     def groups(self) -> dict[Hashable, range]:
         """The positions of the features that each column of text became."""
-        ends = accumulate(len(column.names) for column in self.columns)
-        return {
-            column.name: range(end - len(column.levels), end)
-            for column, end in zip(self.columns, ends, strict=True)
-            if column.levels is not None
-        }
+        groups, end = dict[Hashable, range](), 0
+        for column in self.columns:
+            begin, end = end, end + len(column.names)
+            if column.levels is not None:
+                groups[column.name] = range(begin, end)
+        return groups
 
     def to_json(self) -> dict[str, object]:
         """Return the recipe as JSON values."""

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
@@ -109,7 +109,7 @@ class Source:
         if self._fd is not None and stat.S_ISFIFO(mode):
             with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
-        self.packed = self.regular and self.bytes_at(0, 2) == _GZIP
+        self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if hasty else None)
             if not self.head and not may_be_empty:
@@ -137,10 +137,6 @@ class Source:
             with readable_errors(self.name):
                 self._all = memoryview(b"".join(self.flow()))
         return self._all
-
-    def bytes_at(self, begin: int, end: int) -> bytes:
-        """Return bytes of a regular file, without unpacking them."""
-        return b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
 
     def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
         """Yield all bytes behind an offset.

@@ -52,9 +52,10 @@ def value_kind(text: str, decimal: str = ".") -> ValueKind:
     >>> [value_kind(text) for text in ("?", "NaN", " TRUE", "1e5", "inf", "1_000", "0x10")]
     ['missing', 'missing', 'truth', 'number', 'number', 'text', 'text']
     """
-    if is_missing_text(text):
+    bare = text.strip(BLANKS)
+    if bare in _MISSING:
         return "missing"
-    if is_truth(text):
+    if bare in _TRUTHS:
         return "truth"
     return "text" if parse_number(text, decimal) is None else "number"
 
