@@ -61,6 +61,11 @@ def case_named(case: object) -> Iterator[None]:
         raise
 
 
+def class_name(thing: object) -> str:
+    """Name a case of `parametrize` after the class of its object."""
+    return type(thing).__name__
+
+
 class Planted(NamedTuple):
     """Rows on the right side of w*, none nearer than the margin."""
 

@@ -19,7 +19,7 @@ from novikoff.data.options import ReadOptions
 from novikoff.data.reader import Request
 from novikoff.data.recipe import Recipe
 from novikoff.errors import DataError
-from novikoff.sentences import counted
+from novikoff.sentences import counted, first_few
 
 LABEL_NAMES: Final = ("label", "target", "y", "class")
 ROW_NUMBER_NAMES: Final = ("id", "index", "row", "row_id", "rowid", "row number")
@@ -98,7 +98,7 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         raise DataError(f"{source}: --features names a column twice.")
     nameless = row_names and 0 not in roles
     taken, notes, guessed = {*roles, 0} if nameless else set(roles), list[str](), False
-    if not label:
+    if not label and not options.regression:
         free = [j for j in range(len(names)) if j not in taken]
         known = [j for name in LABEL_NAMES for j in free if names[j].lower() == name]
         guessed = labelled and bool(free) and not known
@@ -106,7 +106,11 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         last = "last column," if guessed else "column"
         notes = [f"the label is the {last} {quoted(names[j])}" for j in label]
     if labelled and not label:
-        raise DataError(f"{source} has no column left for the label.")
+        lacks = f"{source} has no column left for the label."
+        if options.regression:
+            all_names = first_few([quoted(name) for name in names], len(names))
+            lacks = f"{source}: name the outcome with --outcome; the columns are {all_names}."
+        raise DataError(lacks)
     features = chosen or [j for j in range(len(names)) if j not in {*taken, *label}]
     if not features:
         raise DataError(
@@ -124,7 +128,7 @@ def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) 
         next(iter(id_), None),
         features,
         frozenset(one_hot),
-        "*" in options.one_hot,
+        "*" in options.one_hot or options.regression,
         row_names=0 if nameless else None,
         guessed=guessed,
         notes=notes,

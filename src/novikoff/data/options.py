@@ -39,6 +39,10 @@ class ReadOptions:
     missing : {"refuse", "drop", "mean"}
         How missing values are treated: they are an error, their rows are left out, or the mean
         of the column replaces them.
+    regression : bool
+        Whether the rows are those of a regression. Then the label is the outcome: it may be any
+        number, and no column is taken for it unless ``label`` names it. Columns of text become
+        factors, as with ``one_hot="*"``.
     header, delimiter : bool, and str, optional
         Whether the first line names the columns, and the character between fields. By default
         both are found from the first rows; the delimiters that are tried are comma, semicolon,
@@ -62,6 +66,7 @@ class ReadOptions:
     header: bool | None = None
     delimiter: str | None = None
     decimal: str = "."
+    regression: bool = False
 
     def __post_init__(self) -> None:
         mark = "," if self.delimiter is None else self.delimiter
@@ -84,7 +89,7 @@ class ReadOptions:
     @property
     def needs_all_rows(self) -> bool:
         """Whether all rows are needed at once: to find the values of text, or means."""
-        return bool(self.one_hot) or self.missing == "mean"
+        return bool(self.one_hot) or self.missing == "mean" or self.regression
 
 
 @dataclass(frozen=True)

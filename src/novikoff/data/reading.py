@@ -224,7 +224,8 @@ def join(
     if label is not None and codes.min() >= 0:
         classes, order = _classes(reader, [key for _, key in keys])
         take_rows(order, codes, out=codes)
-        if reader.request.recipe is None:
+        request = reader.request
+        if request.recipe is None and not request.options.regression:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
             note = check_are_classes(classes, n_rows, reader.source, label, advice)
             notes += [note] if note else []

@@ -243,10 +243,10 @@ class TableReader(Reader):
                 self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
-            became = counted(len(found), "column")
-            self.notes.append(
-                f"column {quoted(name)} became {became} of 0 and 1, one for each value"
-            )
+            became = f"became {counted(len(found), 'column')} of 0 and 1, one for each value"
+            if self.request.options.regression:
+                became = f"is a factor with {counted(len(found), 'level')}"
+            self.notes.append(f"column {quoted(name)} {became}")
         order = {level: code for code, level in enumerate(known)}
         for code, level in enumerate(found):
             if level not in order:
