@@ -250,6 +250,7 @@ def test_a_matrix_of_formulaic_keeps_its_names(output: str) -> None:
     assert found.logistic is not None
     assert [*found.logistic] == ["Intercept", "x", "c[T.b]", "c[T.z]"]
     assert found.logistic["c[T.z]"] == "+inf"
+    assert found.certificate is not None
     nv.verify(found.certificate, X, OUTCOME)
 
 
@@ -272,6 +273,7 @@ def test_categories_of_polars_become_columns(kind: Any, levels: list[str]) -> No
     found = nv.separate(X, OUTCOME)
     assert found.logistic is not None
     assert {f"c={level}" for level in levels} < {*found.logistic}
+    assert found.certificate is not None
     nv.verify(found.certificate, X, OUTCOME)
     with pytest.raises(ValueError, match="NaN in row 1, column 1"):
         check_matrix(X.with_columns(c=pl.Series(["z", None, *"bza"], dtype=kind)))

@@ -395,8 +395,8 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
             return _csr(aligned(floats), aligned(indices), aligned(indptr), (n, d))
         import scipy.sparse as sp
 
-        kind = sp.csr_array if form == "csr" else sp.csc_array
-        matrix = kind((data, indices, indptr), shape=(n, d))
+        compressed = sp.csr_array if form == "csr" else sp.csc_array
+        matrix = compressed((data, indices, indptr), shape=(n, d))
     entries = matrix if form == "coo" else matrix.tocoo()
     rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
     for indices, most, what in ((rows, n, "row"), (columns, d, "column")):
