@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import os
 import re
 import struct
 import zlib
@@ -55,9 +56,11 @@ def place(source: str, row: int, column: str) -> str:
     return f"{source}, row {row}, column {quoted(column)}"
 
 
-def printable_name(name: str) -> str:
-    """Return a file's name with bytes that are not UTF-8 replaced, so that it can be printed."""
-    return _SURROGATE.sub("\ufffd", name)
+def printable_name(path: object) -> str:
+    """Return a file's name with bytes that are not UTF-8 replaced; "the data" for an open file."""
+    if not isinstance(path, str | os.PathLike):
+        return "the data"
+    return _SURROGATE.sub("\ufffd", os.fspath(path))
 
 
 @contextmanager
