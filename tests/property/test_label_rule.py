@@ -72,7 +72,7 @@ TEXT_FORMATS: dict[str, Callable[[Sequence[str]], bytes]] = {
 
 @contextlib.contextmanager
 def small_pieces(size: int) -> Iterator[None]:
-    with patch("novikoff.data.text.PIECE_BYTES", size):
+    with patch("novikoff.data.reader.PIECE_BYTES", size):
         yield
 
 
