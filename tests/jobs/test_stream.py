@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.schemes import OneVsOne
 from novikoff.errors import DataError
 from novikoff.jobs.stream_run import RECENT_ROWS, StreamRun

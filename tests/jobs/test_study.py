@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
+from novikoff.core.fitting import Scaling
 from novikoff.core.rows import Indices
-from novikoff.core.scaling import Scaling
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study
