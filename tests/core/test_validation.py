@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
+import formulaic
 import numpy as np
 import pandas as pd
+import patsy
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -233,3 +235,51 @@ def test_labels_are_coded_some_rows_at_a_time(labels: Any, at_once: int) -> None
         values, codes = code_labels(labels)
     assert (values.tolist(), values.dtype) == (sorted(set(labels.tolist())), labels.dtype)
     assert values[codes].tolist() == labels.tolist()
+
+
+FACTORED = pd.DataFrame(
+    {"x": [0.5, 0.0, 2.0, 1.0, 1.5], "c": pd.Categorical([*"zabza"])}, index=[*"pqrst"]
+)
+OUTCOME = [1, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("output", ["pandas", "numpy", "sparse"])
+def test_a_matrix_of_formulaic_keeps_its_names(output: str) -> None:
+    X = formulaic.model_matrix("x + c", FACTORED, output=output)
+    found = nv.separate(X, OUTCOME, fit_intercept=False)
+    assert found.logistic is not None
+    assert [*found.logistic] == ["Intercept", "x", "c[T.b]", "c[T.z]"]
+    assert found.logistic["c[T.z]"] == "+inf"
+    assert found.certificate is not None
+    nv.verify(found.certificate, X, OUTCOME)
+
+
+def test_a_matrix_of_patsy_keeps_its_names() -> None:
+    X = patsy.dmatrix("x + c", FACTORED)
+    found = nv.separate(X, OUTCOME, fit_intercept=False)
+    assert found.logistic is not None
+    assert [*found.logistic] == ["Intercept", "c[T.b]", "c[T.z]", "x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels"),
+    [(pl.Categorical, ["a", "b", "z"]), (pl.Enum([*"zqba"]), ["z", "b", "a"])],
+)
+def test_categories_of_polars_become_columns(kind: Any, levels: list[str]) -> None:
+    X = pl.DataFrame({"x": FACTORED["x"].to_numpy(), "c": pl.Series([*"zabza"], dtype=kind)})
+    wanted = [[number, *(level == own for own in levels)]
+              for number, level in zip(FACTORED["x"], "zabza", strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(check_matrix(X), np.array(wanted, dtype=np.float64))
+    found = nv.separate(X, OUTCOME)
+    assert found.logistic is not None
+    assert {f"c={level}" for level in levels} < {*found.logistic}
+    assert found.certificate is not None
+    nv.verify(found.certificate, X, OUTCOME)
+    with pytest.raises(ValueError, match="NaN in row 1, column 1"):
+        check_matrix(X.with_columns(c=pl.Series(["z", None, *"bza"], dtype=kind)))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_text_in_a_frame_gets_the_advice_to_use_categories(frame: Any) -> None:
+    with pytest.raises(ValueError, match=r"'red' in row 1, column 0 \('hue'\).*astype"):
+        check_matrix(frame({"hue": [None, "red"]}))

@@ -16,7 +16,7 @@ from novikoff.core.stops import ReportingLimits
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset, ReadOptions
 from novikoff.data.messages import argument, did_you_mean, quoted
-from novikoff.data.numbers import parse_number
+from novikoff.data.values import parse_number
 from novikoff.errors import CertificateError, DataError
 from novikoff.models.arguments import Family, Model, Table, check_family, read_model
 from novikoff.models.separation import Separation, separation_of
