@@ -229,6 +229,15 @@ def cumulative(design: Design, codes: Whole, levels: Sequence[Hashable]) -> Mode
     return _with_thresholds(design, levels, stacked(upper, lower), np.append(below, above))
 
 
+def with_increments(model: ModelCone, K: int) -> ModelCone:
+    """The same cumulative model, with θ_1 and the increments θ_j − θ_{j−1} as its coefficients."""
+    cone, n = model.cone, K - 1
+    sums = np.tril(np.ones((n, n)))  # θ_j is the sum of the first j of them
+    A = cone.A if isinstance(cone.A, np.ndarray) else cone.A.toarray()
+    A = np.ascontiguousarray(np.hstack([A[:, :n] @ sums, A[:, n:]]))
+    return replace(model, cone=Cone(A, A[:0]))
+
+
 def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
     """Ordered classes by stages: P(y > j | y ≥ j) = G(a_j + x·β), a sequence of binomial models."""
     K = len(levels)

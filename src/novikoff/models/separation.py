@@ -17,8 +17,10 @@ from novikoff.core.rows import Matrix, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import Fate, Recession, independent_columns
 from novikoff.geometry.separability import find_verdict
-from novikoff.models.arguments import FAMILIES, read_model
 from novikoff.models.cones import ModelCone
+from novikoff.models.families import FAMILIES
+from novikoff.models.outcomes import model_of
+from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
 Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
@@ -49,10 +51,12 @@ _ADVICE = (
 
 
 def detect_separation(
-    X: object,
+    X: object = None,
     y: object = None,
     *,
-    family: str = "binomial",
+    formula: str | None = None,
+    data: object = None,
+    family: str | None = None,
     link: str | None = None,
     fit_intercept: bool = True,
     weights: object = None,
@@ -160,14 +164,16 @@ def detect_separation(
     >>> nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson").kind
     'overlap'
     """
-    model = read_model(
-        X, y, family=family, link=link, fit_intercept=fit_intercept, weights=weights, trials=trials,
-        groups=groups, strata=strata, duration=duration, event=event, entry=entry, ties=ties,
-        reference=reference, missing=missing, budget=budget,
+    arguments = read_arguments(
+        X=X, y=y, formula=formula, data=data, family=family, link=link,
+        fit_intercept=fit_intercept, weights=weights, trials=trials, groups=groups, strata=strata,
+        duration=duration, event=event, entry=entry, ties=ties, reference=reference,
+        missing=missing, budget=budget,
     )  # fmt: skip
+    model = model_of(arguments)
     limits = Limits(seconds=budget)
     return Separation(
-        family=family,
+        family=model.family,
         link=model.link,
         rows=model.rows,
         notes=model.notes,
