@@ -26,9 +26,8 @@ from novikoff.core.orders import (
 )
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.core.updates import (
     Update,
     aggressive,

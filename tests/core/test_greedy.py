@@ -9,9 +9,8 @@ import pytest
 
 from novikoff.core.orders import MaxDistance
 from novikoff.core.problem import pose
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train_rule
 from tests.cases import (
     Planted,
     assert_same_run,

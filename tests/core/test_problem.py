@@ -124,7 +124,7 @@ def test_no_numba_where_data_is_only_looked_at() -> None:
     code = (
         "import sys, numpy as np\n"
         "from novikoff.core.problem import pose, products\n"
-        "from novikoff.core.linear_model import LinearModel\n"
+        "from novikoff.core.model import LinearModel\n"
         "from novikoff.core import orders, schemes, stops, hyperplane\n"
         "X = np.eye(3)\n"
         "products(pose(X, np.ones(3, dtype=np.int8), True), np.ones(4))\n"

@@ -9,9 +9,8 @@ import pytest
 
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
 from novikoff.core.problem import Problem, pose
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train_rule
 from tests.cases import SEQUENCES, class_name, planted, planted_integers, update_of
 from tests.oracle import Perceptron, Vector, margins
 

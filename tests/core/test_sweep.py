@@ -10,9 +10,8 @@ import pytest
 
 from novikoff.core.orders import Cyclic, MaxDistance, MaxResidual, Order
 from novikoff.core.problem import pose
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train_rule
 from tests.cases import (
     SEQUENCES,
     STORAGES,
@@ -212,7 +211,7 @@ def test_padding_with_ones_is_an_intercept() -> None:
 def test_calls_cut_short_make_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
     case = planted(18, 60, 5)
     whole = traced(case, "permuted", Perceptron(), average=True)
-    monkeypatch.setattr("novikoff.core.training.ENTRIES_PER_CALL", 21)
+    monkeypatch.setattr("novikoff.core.runs.ENTRIES_PER_CALL", 21)
     cut = traced(case, "permuted", Perceptron(), average=True)
     assert cut.traces[0].index.tolist() == whole.traces[0].index.tolist()
     assert cut.traces[0].n_steps.tolist() == whole.traces[0].n_steps.tolist()

@@ -29,9 +29,8 @@ import novikoff as nv
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Plan
+from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import find_verdict

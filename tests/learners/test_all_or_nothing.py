@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
-from novikoff.core import model, training
+from novikoff.core import model, runs
 from novikoff.core.orders import Candidates
 from novikoff.core.rows import Indices
 from novikoff.learners.arrays import Example
@@ -141,7 +141,7 @@ def test_ctrl_c_before_the_training_changes_nothing(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clf = nv.Perceptron().fit(X, Y)
-    monkeypatch.setattr(training, "train", interrupt)
+    monkeypatch.setattr(runs, "train", interrupt)
     monkeypatch.setattr(model.Model, "_check_rows", interrupt)
     before = state(clf)
     with pytest.raises(KeyboardInterrupt):

@@ -400,7 +400,7 @@ def test_a_huge_example_is_refused_and_changes_nothing(kind: Any) -> None:
     assert clf.n_mistakes_ == mistakes, kind
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("value", "message"),
     [

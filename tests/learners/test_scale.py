@@ -57,8 +57,8 @@ def test_sparse_rows_and_rows_through_the_origin_are_not_moved(
 
 def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that only moves while features are standardised, or a kernel is loaded."""
-    now, scaling = [time.monotonic()], import_module("novikoff.core.scaling")
-    training = import_module("novikoff.core.training")
+    now, scaling = [time.monotonic()], import_module("novikoff.core.fitting")
+    training = import_module("novikoff.core.runs")
     monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
 
     def taking(seconds: float, job: Any) -> Any:

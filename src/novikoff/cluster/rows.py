@@ -24,7 +24,7 @@ from novikoff.cluster.shards import (
 )
 from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
 from novikoff.core.class_labels import Label, distinct_labels
-from novikoff.core.linear_model import LinearModel, evaluate
+from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme

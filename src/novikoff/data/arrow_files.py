@@ -58,7 +58,7 @@ class ArrowTable(TableReader):
                 continue
             table = table.slice(max(0, begin.row - first))
             columns = {j: table.column(self.names[j]) for j in self.roles.used}
-            piece = self.from_columns(columns, table.num_rows, begin)
+            piece = self.from_columns(columns, begin)
             begin = piece.end
             yield piece
 

@@ -50,12 +50,12 @@ from novikoff.data.values import (
     MISSING,
     TRUE,
     LabelForm,
+    ValueKind,
     is_exact_text,
-    is_missing_text,
-    is_number_text,
     is_truth,
     parse_number,
     refuse_inexact,
+    value_kind,
 )
 from novikoff.errors import DataError
 from novikoff.sentences import counted
@@ -126,17 +126,18 @@ class Layout:
             raise DataError(f"{name} is empty: it has no rows.")
         rows = [[text.decode() for text in record.fields] for record in sample]
         if header is None:
-            found = {name.strip() for name in rows[0]}
-            header = recipe is not None and {column.name for column in recipe.columns} <= found
+            if recipe is not None:
+                found = {name.strip() for name in rows[0]}
+                header = {column.name for column in recipe.columns} <= found
             if not header:
                 header, note = _has_header(rows, decimal)
                 notes += [note] if note else []
         if header and len(rows) == 1 and source.ended:
             raise DataError(f"{name} has a header but no rows.")
-        names, row_names = numbered(len(rows[0]), recipe), False
         if header:
-            names, row_names = _header_names(name, rows[0])
-        body = sample[0].end if header else start
+            (names, row_names), body = _header_names(name, rows[0]), sample[0].end
+        else:
+            names, row_names, body = numbered(len(rows[0]), recipe), False, start
         return cls(
             delimiter,
             decimal,
@@ -151,7 +152,7 @@ class Layout:
     def hint(self, asked: str | None) -> str:
         """Return advice on a file that seems to have one column only; ``asked`` is --delimiter."""
         lines = [row[0].strip(BLANKS) for row in self.sample if len(row) == 1]
-        if len(self.names) > 1 or not lines:
+        if not lines:
             return ""
         if asked is not None:
             return f"; no line contains the delimiter {quoted(asked)}: try without --delimiter"
@@ -267,14 +268,15 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     is a row, and so is a line whose fields appear again below.
     """
     first, *others = rows
-    values = [is_number_text(text, decimal) or is_truth(text) for text in first]
-    gaps = [is_missing_text(text) for text in first]
-    named = [j for j, text in enumerate(first) if not (values[j] or gaps[j])]
-    if any(_values_below(others, j, decimal) for j in named):
-        return True, None
+    kinds = [value_kind(text, decimal) for text in first]
+    named = [j for j, kind in enumerate(kinds) if kind == "text"]
+    for j in named:
+        if _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}):
+            return True, None
     # Only the first name may be left out: R and pandas do so above the names of the rows.
-    header = bool(named) and not any(gaps[1:]) and not (gaps[0] and first[0].strip())
-    if header and any(values):
+    nameless = not first[0].strip()
+    header = bool(named) and "missing" not in (kinds[1:] if nameless else kinds)
+    if header and {"number", "truth"} & {*kinds}:
         header = any(text.strip().lower() in LABEL_NAMES for text in first)
     elif header:
         names = {(j, first[j].strip()) for j in named}
@@ -282,11 +284,10 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     return header, _UNSURE if header else _NO_HEADER
 
 
-def _values_below(rows: Sequence[Sequence[str]], column: int, decimal: str) -> bool:
-    """Return whether all values of a column are numbers, or all of them are true or false."""
-    texts = [row[column] for row in rows if column < len(row) and not is_missing_text(row[column])]
-    numbers = all(is_number_text(text, decimal) for text in texts)
-    return bool(texts) and (numbers or all(is_truth(text) for text in texts))
+def _kinds_of_column(rows: Sequence[Sequence[str]], column: int, decimal: str) -> set[ValueKind]:
+    """Return the kinds of a column's values in some rows, without missing values."""
+    kinds = {value_kind(row[column], decimal) for row in rows if column < len(row)}
+    return kinds - {"missing"}
 
 
 def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
@@ -348,12 +349,12 @@ class CsvTable(TableReader):
             if again and not source.regular:  # a pipe may give the header again
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
-        hint = layout.hint(request.options.delimiter)
+        hint = "" if len(layout.names) > 1 else layout.hint(request.options.delimiter)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
         self.truths: dict[int, bool] = dict((state or {}).get("truths") or [])
-        self._kinds = {j: self._first_kind(j) for j in roles.used}
+        self._types = self._first_types()
 
     def state(self) -> dict[str, object]:
         """Return the layout, and which columns have truth values, as JSON values."""
@@ -366,8 +367,10 @@ class CsvTable(TableReader):
             row[at]
             for row in self.layout.sample
             if len(row) == width
-            and not is_missing_text(row[at])
-            and all(self._is_number_or_truth(row[j]) for j in self.roles.features)
+            and value_kind(row[at]) != "missing"
+            and all(
+                value_kind(row[j], self.decimal) in ("number", "truth") for j in self.roles.features
+            )
         ]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
@@ -381,11 +384,10 @@ class CsvTable(TableReader):
         # pyarrow would take all text behind an open quote for one field. Most text has no quotes.
         if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
-        table = self._read(text, begin)
-        columns = {j: table.column(str(j)) for j in self.roles.used}
+        columns = self._read(text, begin)
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        return self.from_columns(columns, table.num_rows, begin)
+        return self.from_columns(columns, begin)
 
     def end_of_rows(self, text: bytes) -> int:
         """Return the offset behind the last whole row of a text, which is not within quotes."""
@@ -407,82 +409,86 @@ class CsvTable(TableReader):
 
     def is_value(self, position: int, text: str) -> bool:
         """Return whether a text is of the kind of a column's values: a number, or true or false."""
-        return is_truth(text) if self.truths.get(position) else is_number_text(text, self.decimal)
+        kind = "truth" if self.truths.get(position) else "number"
+        return value_kind(text, self.decimal) == kind
 
     def expected(self, position: int) -> str:
         """Return what a text in a column of features is not."""
         return "neither true nor false" if self.truths.get(position) else "not a number"
 
-    def _first_kind(self, position: int) -> Any:
-        """Return the type with which a column is read first, as its first rows suggest."""
-        roles = self.roles
-        levels = [f for f, c in zip(roles.features, self.columns, strict=True) if c.levels]
-        if position not in roles.features or position in roles.one_hot or position in levels:
-            return _CODED_TEXT
-        texts = [row[position] for row in self.layout.sample if position < len(row)]
-        values = [text for text in texts if not is_missing_text(text)]
-        if self.truths.get(position) or (values and all(map(is_truth, values))):
-            return _TRUTH_TYPE
-        if all(is_number_text(text, self.decimal) for text in values):
-            return _FLOAT_TYPE
-        return _CODED_TEXT
+    def _first_types(self) -> dict[int, Any]:
+        """Return the type with which each column is read first, as its first rows suggest."""
+        found, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
+        for position, column in zip(roles.features, self.columns, strict=True):
+            if position in roles.one_hot or column.levels is not None:
+                continue
+            kinds = _kinds_of_column(self.layout.sample, position, self.decimal)
+            if self.truths.get(position) or kinds == {"truth"}:
+                found[position] = _TRUTH_TYPE
+            elif kinds <= {"number"}:
+                found[position] = _FLOAT_TYPE
+        return found
 
-    def _read(self, text: bytes, begin: Position) -> Any:
+    def _read(self, text: bytes, begin: Position) -> dict[int, Any]:
         """Return the columns of a text: numbers and truth values with their types, others as text.
 
         A column that pyarrow rejects, or whose numbers are doubtful, is read again as text. A
         doubtful column is read as text from then on, in later pieces, too.
         """
-        kinds = dict(self._kinds)
+        types_ = dict(self._types)
         while True:
             try:
-                table = self._by_arrow(text, kinds)
+                columns = self._by_arrow(text, types_)
             except pa.ArrowInvalid as error:
                 bad = _BAD_COLUMN.search(str(error))
                 again = {int(bad[1])} if bad else set[int]()
-                if not again or kinds.get(min(again)) == _CODED_TEXT:
+                if not again or types_.get(min(again)) == _CODED_TEXT:
                     self._check_records(text, begin)
                     reason = str(error).splitlines()[0].rstrip(".")[:200]
                     message = f"{self.source} cannot be read as a table: {reason}."
                     raise DataError(message) from None
             else:
-                numeric = [j for j, kind in kinds.items() if kind == _FLOAT_TYPE]
-                again = {j for j in numeric if _is_doubtful(table.column(str(j)), text)}
+                again = set()
+                for j, type_ in types_.items():
+                    if type_ == _FLOAT_TYPE and _is_doubtful(columns[j], text):
+                        again.add(j)
                 if not again:
-                    return table
-                self._kinds |= dict.fromkeys(again, _CODED_TEXT)
-            kinds |= dict.fromkeys(again, _CODED_TEXT)
+                    return columns
+                self._types |= dict.fromkeys(again, _CODED_TEXT)
+            types_ |= dict.fromkeys(again, _CODED_TEXT)
 
-    def _by_arrow(self, text: bytes, kinds: dict[int, Any]) -> Any:
-        """Return the columns of a text by pyarrow; pa.ArrowInvalid if a field is not of a kind."""
-        names = [str(j) for j in range(len(self.names))]
-        wanted = {str(j): kind for j, kind in kinds.items()}
+    def _by_arrow(self, text: bytes, types_: dict[int, Any]) -> dict[int, Any]:
+        """Return the columns of a text; pa.ArrowInvalid if a field is not of a column's type."""
+        names = list(map(str, range(len(self.names))))
+        wanted = {names[j]: type_ for j, type_ in types_.items()}
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if _NO_ROWS.fullmatch(text):
-            return pa.schema(list(wanted.items())).empty_table()
-        return pa_csv.read_csv(
-            pa.BufferReader(text),
-            # One block for all, because a row may be long. For a short text threads cost more.
-            read_options=pa_csv.ReadOptions(
-                use_threads=len(text) > 1 << 16,
-                column_names=names,
-                block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self.layout.delimiter,
-                newlines_in_values=b'"' in text,
-                ignore_empty_lines=len(names) > 1,
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=wanted,
-                include_columns=list(wanted),
-                decimal_point=self.decimal,
-                null_values=_NULLS,
-                true_values=list(TRUE),
-                false_values=list(FALSE),
-            ),
-        )
+            table = pa.schema(list(wanted.items())).empty_table()
+        else:
+            table = pa_csv.read_csv(
+                pa.BufferReader(text),
+                # One block for all, because a row may be long. For a short text threads cost more.
+                read_options=pa_csv.ReadOptions(
+                    use_threads=len(text) > 1 << 16,
+                    column_names=names,
+                    block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self.layout.delimiter,
+                    newlines_in_values=b'"' in text,
+                    ignore_empty_lines=len(names) > 1,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=wanted,
+                    include_columns=list(wanted),
+                    decimal_point=self.decimal,
+                    null_values=_NULLS,
+                    true_values=list(TRUE),
+                    false_values=list(FALSE),
+                ),
+            )
+        return dict(zip(types_, table.columns, strict=True))
 
     def _judge(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column of text as numbers, or as truth values; None if it holds other text."""
@@ -538,9 +544,6 @@ class CsvTable(TableReader):
                     f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
                     f"{'is' if width == 1 else 'are'} expected."
                 )
-
-    def _is_number_or_truth(self, text: str) -> bool:
-        return not is_missing_text(text) and (is_number_text(text, self.decimal) or is_truth(text))
 
 
 def _is_doubtful(cells: Any, text: bytes) -> bool:

@@ -48,7 +48,9 @@ def argument(name: str) -> str:
 
 def repeated(values: Sequence[str]) -> str | None:
     """Return the first value that appears more than once, or None."""
-    return next((value for value, count in Counter(values).items() if count > 1), None)
+    if len(set(values)) == len(values):
+        return None
+    return next(value for value, count in Counter(values).items() if count > 1)
 
 
 def place(source: str, row: int, column: str) -> str:

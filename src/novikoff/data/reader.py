@@ -127,6 +127,8 @@ class Request:
         Given if rows are wanted as soon as they arrive, up to the first bad row.
     state : mapping, optional
         The state of an earlier stream, which is continued.
+    so_far : Recipe, optional
+        The recipe of the rows that this stream has read.
     """
 
     source: Source
@@ -135,11 +137,7 @@ class Request:
     labelled: bool = True
     stream: StreamOptions | None = None
     state: Mapping[str, Any] | None = None
-
-    @cached_property
-    def so_far(self) -> Recipe | None:
-        """The recipe of the rows that an earlier stream has read."""
-        return None if self.state is None else Recipe.from_json(self.state["recipe"])
+    so_far: Recipe | None = None
 
     @property
     def skip_bad(self) -> bool:

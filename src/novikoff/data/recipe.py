@@ -12,7 +12,6 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from novikoff.data.messages import (
@@ -276,12 +275,12 @@ class Recipe:
     @property
     def groups(self) -> dict[Hashable, range]:
         """The positions of the features that each column of text became."""
-        ends = accumulate(len(column.names) for column in self.columns)
-        return {
-            column.name: range(end - len(column.levels), end)
-            for column, end in zip(self.columns, ends, strict=True)
-            if column.levels is not None
-        }
+        groups, end = dict[Hashable, range](), 0
+        for column in self.columns:
+            begin, end = end, end + len(column.names)
+            if column.levels is not None:
+                groups[column.name] = range(begin, end)
+        return groups
 
     def to_json(self) -> dict[str, object]:
         """Return the recipe as JSON values."""
@@ -399,21 +398,19 @@ class ColumnRoles:
     @property
     def used(self) -> list[int]:
         """All columns that are read, in the order of the file."""
-        found = {self.label, self.id, self.row_names, *self.features}
-        return sorted(position for position in found if position is not None)
+        others = {self.label, self.id, self.row_names} - {None}
+        return sorted({*self.features, *cast(set[int], others)})
 
 
 def find_roles(
     request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
 ) -> ColumnRoles:
-    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature."""
+    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature.
+
+    The recipe of a model gives them, otherwise the user's options.
+    """
     if request.recipe is not None:
         return _match(request, names, request.recipe)
-    return _assign(request, names, row_names, hint)
-
-
-def _assign(request: Request, names: Sequence[str], row_names: bool, hint: str) -> ColumnRoles:
-    """Return the roles that the user's options give."""
     source, options, labelled = request.source.name, request.options, request.labelled
 
     def found(asked: Sequence[str | int | None], option: str) -> list[int]:

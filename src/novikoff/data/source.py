@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
@@ -109,7 +109,7 @@ class Source:
         if self._fd is not None and stat.S_ISFIFO(mode):
             with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
-        self.packed = self.regular and self.bytes_at(0, 2) == _GZIP
+        self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if hasty else None)
             if not self.head and not may_be_empty:
@@ -137,10 +137,6 @@ class Source:
             with readable_errors(self.name):
                 self._all = memoryview(b"".join(self.flow()))
         return self._all
-
-    def bytes_at(self, begin: int, end: int) -> bytes:
-        """Return bytes of a regular file, without unpacking them."""
-        return b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
 
     def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
         """Yield all bytes behind an offset.
@@ -290,6 +286,7 @@ FILE_FORMATS = {
     "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
 }
 
+_BY_SUFFIX = {suffix: name for name, known in FILE_FORMATS.items() for suffix in known.suffixes}
 _FOREIGN = {
     b"%PDF": "is a PDF, not a file of data",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
@@ -310,11 +307,10 @@ def find_format(name: str, head: bytes) -> str:
     """Return the format by a file's name, without .gz at its end, or else by its first bytes."""
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
-    by_name = next((name for name, known in FILE_FORMATS.items() if suffix in known.suffixes), None)
     by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
     if suffix != ".json" and _JSON_LINE.match(head):  # a .json file is usually a single value
         by_content = "jsonl"
-    return by_name or find_magic(head) or by_content
+    return _BY_SUFFIX.get(suffix) or find_magic(head) or by_content
 
 
 def find_magic(head: bytes) -> str | None:
@@ -326,7 +322,9 @@ def find_magic(head: bytes) -> str | None:
 
 def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
     """Raise DataError if a file is known to be something else than data."""
-    what = next((w for start, w in _FOREIGN.items() if head.startswith(start)), "")
+    what = ""
+    for start, kind in _FOREIGN.items():
+        what = kind if head.startswith(start) else what
     if head.startswith(b"PK\x03\x04"):  # an npz file is a zip archive that contains an array
         try:
             names = zipfile.ZipFile(io.BytesIO(view())).namelist()
@@ -337,10 +335,10 @@ def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memor
         elif not any(name.endswith(".npy") for name in names):
             what = "is a zip archive: unpack it"
     elif not FILE_FORMATS[format].magics:
-        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        if _WEB_PAGE.match(start):
+        begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if _WEB_PAGE.match(begin):
             what = "is a web page, not a file of data"
-        elif _JSON.match(start) and format != "jsonl":
+        elif _JSON.match(begin) and format != "jsonl":
             what = "is JSON, of which only JSON lines are read (one object a line, --from jsonl); "
             what += "jq -c '.[]' converts a list of objects to JSON lines"
     if what:

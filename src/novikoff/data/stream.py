@@ -358,7 +358,9 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
         if min(at) < 0:
             raise DataError(_NO_STATE)
         source.origin = 0 if source.regular else at.offset
-        reader = make_reader(replace(request, state=state))
+        reader = make_reader(
+            replace(request, state=state, so_far=Recipe.from_json(state["recipe"]))
+        )
     if kind is not None and kind not in KINDS:
         raise DataError(_NO_STATE)
     reader.labels = None if kind is None else LabelReader(kind, reader.label_form)

@@ -136,8 +136,9 @@ class TableReader(Reader):
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
 
-    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
+    def from_columns(self, columns: Mapping[int, Any], begin: Position) -> Piece:
         """Make a piece from Arrow columns, given by their positions in the table."""
+        n_rows = len(columns[self.roles.features[0]])
         if n_rows == 0 and self.whole:
             raise DataError(f"{self.source} has no rows.")
         roles = self.roles
@@ -465,7 +466,7 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     values: list[str] = coded.dictionary.to_pylist()
     codes, missing = to_numpy(coded.indices)
     kept = sorted(value for value in values if not (raw and is_missing_text(value)))
-    order = {value: code for code, value in enumerate(kept)}
+    order = dict(zip(kept, range(len(kept)), strict=True))
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
     return table[np.where(missing, -1, codes)], kept
 
@@ -513,11 +514,13 @@ def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
 
 def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
     """Join features to a C-ordered matrix; missing values become NaN."""
-    widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
-    single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
-    kind = np.dtype(np.float32 if single else np.float64)
-    X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
-    columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
+    columns, width, single = list[tuple[int, Any]](), 0, True
+    for feature in features:
+        columns.append((width, feature))
+        levels = feature[1] if isinstance(feature, tuple) else None
+        width += 1 if levels is None else len(levels)
+        single = single and levels is None and feature.dtype == np.float32
+    X = cast(Floats, np.empty((n_rows, width), np.float32 if single else np.float64))
     for first in range(0, n_rows, _COPIED_ROWS):
         rows = slice(first, first + _COPIED_ROWS)
         for j, feature in columns:

@@ -33,6 +33,8 @@ TRUE: Final = ("true", "True", "TRUE")
 FALSE: Final = ("false", "False", "FALSE")
 BLANKS: Final = " \t"  # stripped from both ends of a number; other Unicode spaces are not
 
+ValueKind: TypeAlias = Literal["missing", "truth", "number", "text"]
+
 _MISSING: Final = frozenset(MISSING)
 _TRUTHS: Final = frozenset((*TRUE, *FALSE))
 _NUMBER_TEXT = re.compile(
@@ -40,6 +42,22 @@ _NUMBER_TEXT = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
+
+
+def value_kind(text: str, decimal: str = ".") -> ValueKind:
+    """Return what a field is: missing, true or false, a number, or any other text.
+
+    Examples
+    --------
+    >>> [value_kind(text) for text in ("?", "NaN", " TRUE", "1e5", "inf", "1_000", "0x10")]
+    ['missing', 'missing', 'truth', 'number', 'number', 'text', 'text']
+    """
+    bare = text.strip(BLANKS)
+    if bare in _MISSING:
+        return "missing"
+    if bare in _TRUTHS:
+        return "truth"
+    return "text" if parse_number(text, decimal) is None else "number"
 
 
 def is_missing_text(text: str) -> bool:
@@ -172,33 +190,31 @@ def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
 
 def _narrowest(meanings: Sequence[Mapping[LabelKind, Hashable]]) -> LabelKind:
     """Return the first kind of which all keys are."""
-    return next(kind for kind in KINDS if all(kind in meaning for meaning in meanings))
+    common = set(KINDS).intersection(*meanings)
+    return min(common, key=KINDS.index)
 
 
 def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """Return the label that a key stands for, for each kind of which it can be."""
+    """Return the label that a key stands for, for each kind of which it can be.
+
+    A number that is written as an integer of more than 64 bits is not a float: it may be a name
+    that consists of digits.
+    """
     if isinstance(key, bool | np.bool_):
         return {"texts": str(key), "truths": bool(key)}
-    if isinstance(key, str):
-        if form in ("typed", "array"):
-            return {"texts": str(key)}  # a column of text is text
-        return _meanings_of_text(key.strip(BLANKS), form)
-    number = key if isinstance(key, Decimal) else Decimal(str(key))
-    found: dict[LabelKind, Hashable] = {"texts": str(key), "decimals": _decimal_text(number)}
-    if number == number.to_integral_value():
-        integer = isinstance(key, int | np.integer)
-        free = integer or form in ("free", "array")
-        found |= _of_whole(Decimal(int(key)), integer=integer, free=free)
-    return found
-
-
-def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """Return the label that a text stands for, for each kind of which it can be."""
+    typed = form in ("typed", "array")
+    if isinstance(key, str) and typed:
+        return {"texts": str(key)}  # a column of text is text
+    text = str(key).strip(BLANKS)
     found: dict[LabelKind, Hashable] = {"texts": text}
-    if is_truth(text):
-        found["truths"] = text.lower() == "true"
-    if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
-        return found
+    if isinstance(key, str):
+        if is_truth(text):
+            found["truths"] = text.lower() == "true"
+        if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
+            return found
+        integer = _INTEGER.fullmatch(text) is not None
+    else:
+        integer = isinstance(key, int | np.integer)
     try:
         number = Decimal(text)
     except InvalidOperation:  # the exponent is too large
@@ -206,21 +222,12 @@ def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
     if not number.is_finite():
         return found
     found["decimals"] = _decimal_text(number)
-    if number == number.to_integral_value():
-        integer = _INTEGER.fullmatch(text) is not None
-        found |= _of_whole(number, integer=integer, free=integer or form == "free")
-    return found
-
-
-def _of_whole(number: Decimal, *, integer: bool, free: bool) -> dict[LabelKind, Hashable]:
-    """Return a whole number as a float, and if it is ``free`` as an integer, if they are exact.
-
-    A number that is written as an ``integer`` of more than 64 bits is not a float: it may be a name
-    that consists of digits.
-    """
-    found: dict[LabelKind, Hashable] = {}
+    if number != number.to_integral_value():
+        return found
+    if not isinstance(key, str):
+        number = Decimal(int(key))  # a float32 may have more digits than its text
     small = -(2**63) <= number < 2**63
-    if small and free:
+    if small and (integer or form in ("free", "array")):
         found["integers"] = int(number)
     if (small or not integer) and Decimal(float(number)) == number:
         found["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import OneVsOne
 from novikoff.core.updates import numbers_of, passive_aggressive, perceptron

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train, train_rule
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train, train_rule
 from tests.cases import SEQUENCES, csr, update_of
 from tests.oracle import PA, PA1, Perceptron, Relaxation, Rule
 
