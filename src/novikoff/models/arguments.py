@@ -51,7 +51,7 @@ class Arguments:
     levels : list, optional
         The names of the classes, if y has their numbers.
     increments : bool
-        Whether the thresholds after the first are told as differences to the one before.
+        Whether the thresholds are those of statsmodels' OrderedModel (`cones.with_increments`).
     notes : tuple of str
         What was done with the data.
     """
@@ -94,6 +94,8 @@ class Arguments:
 
 def check_taken(arguments: Arguments) -> None:
     """Reject arguments that the family does not take, and ask for those that it needs."""
+    if arguments.X is None:
+        raise DataError("X is missing: a table of numbers is needed, or a model, or a formula.")
     family = arguments.family
     takes = FAMILIES[family].takes
     for name in ("trials", "groups", "strata", "duration", "event", "entry"):
@@ -109,5 +111,3 @@ def check_taken(arguments: Arguments) -> None:
     for name in ("y", "groups", "duration"):
         if name in takes and getattr(arguments, name) is None:
             raise ValueError(f"The family {family!r} needs {name}.")
-    if arguments.X is None:
-        raise DataError("X is missing: a table of numbers is needed, or a model, or a formula.")

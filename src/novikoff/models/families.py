@@ -73,12 +73,12 @@ NO_ZEROS = "has no zeros in its outcome: with the log link a finite estimate alw
 
 _REJECTED = {
     **dict.fromkeys(("weibull", "aft", "lognormal", "loglogistic", "tobit", "beta"), SCALE),
-    **dict.fromkeys(("nested-logit", "tweedie"), SCALE),
+    **dict.fromkeys(("nested-logit", "tweedie", "inverse-gaussian", "inversegaussian"), SCALE),
     **dict.fromkeys(("zip", "zinb", "zero-inflated", "zero-inflated-poisson", "hurdle"), MIXTURE),
     **dict.fromkeys(("mixed", "glmm", "random-effects", "mixed-logit", "frailty"), MIXED),
     "multinomial-probit": COVARIANCES,
     **dict.fromkeys(("gaussian", "ols"), LEAST_SQUARES),
-    **dict.fromkeys(("gamma", "inversegaussian", "inverse-gaussian"), NO_ZEROS),
+    "gamma": NO_ZEROS,
 }
 
 

@@ -12,6 +12,7 @@ from novikoff.errors import DataError
 from novikoff.models.arguments import Arguments, Table
 from novikoff.models.families import FAMILIES
 from novikoff.models.rows import check_length, missing_rows, rows_of
+from novikoff.sentences import counted
 
 # A design matrix with at most this many entries is dense.
 _DENSE = 20_000_000
@@ -71,7 +72,7 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
             raise DataError("No row is left: all rows have missing values.")
         found |= {name: rows_of(own, kept) for name, own in vectors.items()}
         found["y"] = None if found["y"] is None else rows_of(found["y"], kept)
-        found["notes"] = (f"{int(lost.sum()):,} rows with missing values left out",)
+        found["notes"] = (f"{counted(int(lost.sum()), 'row')} with missing values left out",)
         index, data = _index(data)[kept], rows_of(data, kept)
         outcome, design, _ = _materialise(formula, data)
     else:
@@ -121,8 +122,9 @@ def _materialise(formula: str, data: Any) -> tuple[Any, tuple[Any, list[Hashable
     try:
         whole = formulaic.model_matrix(formula, data, na_action="ignore", output="sparse")
     except FormulaicError as error:
+        what = str(error).strip().partition("\n")[0]
         hint = " Write successes + failures ~ … for two columns." if "cbind" in formula else ""
-        raise ValueError(f"The formula {formula!r} cannot be read: {error}{hint}") from None
+        raise ValueError(f"The formula {formula!r} cannot be read: {what}{hint}") from None
     outcome, matrix = getattr(whole, "lhs", None), getattr(whole, "rhs", whole)
     if not hasattr(matrix, "model_spec"):
         raise ValueError(
@@ -153,7 +155,7 @@ def _outcome(outcome: Any, data: Any) -> Any:
 
 def terms_of(spec: Any, names: Sequence[Hashable]) -> Mapping[Hashable, Sequence[Hashable]]:
     """The columns of each term of a design matrix by formulaic or patsy; not of the intercept."""
-    slices = getattr(spec, "term_slices", None) or spec.term_name_slices
+    slices = getattr(spec, "term_name_slices", None) or spec.term_slices
     columns = [*spec.column_names]
     present = set(names)
     found: dict[Hashable, Sequence[Hashable]] = {}

@@ -34,8 +34,8 @@ def arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any
     name = type(fitter).__name__
     if name not in _FITTERS:
         raise ValueError(
-            f"{name} of lifelines is not a Cox model: a parametric model "
-            f"{families.SCALE}. The fitters that are read are {', '.join(_FITTERS)}."
+            f"{name} of lifelines is none of {', '.join(_FITTERS)}: a parametric survival model "
+            f"{families.SCALE}."
         )
     method = getattr(fitter, "baseline_estimation_method", "breslow")
     if method != "breslow":

@@ -26,6 +26,7 @@ from novikoff.models.arguments import Arguments, Table
 from novikoff.models.cones import Design, ModelCone, Whole
 from novikoff.models.designs import design_of
 from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
+from novikoff.sentences import counted
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,13 @@ class _Observations:
         used = self._complete(X, n) if arguments.missing == "drop" else np.ones(n, dtype=np.bool_)
         lost = n - int(used.sum())
         if lost:
-            self.notes.append(f"{lost:,} rows with missing values left out")
+            self.notes.append(f"{counted(lost, 'row')} with missing values left out")
         if "weights" in arrays:
             weighted = self._weighted(arrays["weights"], used)
             lost = int((used & ~weighted).sum())
             used &= weighted
             if lost:
-                self.notes.append(f"{lost:,} rows of weight 0 left out")
+                self.notes.append(f"{counted(lost, 'row')} of weight 0 left out")
         if not used.any():
             raise DataError("No row is left: all rows have missing values or the weight 0.")
         at = np.flatnonzero(used)
@@ -188,7 +189,7 @@ class _Observations:
         if family == "sequential":
             return cones.sequential(design, codes, levels)
         cone = cones.cumulative(design, codes, levels)
-        return cones.with_increments(cone, len(levels)) if self.arguments.increments else cone
+        return cones.with_increments(cone, levels) if self.arguments.increments else cone
 
     def _choice(self, design: Design) -> ModelCone:
         """Conditional logit, discrete choice and rankings, within groups."""
@@ -235,12 +236,16 @@ class _Observations:
                 raise ValueError(
                     "trials does not apply if y has columns of successes and failures."
                 )
-            return table[:, 0], self._with_trials(table.sum(axis=1))
+            trials = table.sum(axis=1)
+            what = "has neither successes nor failures"
+            self._check("y", trials, trials == 0, what, " Leave the row out.")
+            return table[:, 0], trials
         if "trials" in self.vectors:
             y, trials = self._outcome(), self.numbers("trials", self.vectors["trials"])
             self._check("y", y, y < 0, "is negative")
             self._check("y", y, y > trials, "is larger than trials")
-            return y, self._with_trials(trials)
+            self._check("trials", trials, trials == 0, "is 0", " Leave the row out.")
+            return y, trials
         labels = check_labels(self.y)
         if labels.dtype.kind == "f" and self.arguments.class_reference is None:
             between = (labels > 0.0) & (labels < 1.0)
@@ -253,11 +258,6 @@ class _Observations:
                 "'multinomial' and 'cumulative' take more."
             )
         return (codes != self._failure(levels)).astype(np.float64), np.ones(len(codes))
-
-    def _with_trials(self, trials: Vector) -> Vector:
-        """The trials; DataError if a row has none, and so is neither a success nor a failure."""
-        self._check("trials", trials, trials == 0, "is 0", " Leave the row out.")
-        return trials
 
     def _failure(self, levels: Sequence[Hashable]) -> int:
         """The number of the class that counts as a failure; −1 if all rows are successes."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from novikoff.models import formulas, lifelines_models, statsmodels_models
-from novikoff.models.arguments import Arguments, check_taken
+from novikoff.models.arguments import Arguments, Table, check_taken
 from novikoff.models.families import family_of, link_of
+from novikoff.models.rows import n_rows
 
 _READERS = {"statsmodels": statsmodels_models.arguments, "lifelines": lifelines_models.arguments}
 
@@ -31,6 +32,8 @@ def read_arguments(*, formula: object, data: Any, budget: object, **given: Any) 
     else:
         asked = Arguments(family="binomial" if family is None else family, **given)
         family_of(asked.family)
+        if X is not None and not isinstance(X, Table):
+            n_rows(X)
         if formula is not None:
             arguments = Arguments(**formulas.of_formula(formula, data, asked))
         elif data is not None:

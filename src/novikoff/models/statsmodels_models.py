@@ -115,9 +115,16 @@ def _glm(model: Any) -> dict[str, Any]:
         families.family_of(name)
     family = _GLM_FAMILIES[name]
     link = type(model.family.link).__name__.lower()
+    link = _LINKS.get(link, link)
+    known = families.FAMILIES[family].links
+    if link not in known:
+        raise ValueError(
+            f"The model has the link {type(model.family.link).__name__}; the links of the family "
+            f"{family!r} whose separation is known are {', '.join(known)}."
+        )
     found = {
         "family": family,
-        "link": families.link_of(family, _LINKS.get(link, link)),
+        "link": link,
         "y": model.endog,
         "weights": np.asarray(model.freq_weights) * np.asarray(model.var_weights),
     }
@@ -183,11 +190,7 @@ def _ordered(model: Any) -> dict[str, Any]:
         "y": codes,
         "levels": levels,
         "increments": True,
-        "notes": (
-            ("thresholds after the first are told as the distance to the threshold before, of "
-             "which statsmodels' table has the logarithm",) if len(levels) > 2 else ()
-        ),
-    }  # fmt: skip
+    }
 
 
 def _phreg(model: Any) -> dict[str, Any]:
