@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from novikoff.cli import separation
-from novikoff.models.arguments import FAMILIES
+from novikoff.models.families import FAMILIES
 from tests.cli.conftest import inside, on_terminal, refused, script
 from tests.real_data import DATA
 
@@ -312,7 +312,7 @@ WRONG: list[tuple[list[str], list[str]]] = [
     (["vertex.csv", "--outcome", "Y"], ['no column "Y"', 'did you mean "y"?']),
     (["none.csv", "--outcome", "y"], ["none.csv"]),
     (["vertex.csv", "--outcome", "y", "--family", "logit"], ["Did you mean 'binomial'?"]),
-    (["vertex.csv", "--outcome", "y", "--family", "weibull"], ["free scale", "not concave"]),
+    (["vertex.csv", "--outcome", "y", "--family", "weibull"], ["free scale", "linear inequalities do not decide"]),
     (["vertex.csv", "--outcome", "y", "--link", "identity"], ["links of the family", "logit"]),
     (["vertex.csv", "--outcome", "y", "--family", "poisson", "--trials", "x2"],
      ["trials", "does not apply"]),
@@ -331,13 +331,13 @@ WRONG: list[tuple[list[str], list[str]]] = [
     (["lizards.csv", "--outcome", "total", "--trials", "grahami"],
      ['column "total" (--outcome) is larger than trials in row 1']),
     (["trial.csv", "--family", "cox", "--duration", "days", "--event", "age"],
-     ['column "age" (--event) must be 0 (censored) or 1 (event)']),
+     ['column "age" (--event) is not 0 or 1 in row 1', "Censored rows have 0"]),
     (["trial.csv", "--family", "cox", "--duration", "centre"],
      ['row 1, column "centre" holds "A", which is not a number']),
     (["trial.csv", "--family", "cox", "--duration", "days", "--entry", "age"],
      ['column "age" (--entry) is not before duration in row 1']),
     (["pairs.csv", "--family", "choice", "--outcome", "x", "--groups", "set"],
-     ['column "x" (--outcome) must be 0 or 1']),
+     ['column "x" (--outcome) is not 0 or 1 in row 1']),
 ]  # fmt: skip
 
 

@@ -18,8 +18,12 @@ from novikoff.data import Dataset, ReadOptions
 from novikoff.data.messages import argument, did_you_mean, quoted
 from novikoff.data.values import parse_number
 from novikoff.errors import CertificateError, DataError
-from novikoff.models.arguments import Family, Model, Table, check_family, read_model
+from novikoff.models.arguments import Table
+from novikoff.models.families import Family, family_of, link_of
+from novikoff.models.outcomes import Model
+from novikoff.models.outcomes import model_of as inequalities
 from novikoff.models.separation import Separation, separation_of
+from novikoff.models.sources import read_arguments
 
 # The columns of a file that are no covariates, by the names of arguments and options.
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
@@ -65,7 +69,9 @@ class SeparationOptions:
     @property
     def about(self) -> Family:
         """The family of models; ValueError if there is none of this name, or no such link."""
-        return check_family(self.family, self.link)[0]
+        about = family_of(self.family)
+        link_of(self.family, self.link)
+        return about
 
     @property
     def label(self) -> str | None:
@@ -170,7 +176,7 @@ def study_separation(
     limits = ReportingLimits(
         seconds=budget, tell=lambda: show("deciding whether finite estimates exist", None)
     )
-    found = separation_of(asked.family, model, limits)
+    found = separation_of(model, limits)
     limits.tell = lambda: show("looking for the infinite coefficients", None)
     _ = found.coefficients
     limits.tell = lambda: show("looking for the columns that are responsible", None)
@@ -181,13 +187,13 @@ def study_separation(
 def model_of(data: Dataset, asked: SeparationOptions) -> Model:
     """Return the inequalities of the model that is asked about, for the rows of a file."""
     try:
-        return read_model(**_arguments(data, asked))
+        return inequalities(read_arguments(**_arguments(data, asked)))
     except ValueError as error:
         raise DataError(f"{data.source}: {_with_columns(str(error), asked)}") from None
 
 
 def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
-    """Return the arguments of `read_model`."""
+    """Return the arguments of `novikoff.models.sources.read_arguments`."""
     file = _File(data)
     given: dict[str, Any] = {}
     for name, column in asked.columns.items():
@@ -228,6 +234,8 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
         "reference": reference or None,
         "missing": "error",
         "budget": None,
+        "formula": None,
+        "data": None,
         **given,
     }
 
