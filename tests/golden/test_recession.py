@@ -164,16 +164,16 @@ def test_dependent_columns_are_not_called_infinite() -> None:
     }  # fmt: skip
 
 
-def test_floats_of_any_size_are_exact() -> None:
+@pytest.mark.parametrize(("factor", "undetermined"), [(2.0, 2), (3.0, 0)])
+def test_floats_of_any_size_are_exact(factor: float, undetermined: int) -> None:
     """A third column that is the sum of two up to rounding is not in their span."""
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(40) * 1e-200, rng.standard_normal(40) * 1e150
     ones = np.ones(40, dtype=np.int8)
-    for factor, undetermined in ((2.0, 2), (3.0, 0)):
-        problem = pose(np.column_stack([a, factor * a, b]), ones, True)
-        found = logistic_estimates(problem, Columns(range(3)), None, np.arange(0), Limits())
-        assert found is not None
-        assert list(found.coefficients.values()).count("undetermined") == undetermined
+    problem = pose(np.column_stack([a, factor * a, b]), ones, True)
+    found = logistic_estimates(problem, Columns(range(3)), None, np.arange(0), Limits())
+    assert found is not None
+    assert list(found.coefficients.values()).count("undetermined") == undetermined
 
 
 def test_too_many_weights_are_left_open() -> None:

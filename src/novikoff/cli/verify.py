@@ -24,7 +24,7 @@ from novikoff.cli.options import (
 from novikoff.cli.progress import print_lines, showing_progress
 from novikoff.data import Dataset, ReadOptions, Recipe
 from novikoff.data.messages import all_quoted, quoted
-from novikoff.data.on_disk import parquet_files
+from novikoff.data.source import parquet_files
 from novikoff.errors import CertificateError
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.certificate_file import Proofs

@@ -19,9 +19,8 @@ from novikoff.core.class_labels import Label, Labels, check_labels, plain_label
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import check_matrix, widened
-from novikoff.data.labels import LabelKind, LabelReader
-from novikoff.data.options import ReadOptions
-from novikoff.data.recipe import Recipe
+from novikoff.data.recipe import ReadOptions, Recipe
+from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.visits import Part
 
@@ -214,7 +213,7 @@ def check_file(path: str) -> tuple[int, int]:
 
 def folder_files(folder: str) -> list[str]:
     """The Parquet files of a folder; DataError if the path is no folder or has no such file."""
-    from novikoff.data.on_disk import parquet_files
+    from novikoff.data.source import parquet_files
 
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:

@@ -21,8 +21,7 @@ from novikoff.errors import NotSeparableError
 from novikoff.formats.fitted_state import read_margins, write_margins
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
-from novikoff.geometry.largest_margin import LargestMargin, largest_margin
-from novikoff.geometry.margin import Interval
+from novikoff.geometry.margin import Interval, LargestMargin, largest_margin
 from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.learners.arrays import MatrixLike

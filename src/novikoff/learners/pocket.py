@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.class_labels import side_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits

@@ -12,8 +12,14 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import Labels, check_labels, distinct_labels, plain_label
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Vector
-from novikoff.core.validation import check_matrix, check_same_index, columns_of, is_missing
+from novikoff.core.rows import Matrix, Vector
+from novikoff.core.validation import (
+    Columns,
+    check_matrix,
+    check_same_index,
+    columns_of,
+    is_missing,
+)
 from novikoff.errors import DataError
 from novikoff.geometry.visits import Mask
 from novikoff.models import cones
@@ -82,6 +88,25 @@ _NOT_THIS = {
     "gaussian": "always has a finite least-squares estimate: there is no separation",
     "gamma": "has no zeros in its outcome: with the log link a finite estimate always exists",
 }
+
+
+@dataclass(frozen=True)
+class Table:
+    """A matrix whose rows and columns have names; it takes the place of a data frame.
+
+    Attributes
+    ----------
+    X : matrix of shape (n, d)
+        The covariates; each level of a factor is a column of 0 and 1.
+    columns : Columns
+        The name of each column, and the columns of each factor.
+    rows : array
+        The label of each row.
+    """
+
+    X: Matrix
+    columns: Columns
+    rows: Labels
 
 
 @dataclass(frozen=True)
@@ -165,6 +190,10 @@ class _Reading:
         self, X: Any, y: Any, vectors: Mapping[str, Any], missing: str, reference: Any
     ) -> None:
         self.notes: list[str] = []
+        self.columns: Columns | None = None
+        named: Labels | None = X.index.to_numpy() if hasattr(X, "iloc") else None
+        if isinstance(X, Table):
+            X, self.columns, named = X.X, X.columns, X.rows
         self.reference = reference if isinstance(reference, Mapping) else {}
         self.baseline = self.reference.get("y") if isinstance(reference, Mapping) else reference
         for own in (y, *vectors.values()):
@@ -176,6 +205,7 @@ class _Reading:
             for own in vectors.values():
                 used &= ~_missing_rows(own, n)
         arrays = {name: self._array(name, own, n) for name, own in vectors.items()}
+        self.labels, self.labelled = np.arange(n) if named is None else named, named is not None
         if "weights" in arrays:
             used &= self._positive_weights(arrays["weights"], used)
         self.used = np.flatnonzero(used)
@@ -188,8 +218,7 @@ class _Reading:
         self.X = X if len(self.used) == n else _rows(X, self.used)
         self.y = y if y is None or len(self.used) == n else _rows(y, self.used)
         self.vectors = {name: own[self.used] for name, own in arrays.items()}
-        index = X.index.to_numpy() if hasattr(X, "iloc") else np.arange(n)
-        self.labels, self.labelled = index[self.used], hasattr(X, "iloc")
+        self.labels = self.labels[self.used]
 
     @staticmethod
     def _array(name: str, given: Any, n: int) -> npt.NDArray[Any]:
@@ -198,17 +227,19 @@ class _Reading:
             raise DataError(f"{name} has shape {values.shape}, but X has {n} rows.")
         return values
 
-    @staticmethod
-    def _positive_weights(weights: npt.NDArray[Any], used: Mask) -> Mask:
-        numbers = _numbers("weights", weights, used)
+    def _positive_weights(self, weights: npt.NDArray[Any], used: Mask) -> Mask:
+        numbers = _numbers("weights", weights, self.labels, used)
         if (numbers[used] < 0).any():
-            row = int(np.argmax(used & (numbers < 0)))
-            raise DataError(f"weights is negative in row {row}.")
+            raise DataError(f"weights is negative in row {self.row(used & (numbers < 0))}.")
         return np.asarray(numbers > 0)
+
+    def row(self, marked: Mask) -> str:
+        """The label of the first row that is marked, as error messages show it."""
+        return _shown_label(self.labels, marked)
 
     def numbers(self, name: str) -> Vector:
         """An argument as finite numbers."""
-        return _numbers(name, self.vectors[name])
+        return _numbers(name, self.vectors[name], self.labels)
 
     def codes(self, name: str) -> Whole:
         """An argument as whole numbers from 0, equal where its values are equal."""
@@ -226,8 +257,8 @@ class _Reading:
         ``keeps_levels`` says that a first factor without an intercept keeps all its levels.
         """
         matrix = check_matrix(self.X)
-        names = columns_of(self.X, matrix.shape[1])
-        named = names.names if hasattr(self.X, "columns") else None
+        names = self.columns or columns_of(self.X, matrix.shape[1])
+        named = names.names if self.columns or hasattr(self.X, "columns") else None
         Rows.of(matrix, False, names=named)  # every entry is finite
         X: Any = matrix.astype(np.float64)
         for column in self.reference:
@@ -300,9 +331,9 @@ class _Reading:
         if family == "binomial":
             return cones.binomial(design, *self._successes(), link)
         if family in ("poisson", "negative-binomial"):
-            y = _numbers("y", check_labels(self.y))
+            y = _numbers("y", check_labels(self.y), self.labels)
             if (y < 0).any():
-                raise DataError(f"y is negative in row {int(np.argmax(y < 0))}: counts are ≥ 0.")
+                raise DataError(f"y is negative in row {self.row(y < 0)}: counts are ≥ 0.")
             return cones.poisson(design, y)
         if family == "multinomial":
             counts, levels = self._classes()
@@ -322,7 +353,7 @@ class _Reading:
         if family == "cox":
             return self._cox(design, ties)
         groups = self.codes("groups")
-        y = _numbers("y", check_labels(self.y))
+        y = _numbers("y", check_labels(self.y), self.labels)
         if family == "rank-ordered":
             return cones.rank_ordered(design, y, groups)
         if not np.isin(y, (0.0, 1.0)).all():
@@ -330,10 +361,8 @@ class _Reading:
         if family == "choice":
             chosen = np.bincount(groups, weights=y)
             if (chosen != 1).any():
-                g = self.vectors["groups"][np.argmax(groups == np.argmax(chosen != 1))]
-                raise DataError(
-                    f"Group {g!r} has {int(chosen[chosen != 1][0])} chosen rows, not 1."
-                )
+                g = _shown_label(self.vectors["groups"], groups == np.argmax(chosen != 1))
+                raise DataError(f"Group {g} has {int(chosen[chosen != 1][0])} chosen rows, not 1.")
         return cones.conditional_logit(design, y == 1.0, groups)
 
     def _cox(self, design: Design, ties: str) -> ModelCone:
@@ -346,8 +375,7 @@ class _Reading:
             event = happened == 1.0
         entry = self.numbers("entry") if "entry" in self.vectors else None
         if entry is not None and (entry >= duration).any():
-            row = int(np.argmax(entry >= duration))
-            raise DataError(f"entry is not before duration in row {self.labels[row]!r}.")
+            raise DataError(f"entry is not before duration in row {self.row(entry >= duration)}.")
         return cones.cox(design, duration, event, entry, self.codes("strata"), ties)
 
     def _successes(self) -> tuple[Vector, Vector]:
@@ -361,11 +389,10 @@ class _Reading:
             _check_counts("y", table)
             return table[:, 0], table.sum(axis=1)
         if "trials" in self.vectors:
-            y, trials = _numbers("y", check_labels(self.y)), self.numbers("trials")
+            y, trials = _numbers("y", check_labels(self.y), self.labels), self.numbers("trials")
             _check_counts("y", y)
             if (y > trials).any():
-                row = int(np.argmax(y > trials))
-                raise DataError(f"y is larger than trials in row {self.labels[row]!r}.")
+                raise DataError(f"y is larger than trials in row {self.row(y > trials)}.")
             return self._with_trials(y, trials)
         labels = check_labels(self.y)
         if labels.dtype.kind == "f" and self.baseline is None:
@@ -388,8 +415,7 @@ class _Reading:
     def _with_trials(self, y: Vector, trials: Vector) -> tuple[Vector, Vector]:
         """Successes and trials; a row without trials is neither a success nor a failure."""
         if (trials == 0).any():
-            row = int(np.argmax(trials == 0))
-            raise DataError(f"trials is 0 in row {self.labels[row]!r}: leave the row out.")
+            raise DataError(f"trials is 0 in row {self.row(trials == 0)}: leave the row out.")
         return y, trials
 
     def _levels(self) -> tuple[Whole, list[Hashable]]:
@@ -432,14 +458,16 @@ class _Reading:
 
 
 def _paired_comparisons(X: Any, reference: Any) -> Model:
-    wins = check_matrix(X)
+    table = X if isinstance(X, Table) else None
+    wins = check_matrix(X if table is None else table.X)
     wins = wins if isinstance(wins, np.ndarray) else wins.toarray()
     if wins.shape[0] != wins.shape[1]:
         raise DataError(f"The table of wins has shape {wins.shape}, but must be square.")
     _check_counts("X", wins)
     if np.diagonal(wins).any():
         raise DataError("The table of wins has entries on its diagonal: no one beats themselves.")
-    names = [*columns_of(X, wins.shape[1]).names]
+    columns = columns_of(X, wins.shape[1]) if table is None else table.columns
+    names = [*columns.names]
     if reference is not None and reference not in names:
         raise ValueError(f"The reference {reference!r} is none of {names[:20]}.")
     at = 0 if reference is None else names.index(reference)
@@ -447,10 +475,19 @@ def _paired_comparisons(X: Any, reference: Any) -> Model:
         raise DataError("The table of wins is all 0.")
     cone = cones.bradley_terry(wins, names, at)
     labels = X.index.to_numpy() if hasattr(X, "iloc") else np.arange(len(names))
-    return Model(cone, "", labels, hasattr(X, "iloc"), [], {names[at]: "wins"})
+    labelled = hasattr(X, "iloc") or table is not None
+    return Model(
+        cone, "", labels if table is None else table.rows, labelled, [], {names[at]: "wins"}
+    )
 
 
-def _numbers(name: str, given: npt.NDArray[Any], used: Mask | None = None) -> Vector:
+def _shown_label(labels: Labels, marked: Mask) -> str:
+    return repr(plain_label(labels[np.argmax(marked)]))
+
+
+def _numbers(
+    name: str, given: npt.NDArray[Any], labels: Labels, used: Mask | None = None
+) -> Vector:
     """An array as finite float64 numbers; DataError with the row of the first that is not."""
     try:
         values = np.asarray(given, dtype=np.float64)
@@ -459,7 +496,7 @@ def _numbers(name: str, given: npt.NDArray[Any], used: Mask | None = None) -> Ve
     bad = ~np.isfinite(values)
     bad = bad if used is None else bad & used
     if bad.any():
-        raise DataError(f"{name} is missing or infinite in row {int(np.argmax(bad))}.")
+        raise DataError(f"{name} is missing or infinite in row {_shown_label(labels, bad)}.")
     return values
 
 
@@ -471,7 +508,8 @@ def _check_counts(name: str, values: npt.NDArray[Any]) -> None:
 def _table(y: Any) -> npt.NDArray[Any] | None:
     """The table of numbers, if y has two dimensions."""
     values = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
-    return _numbers("y", values) if values.ndim == 2 and values.shape[1] > 1 else None
+    rows = np.repeat(np.arange(len(values)), values.shape[1]) if values.ndim == 2 else values
+    return _numbers("y", values, rows) if values.ndim == 2 and values.shape[1] > 1 else None
 
 
 def _missing_rows(values: Any, n: int) -> Mask:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from novikoff.data.messages import quoted
-from novikoff.data.numbers import is_missing_text
+from novikoff.data.values import is_missing_text
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import ModelBuilder, SystemFile

@@ -44,8 +44,10 @@ def perceptron_method(
     >>> perceptron_method(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.tolist()
     [0.4, 0.8]
     """
-    from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
-    from novikoff.core.training import train_rule
+    from novikoff.core.runs import (
+        Plan,  # imported here: compiled code loads slowly
+        train_rule,
+    )
     from novikoff.core.updates import perceptron as update
 
     system = cone(A, c, w0)

@@ -1,10 +1,11 @@
-"""Labels: integers, floats, truth values or text. Different labels never become equal.
+"""The meaning of a value in a file: a number, a truth value, a missing value, or a label.
 
-A reader gives the different labels of a piece as *keys*: texts in a text file, otherwise plain
-values. The label that a key stands for depends only on the *kind* of the labels. So `novikoff fit`,
-which knows all keys, and `novikoff stream`, which sees one after the other, find the same classes.
-The kind is the narrowest kind of which all keys are. A stream takes the kind from its first rows
-and rejects a label of another kind with an error.
+Labels are integers, floats, truth values or text. Different labels never become equal. A reader
+gives the different labels of a piece as *keys*: texts in a text file, otherwise plain values. The
+label that a key stands for depends only on the *kind* of the labels. So `novikoff fit`, which knows
+all keys, and `novikoff stream`, which sees one after the other, find the same classes. The kind is
+the narrowest kind of which all keys are. A stream takes the kind from its first rows and rejects a
+label of another kind with an error.
 """
 
 from __future__ import annotations
@@ -12,15 +13,130 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import Any, Final, Literal, NoReturn, TypeAlias, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices
-from novikoff.data.messages import quoted
-from novikoff.data.numbers import BLANKS, is_number_text, is_truth
+from novikoff.core.validation import MAX_EXACT
+from novikoff.data.messages import argument, place, quoted
 from novikoff.errors import DataError
+
+# The words that pyarrow takes for a missing value, and the question mark of the UCI repository.
+MISSING: Final = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
+    *("1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null", "?"),
+)
+TRUE: Final = ("true", "True", "TRUE")
+FALSE: Final = ("false", "False", "FALSE")
+BLANKS: Final = " \t"  # stripped from both ends of a number; other Unicode spaces are not
+
+ValueKind: TypeAlias = Literal["missing", "truth", "number", "text"]
+
+_MISSING: Final = frozenset(MISSING)
+_TRUTHS: Final = frozenset((*TRUE, *FALSE))
+_NUMBER_TEXT = re.compile(
+    r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)",
+    re.IGNORECASE | re.ASCII,
+)
+_NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
+
+
+def value_kind(text: str, decimal: str = ".") -> ValueKind:
+    """Return what a field is: missing, true or false, a number, or any other text.
+
+    Examples
+    --------
+    >>> [value_kind(text) for text in ("?", "NaN", " TRUE", "1e5", "inf", "1_000", "0x10")]
+    ['missing', 'missing', 'truth', 'number', 'number', 'text', 'text']
+    """
+    bare = text.strip(BLANKS)
+    if bare in _MISSING:
+        return "missing"
+    if bare in _TRUTHS:
+        return "truth"
+    return "text" if parse_number(text, decimal) is None else "number"
+
+
+def is_missing_text(text: str) -> bool:
+    """Return whether a field is a word for a missing value, such as "?" or "NA"."""
+    return text.strip(BLANKS) in _MISSING
+
+
+def is_truth(text: str) -> bool:
+    """Return whether a field is true or false in lower case, upper case or title case."""
+    return text.strip(BLANKS) in _TRUTHS
+
+
+def parse_number(text: str, decimal: str = ".") -> float | None:
+    """Return the number in a field; None if it is not a number, such as 1_000 and 0x10."""
+    text = text.strip(BLANKS)
+    if decimal != ".":
+        if "." in text:
+            return None
+        text = text.replace(decimal, ".")
+    return float(text) if _NUMBER_TEXT.fullmatch(text) else None
+
+
+def is_number_text(text: str, decimal: str = ".") -> bool:
+    """Return whether a field is a number; infinity and NaN count as numbers."""
+    return parse_number(text, decimal) is not None
+
+
+def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+    """Return which numbers are exact as float64; numbers that become infinite count as exact."""
+    exact: npt.NDArray[np.bool_] = np.ones(values.shape, np.bool_)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        sizes, one = np.abs(values.view(np.ndarray)).astype(np.uint64), np.uint64(1)
+        # An exact number has no more than 53 bits without its trailing zeros.
+        exact = sizes // np.maximum(sizes & (~sizes + one), one) < np.uint64(1 << 53)
+    elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            floats = values.astype(np.float64)
+        exact = (floats == values) | ~np.isfinite(floats)
+    return exact
+
+
+def is_exact_text(text: str) -> bool:
+    """Return False for an integer that float64 rounds, and for a number that it rounds to zero.
+
+    Decimals are rounded to the nearest double, as everyone expects. Integers are often keys or
+    times: if two different ones became equal, a verdict on the data would be wrong. A number counts
+    as an integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15;
+    in 6.02e23 it is not. The decimal that a program writes for a double is always accepted.
+
+    Examples
+    --------
+    >>> [is_exact_text(text) for text in ("9.007199254740993e15", "6.02e23", "1e-400", "0e-400")]
+    [False, True, False, True]
+    """
+    value = float(text)
+    if value == 0.0:
+        return _NOT_ZERO.match(text) is None
+    if abs(value) < MAX_EXACT or not isfinite(value):
+        return True
+    written = Decimal(text)
+    exponent = written.as_tuple().exponent
+    with_units = isinstance(exponent, int) and exponent <= 0
+    return not with_units or written != int(written) or written == Decimal(value)
+
+
+def inexact(value: str, more: str = "") -> str:
+    """Return what is wrong with a number that `is_exact_text` rejects, and what to do."""
+    if float(value) == 0.0:
+        what, do = "float64 rounds to 0", "multiply the column by a constant"
+    else:
+        what, do = "float64 cannot hold exactly", "subtract a constant from the column"
+    return f"holds {value[:40]}, which {what}; {do}{more}."
+
+
+def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
+    """Raise DataError on a number that `is_exact_text` or `are_exact` rejects."""
+    drop = f", or leave it out with --drop {argument(name)}"
+    raise DataError(f"{place(source, row, name)} {inexact(value, drop)}")
+
 
 LabelArray: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
@@ -74,33 +190,31 @@ def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
 
 def _narrowest(meanings: Sequence[Mapping[LabelKind, Hashable]]) -> LabelKind:
     """Return the first kind of which all keys are."""
-    return next(kind for kind in KINDS if all(kind in meaning for meaning in meanings))
+    common = set(KINDS).intersection(*meanings)
+    return min(common, key=KINDS.index)
 
 
 def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """Return the label that a key stands for, for each kind of which it can be."""
+    """Return the label that a key stands for, for each kind of which it can be.
+
+    A number that is written as an integer of more than 64 bits is not a float: it may be a name
+    that consists of digits.
+    """
     if isinstance(key, bool | np.bool_):
         return {"texts": str(key), "truths": bool(key)}
-    if isinstance(key, str):
-        if form in ("typed", "array"):
-            return {"texts": str(key)}  # a column of text is text
-        return _meanings_of_text(key.strip(BLANKS), form)
-    number = key if isinstance(key, Decimal) else Decimal(str(key))
-    found: dict[LabelKind, Hashable] = {"texts": str(key), "decimals": _decimal_text(number)}
-    if number == number.to_integral_value():
-        integer = isinstance(key, int | np.integer)
-        free = integer or form in ("free", "array")
-        found |= _of_whole(Decimal(int(key)), integer=integer, free=free)
-    return found
-
-
-def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """Return the label that a text stands for, for each kind of which it can be."""
+    typed = form in ("typed", "array")
+    if isinstance(key, str) and typed:
+        return {"texts": str(key)}  # a column of text is text
+    text = str(key).strip(BLANKS)
     found: dict[LabelKind, Hashable] = {"texts": text}
-    if is_truth(text):
-        found["truths"] = text.lower() == "true"
-    if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
-        return found
+    if isinstance(key, str):
+        if is_truth(text):
+            found["truths"] = text.lower() == "true"
+        if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
+            return found
+        integer = _INTEGER.fullmatch(text) is not None
+    else:
+        integer = isinstance(key, int | np.integer)
     try:
         number = Decimal(text)
     except InvalidOperation:  # the exponent is too large
@@ -108,21 +222,12 @@ def _meanings_of_text(text: str, form: LabelForm) -> dict[LabelKind, Hashable]:
     if not number.is_finite():
         return found
     found["decimals"] = _decimal_text(number)
-    if number == number.to_integral_value():
-        integer = _INTEGER.fullmatch(text) is not None
-        found |= _of_whole(number, integer=integer, free=integer or form == "free")
-    return found
-
-
-def _of_whole(number: Decimal, *, integer: bool, free: bool) -> dict[LabelKind, Hashable]:
-    """Return a whole number as a float, and if it is ``free`` as an integer, if they are exact.
-
-    A number that is written as an ``integer`` of more than 64 bits is not a float: it may be a name
-    that consists of digits.
-    """
-    found: dict[LabelKind, Hashable] = {}
+    if number != number.to_integral_value():
+        return found
+    if not isinstance(key, str):
+        number = Decimal(int(key))  # a float32 may have more digits than its text
     small = -(2**63) <= number < 2**63
-    if small and free:
+    if small and (integer or form in ("free", "array")):
         found["integers"] = int(number)
     if (small or not integer) and Decimal(float(number)) == number:
         found["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
