@@ -92,7 +92,9 @@ MUTANTS: list[Mutant] = [
                    told["answer"]["reference"] and {**told["answer"]["reference"],
                                                     "bound_text": "0"}}}),
     ("commands.fit_several_classes", commands, "inside",
-     reading(r"(every hyperplane .*misclassifies at least )(\d+)", 1)),
+     reading(r"(fewest mistakes: from )(\d+)", 10)),
+    ("commands.fit_two_classes", commands, "inside",
+     reading(r"(^bound +the perceptron makes at most )(\d+)", -1)),
     ("commands.solve", commands, "inside", reading(r"(row \d+ by )(\d+)", 1)),
 ]  # fmt: skip
 
