@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.core.fitting import standardise
 from novikoff.core.problem import Rows
-from novikoff.core.scaling import standardise
 from novikoff.proofs.system_statement import Constraint
 from tests.claims.learners import Rule
 from tests.claims.oracles import at_most, is_root, largest_square, perceptron
