@@ -117,7 +117,8 @@ def interval(bounds: Interval) -> str:
             to = Context(prec=digits, rounding=rounding)
             if (same := to.create_decimal(lo)) == to.create_decimal(hi):
                 width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
-                return f"= {str(same).lower()}{more} (proved{f' to {float(width):.0e}' if width else ''})"
+                within = f" to {float(width):.0e}" if width else ""
+                return f"= {str(same).lower()}{more} (proved{within})"
     if hi == math.inf:
         return f"≥ {digits_down(lo)}"
     if lo == 0.0:
