@@ -187,8 +187,7 @@ def test_completion(shell: str, sign: str) -> None:
     assert done.code == 0
     assert sign in done.out
     assert f"_NOVIKOFF_COMPLETE={shell}_complete" in done.out
-    asked = {"COMP_WORDS": "novikoff ver", "COMP_CWORD": "1"}
-    told = script(_NOVIKOFF_COMPLETE=f"{shell}_complete", **asked)
+    told = script(_NOVIKOFF_COMPLETE=f"{shell}_complete", COMP_WORDS="novikoff ver", COMP_CWORD="1")
     assert shell == "fish" or "verify" in told.out
 
 
