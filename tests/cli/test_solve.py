@@ -21,7 +21,7 @@ from novikoff.core.stops import Limits
 from novikoff.jobs.system_study import SystemOptions, SystemStudy
 from novikoff.report.system_report import system_json, system_lines
 from novikoff.systems.conflicts import Conflicts
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
@@ -154,7 +154,7 @@ def test_the_json_adds_up(day: Path) -> None:
     body = report(day)
     assert body["kind"] == "infeasible"
     assert body["conflict"]["sum"] == "0 <= -1/2"
-    model, total = read_model(str(day)).model, dict[int, Fraction]()
+    model, total = read_system(str(day)).model, dict[int, Fraction]()
     for row in body["conflict"]["rows"]:
         stated = model.constraints[row["index"]]
         assert stated.name == row["name"]
@@ -262,7 +262,7 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
 
 
 def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
-    file = read_model(str(day))
+    file = read_system(str(day))
     found = solve_system(system_of(file.stated), Limits())
     told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
     body = json.loads(system_json(told))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,14 +16,12 @@ from novikoff.core.rows import Indices
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study
+from tests.cases import CORNERS
 
 
 def duplicates(found: Study) -> list[Indices]:
     assert found.each_row is not None
     return found.each_row.duplicates
-
-
-XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
 
 def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> None:
@@ -107,7 +106,7 @@ def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> Non
     assert found.run is not None
     assert (found.run.clean, found.run.epochs > 20_000) == (True, True)
     for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
-        found = study(XOR, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
+        found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
         assert found.run is not None
         assert 10_000 < found.run.epochs < 200_000
     large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
@@ -117,45 +116,44 @@ def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> Non
 
 def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     y = np.array(["no", "no", "no", "yes"])
-    found = study(XOR, y)
+    found = study(CORNERS, y)
     assert (found.kinds, found.rule) == (["separable"], "largest margin")
     assert found.run is not None
     assert found.run.clean
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)
     for positive in ("no", "yes"):
-        found = study(XOR, y, Options(positive=positive, epochs=1))
+        found = study(CORNERS, y, Options(positive=positive, epochs=1))
         assert found.cases[0].positive == positive
-        assert (found.model.predict(XOR) == y).all()
+        assert (found.model.predict(CORNERS) == y).all()
         certificate = found.cases[0].verdict.certificate
         assert certificate is not None
         assert certificate.positive == positive
-        nv.verify(certificate, XOR, y)
+        nv.verify(certificate, CORNERS, y)
 
 
-def test_identical_rows_with_different_labels_are_listed() -> None:
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_identical_rows_with_different_labels_are_listed(storage: Any) -> None:
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0], [-3.0, -4.0], [3.0, 4.0]])
     y = np.array(["a", "b", "b", "a", "a", "b"])
-    for rows in (X, sp.csr_array(X)):
-        found = study(rows, y)
-        assert [group.tolist() for group in duplicates(found)] == [[0, 2, 3]]
+    assert [group.tolist() for group in duplicates(study(storage(X), y))] == [[0, 2, 3]]
     nearly = np.array([[1.0, 2.0], [np.nextafter(1.0, 2.0), 2.0], [0.0, 0.0], [2.0, 4.0]])
     assert duplicates(study(nearly, np.array([0, 1, 1, 1]))) == []
 
 
 def test_dense_and_sparse_have_one_fingerprint() -> None:
     y = np.array([0, 1, 1, 0])
-    dense, sparse = study(XOR, y), study(sp.csr_array(XOR), y)
+    dense, sparse = study(CORNERS, y), study(sp.csr_array(CORNERS), y)
     assert dense.sha256 == sparse.sha256
-    assert dense.sha256 != study(XOR, y[::-1].copy() ^ 1).sha256
+    assert dense.sha256 != study(CORNERS, y[::-1].copy() ^ 1).sha256
 
 
 def test_a_study_without_a_verdict_or_without_a_second_class() -> None:
-    found = study(XOR, np.array([0, 1, 1, 0]), Options(verdict=False, epochs=3))
+    found = study(CORNERS, np.array([0, 1, 1, 0]), Options(verdict=False, epochs=3))
     assert (found.cases, found.proofs) == ([], [])
     assert found.run is not None
     assert found.run.epochs == 3
     with pytest.raises(ValueError, match="two classes are needed"):
-        study(XOR, np.zeros(4, dtype=np.int64))
+        study(CORNERS, np.zeros(4, dtype=np.int64))
 
 
 def test_unseen_rows_are_never_learned_from() -> None:
@@ -172,25 +170,27 @@ def test_unseen_rows_are_never_learned_from() -> None:
         estimate_errors(X, y, Options(), folds=40)
 
 
-def test_the_interval_has_the_exact_tails() -> None:
+@pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 40), (10, 10), (1, 1000)])
+def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
     from scipy.stats import binom
 
-    for errors, n in ((0, 10), (3, 40), (10, 10), (1, 1000)):
-        low, high = clopper_pearson(errors, n)
-        if errors > 0:
-            assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
-        if errors < n:
-            assert binom.cdf(errors, n, high) == pytest.approx(0.025)
+    low, high = clopper_pearson(errors, n)
+    if errors > 0:
+        assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
+    if errors < n:
+        assert binom.cdf(errors, n, high) == pytest.approx(0.025)
 
 
-def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions() -> None:
+@pytest.mark.parametrize(("labels", "errors"), [("abb", 0), ("baa", 1)])
+def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
+    labels: str, errors: int
+) -> None:
     """Without an intercept f(x) = 0 on a row of zeros, whatever the rule."""
-    X = np.array([[0.0], [1.0], [2.0]])
-    for y, errors in ((np.array(["a", "b", "b"]), 0), (np.array(["b", "a", "a"]), 1)):
-        found = study(X, y, Options(fit_intercept=False))
-        assert found.errors == found.cases[0].errors == errors
-        assert (found.model.predict(X) != y).sum() == errors
-        assert (found.cases[0].least_errors or 0) <= errors
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([*labels])
+    found = study(X, y, Options(fit_intercept=False))
+    assert found.errors == found.cases[0].errors == errors
+    assert (found.model.predict(X) != y).sum() == errors
+    assert (found.cases[0].least_errors or 0) <= errors
 
 
 def test_the_bound_on_real_rows_verifies() -> None:

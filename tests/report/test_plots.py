@@ -46,7 +46,7 @@ from novikoff.report.plots.animation import Film
 from novikoff.report.plots.boundary import principal_direction
 from novikoff.report.plots.run import traced_run
 from novikoff.report.plots.style import Display, clean_name, format_number
-from tests.cases import planted
+from tests.cases import CORNERS, case_named, class_name, planted
 
 pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
@@ -55,7 +55,6 @@ from matplotlib.text import Annotation, Text
 from PIL import Image, ImageSequence
 
 SVG = "{http://www.w3.org/2000/svg}"
-AND_X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND_Y = np.array([0, 0, 0, 1])
 
 
@@ -98,21 +97,21 @@ def all_text(figure: Figure) -> str:
 # The boundary
 
 
-def test_distances_mistakes_and_the_line() -> None:
-    storages: list[Any] = [np.asarray, sp.csr_array]
-    for d, storage in itertools.product([2, 5, 40], storages):
-        clf, X, y = noisy(d=d)
-        w, b = clf.coef_[0], clf.intercept_[0]
-        display = BoundaryDisplay.from_estimator(clf, storage(X), y, ax=ax())
-        distances = (X @ w + b) / np.linalg.norm(w)
-        assert np.allclose(display.distances, distances)
-        wrong = {i for i in range(len(X)) if (2 * y[i] - 1) * (X[i] @ w + b) <= 0}
-        assert set(np.flatnonzero(display.mistakes).tolist()) == wrong
-        assert (len(wrong) > 0) == (d != 5)
-        assert (display.margin is None) == (len(display.support) == 0) == (len(wrong) > 0)
-        view = display.view
-        assert np.allclose(view.points @ view.normal + view.offset, distances)
-        assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
+@pytest.mark.parametrize("d", [2, 5, 40])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_distances_mistakes_and_the_line(d: int, storage: Any) -> None:
+    clf, X, y = noisy(d=d)
+    w, b = clf.coef_[0], clf.intercept_[0]
+    display = BoundaryDisplay.from_estimator(clf, storage(X), y, ax=ax())
+    distances = (X @ w + b) / np.linalg.norm(w)
+    assert np.allclose(display.distances, distances)
+    wrong = {i for i in range(len(X)) if (2 * y[i] - 1) * (X[i] @ w + b) <= 0}
+    assert set(np.flatnonzero(display.mistakes).tolist()) == wrong
+    assert (len(wrong) > 0) == (d != 5)
+    assert (display.margin is None) == (len(display.support) == 0) == (len(wrong) > 0)
+    view = display.view
+    assert np.allclose(view.points @ view.normal + view.offset, distances)
+    assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
 
 
 def test_the_other_axis_is_the_widest_direction_orthogonal_to_w() -> None:
@@ -151,16 +150,26 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
     assert "$b$ = " in display.view.held
     wide = BoundaryDisplay.from_estimator(*noisy(d=30), plane=(0, 29), ax=ax())
     assert "the other 28 features held at their means" in all_text(wide.figure_)
-    wrong: list[tuple[Any, tuple[Any, ...], str]] = [
-        (frame, ("c", "e"), "'e' is not known: it is none of the names"),
-        (frame, ("c", 2), "different features"),
-        (X, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),
-        (X, ("x", 1), "'x' is not known"),
-        (X, (1, 2, 3), "A plane is a pair"),
-    ]
-    for given, plane, message in wrong:
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf, given, y, plane=plane, ax=ax())
+
+
+@pytest.mark.parametrize(
+    ("named", "plane", "message"),
+    [
+        (True, ("c", "e"), "'e' is not known: it is none of the names"),
+        (True, ("c", 2), "different features"),
+        (False, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),
+        (False, ("x", 1), "'x' is not known"),
+        (False, (1, 2, 3), "A plane is a pair"),
+    ],
+    ids=str,
+)
+def test_a_plane_that_is_none_is_refused(named: bool, plane: Any, message: str) -> None:
+    import pandas as pd
+
+    clf, X, y = noisy(d=4)
+    rows: Any = pd.DataFrame(X, columns=["a_1", "$b$", "c", "d"]) if named else X
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf, rows, y, plane=plane, ax=ax())
 
 
 def test_one_feature() -> None:
@@ -194,7 +203,7 @@ def three_classes() -> tuple[Vector, npt.NDArray[np.str_]]:
     return X, np.repeat(["a", "b", "c"], 9)
 
 
-def test_one_class_against_the_rest_and_a_pair_of_classes() -> None:
+def test_one_class_against_the_rest() -> None:
     X, y = three_classes()
     clf = nv.Perceptron(random_state=0).fit(X, y)
     third = BoundaryDisplay.from_estimator(clf, X, y, rule="c", ax=ax())
@@ -204,28 +213,30 @@ def test_one_class_against_the_rest_and_a_pair_of_classes() -> None:
     assert third.ax_.get_title(loc="left") == "c against the rest"
     with pytest.raises(ValueError, match="'d' is not one of the classes"):
         BoundaryDisplay.from_estimator(clf, X, y, rule="d", ax=ax())
+    with pytest.raises(ValueError, match="A rule of one-vs-rest is a class, not"):
+        BoundaryDisplay.from_estimator(clf, X, y, rule=("a", "b"), ax=ax())
+
+
+@pytest.mark.parametrize("pair", [("c", "a"), ("a", "c"), ("c", "b"), ("b", "a")], ids=" ".join)
+def test_a_pair_of_classes(pair: tuple[str, str]) -> None:
+    X, y = three_classes()
     pairs = nv.Perceptron(random_state=0, multi_class="ovo").fit(X, y)
-    for pair in (("c", "a"), ("a", "c"), ("c", "b"), ("b", "a")):
-        display = BoundaryDisplay.from_estimator(pairs, X, y, rule=pair, ax=ax())
-        assert display.rows.tolist() == np.flatnonzero(np.isin(y, pair)).tolist()
-        assert (display.signs == np.where(y[display.rows] == pair[0], 1, -1)).all()
-        assert not display.mistakes.any()
-    for classifier, rule, message in (
-        (pairs, "a", "A rule of one-vs-one is a pair of classes, not 'a'"),
-        (clf, ("a", "b"), "A rule of one-vs-rest is a class, not"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, ax=ax())
+    display = BoundaryDisplay.from_estimator(pairs, X, y, rule=pair, ax=ax())
+    assert display.rows.tolist() == np.flatnonzero(np.isin(y, pair)).tolist()
+    assert (display.signs == np.where(y[display.rows] == pair[0], 1, -1)).all()
+    assert not display.mistakes.any()
+    with pytest.raises(ValueError, match="A rule of one-vs-one is a pair of classes, not 'a'"):
+        BoundaryDisplay.from_estimator(pairs, X, y, rule="a", ax=ax())
 
 
 def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() -> None:
-    near = BoundaryDisplay.from_estimator(line([2.0, 2.0], -3.0), AND_X, AND_Y, ax=ax())
+    near = BoundaryDisplay.from_estimator(line([2.0, 2.0], -3.0), CORNERS, AND_Y, ax=ax())
     assert near.support.tolist() == [1, 2, 3]
     assert near.margin == pytest.approx(0.5 / np.sqrt(2))
     assert {"margin ± 0.354", "nearest rows (3)"} <= set(texts_of(near.figure_))
-    near = BoundaryDisplay.from_estimator(line([1.0, 1.0], -3.0), AND_X, AND_Y, ax=ax())
+    near = BoundaryDisplay.from_estimator(line([1.0, 1.0], -3.0), CORNERS, AND_Y, ax=ax())
     assert "boundary f(x) = 0" in texts_of(near.figure_)
-    far = BoundaryDisplay.from_estimator(line([1.0, 1.0], -90.0), AND_X, AND_Y, ax=ax())
+    far = BoundaryDisplay.from_estimator(line([1.0, 1.0], -90.0), CORNERS, AND_Y, ax=ax())
     assert "The boundary is outside of this picture." in texts_of(far.figure_)
     clf, X, y = noisy(d=4)
     clf.coef_[0, :2] = 0.0
@@ -233,26 +244,27 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     assert "does not cross this plane" in all_text(beside.figure_)
 
 
-def test_a_rule_without_weights_is_drawn_and_called_constant() -> None:
-    for d, bias in itertools.product([1, 2, 3], [0.0, 1.0]):
-        X, clf = np.random.default_rng(0).normal(size=(4, d)), line(np.zeros(d), bias)
-        margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        points = BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        for figure in (margins.figure_, points.figure_):
-            assert "the rule says the same of every row" in all_text(figure)
-            figure.draw_without_rendering()
-        assert points.margin is None
-        assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
-        assert len(np.unique(points.view.points, axis=0)) == 4
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_a_rule_without_weights_is_drawn_and_called_constant(d: int, bias: float) -> None:
+    X, clf = np.random.default_rng(0).normal(size=(4, d)), line(np.zeros(d), bias)
+    margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    points = BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    for figure in (margins.figure_, points.figure_):
+        assert "the rule says the same of every row" in all_text(figure)
+        figure.draw_without_rendering()
+    assert points.margin is None
+    assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
+    assert len(np.unique(points.view.points, axis=0)) == 4
 
 
-def test_constant_rows() -> None:
-    for d, value in ((1, 0.0), (2, -1e-12), (3, 1e12)):
-        X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
-        margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        assert margins.counts.sum() == 4
-        margins.figure_.draw_without_rendering()
-        BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_.draw_without_rendering()
+@pytest.mark.parametrize(("d", "value"), [(1, 0.0), (2, -1e-12), (3, 1e12)])
+def test_constant_rows(d: int, value: float) -> None:
+    X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
+    margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    assert margins.counts.sum() == 4
+    margins.figure_.draw_without_rendering()
+    BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_.draw_without_rendering()
 
 
 def zero_set(display: BoundaryDisplay) -> Vector:
@@ -265,13 +277,13 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     import pandas as pd
 
     X, y = three_classes()
-    two = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(AND_X, [0, 1, 1, 0])
+    two = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(CORNERS, [0, 1, 1, 0])
     several = nv.KernelPerceptron(gamma=0.1, random_state=0).fit(X, y)
     foreign = SVC(gamma=0.1).fit(pd.DataFrame(X), y == "c")
     scaled = make_pipeline(StandardScaler(), nv.Perceptron(random_state=0)).fit(X, y)
     for clf, rows, labels, rule, score in (
-        (two, AND_X, [0, 1, 1, 0], None, two.decision_function),
-        (two, AND_X, [0, 1, 1, 0], 0, lambda Z: -two.decision_function(Z)),
+        (two, CORNERS, [0, 1, 1, 0], None, two.decision_function),
+        (two, CORNERS, [0, 1, 1, 0], 0, lambda Z: -two.decision_function(Z)),
         (several, X, y, "b", lambda Z: several.decision_function(Z)[:, 1]),
         (scaled, X, y, "c", lambda Z: scaled.decision_function(Z)[:, 2]),
         (foreign, X, y == "c", None, lambda Z: foreign.decision_function(pd.DataFrame(Z))),
@@ -295,29 +307,41 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     wide = nv.KernelPerceptron().fit(np.eye(3), [0, 1, 1])
     with pytest.raises(ValueError, match="not linear is drawn over its two features"):
         BoundaryDisplay.from_estimator(wide, np.eye(3), [0, 1, 1], ax=ax())
-    for clf, message in (
+    with pytest.raises(ValueError, match="R and γ are those of linear rules"):
+        MistakesDisplay.from_estimator(two, CORNERS, [0, 1, 1, 0], ax=ax())
+
+
+@pytest.mark.parametrize(
+    ("clf", "message"),
+    [
         (nv.KernelPerceptron(multi_class="ovo"), "The scores of one-vs-one are votes"),
         (SVC(kernel="linear"), "The scores of one-vs-one are votes"),  # and its coef_ of pairs
         (KNeighborsClassifier(), "A KNeighborsClassifier has neither coef_ nor decision_function"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
-    with pytest.raises(ValueError, match="R and γ are those of linear rules"):
-        MistakesDisplay.from_estimator(two, AND_X, [0, 1, 1, 0], ax=ax())
+    ],
+    ids=class_name,
+)
+def test_classifiers_without_a_score_of_each_rule_are_refused(clf: Any, message: str) -> None:
+    X, y = three_classes()
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
 
 
-def test_what_does_not_fit() -> None:
-    two, three = line([1.0, 1.0], 0.0), Line(np.ones((2, 2)), np.zeros(2), np.arange(3))
-    bad: list[tuple[Line, Vector, npt.ArrayLike, str]] = [
-        (two, AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
-        (two, AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
-        (two, AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
-        (two, AND_X[:0], AND_Y[:0], "no rows"),
-        (three, AND_X, AND_Y, "2 rules for 3 classes"),
-    ]
-    for clf, X, y, message in bad:
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf, X, y, ax=ax())
+TWO, THREE = line([1.0, 1.0], 0.0), Line(np.ones((2, 2)), np.zeros(2), np.arange(3))
+MISFITS: list[tuple[Line, Vector, npt.ArrayLike, str]] = [
+    (TWO, CORNERS, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
+    (TWO, CORNERS, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
+    (TWO, CORNERS[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
+    (TWO, CORNERS[:0], AND_Y[:0], "no rows"),
+    (THREE, CORNERS, AND_Y, "2 rules for 3 classes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("clf", "X", "y", "message"), MISFITS, ids=[message for *_, message in MISFITS]
+)
+def test_what_does_not_fit(clf: Line, X: Vector, y: npt.ArrayLike, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf, X, y, ax=ax())
 
 
 # Margins
@@ -332,7 +356,7 @@ def test_margins_and_their_histogram() -> None:
     for low, high, count in zip(display.edges, display.edges[1:], display.counts, strict=False):
         assert count == ((margins > low) & (margins <= high)).sum()
     assert 0.0 in display.edges
-    touching = MarginsDisplay.from_estimator(line([1.0, 1.0], -2.0), AND_X, AND_Y, ax=ax())
+    touching = MarginsDisplay.from_estimator(line([1.0, 1.0], -2.0), CORNERS, AND_Y, ax=ax())
     assert touching.counts[touching.edges[1:] <= 0].sum() == 1  # f = 0 is a mistake (A1)
     wrong = int((margins <= 0).sum())
     assert display.counts[display.edges[1:] <= 0].sum() == wrong
@@ -395,13 +419,20 @@ def test_a_false_margin_or_radius_breaks_the_proof() -> None:
         assert not proof_holds(ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3), **false))
 
 
-def test_the_proof_with_other_steps() -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{"threshold": 0.7}, {"step_size": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}],
+    ids=str,
+)
+def test_the_proof_with_other_steps(options: dict[str, Any]) -> None:
     """With a margin, updates are not all mistakes."""
-    for options in ({"threshold": 0.7}, {"step_size": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}):
-        clf, X, y, _ = traced(**options)
-        other = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
-        assert not other.plain
-        assert proof_holds(other)
+    clf, X, y, _ = traced(**options)
+    other = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    assert not other.plain
+    assert proof_holds(other)
+
+
+def test_the_bound_with_a_threshold_and_a_step_size() -> None:
     clf, X, y, _ = traced(threshold=0.8, step_size=0.5)
     proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
@@ -414,29 +445,33 @@ def test_the_proof_with_other_steps() -> None:
     assert "(R² + 2δ/μ)/γ²" in all_text(display.figure_)
 
 
-def test_a_run_without_a_trace_is_repeated_and_w_star_is_found() -> None:
-    for order, storage, bias in (("permuted", sp.csr_array, False), ("cyclic", np.asarray, True)):
-        case = planted(3, 50, 3, fit_intercept=bias)
-        X, y = storage(case.X), case.signs
-        clf = nv.Perceptron(order=order, fit_intercept=bias).fit(X, y)  # of any seed
-        proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
-        assert proof_holds(proof)
-        assert proof.radius == pytest.approx(case.radius)
-        assert len(proof.inner) == clf.n_updates_
-        assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
-            np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
-        )
-        verdict = nv.separate(X, y, fit_intercept=bias)
-        assert proof.margin == pytest.approx(verdict.margin.lo)
-        run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
-        assert run.mistakes[-1] == clf.n_mistakes_
-        assert run.bound == pytest.approx(verdict.mistake_bound, abs=1.0)
-        assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
+@pytest.mark.parametrize(
+    ("order", "storage", "bias"), [("permuted", sp.csr_array, False), ("cyclic", np.asarray, True)]
+)
+def test_a_run_without_a_trace_is_repeated_and_w_star_is_found(
+    order: Any, storage: Any, bias: bool
+) -> None:
+    case = planted(3, 50, 3, fit_intercept=bias)
+    X, y = storage(case.X), case.signs
+    clf = nv.Perceptron(order=order, fit_intercept=bias).fit(X, y)  # of any seed
+    proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    assert proof_holds(proof)
+    assert proof.radius == pytest.approx(case.radius)
+    assert len(proof.inner) == clf.n_updates_
+    assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
+        np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
+    )
+    verdict = nv.separate(X, y, fit_intercept=bias)
+    assert proof.margin == pytest.approx(verdict.margin.lo)
+    run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
+    assert run.mistakes[-1] == clf.n_mistakes_
+    assert run.bound == pytest.approx(verdict.mistake_bound, abs=1.0)
+    assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
 
 
 def cycling() -> nv.Perceptron:
     with pytest.warns(ConvergenceWarning):
-        return nv.Perceptron(order="cyclic", max_epochs=1).fit(AND_X, [0, 1, 1, 0])
+        return nv.Perceptron(order="cyclic", max_epochs=1).fit(CORNERS, [0, 1, 1, 0])
 
 
 def test_what_proves_nothing_is_refused() -> None:
@@ -463,14 +498,14 @@ def test_what_proves_nothing_is_refused() -> None:
         (proof(run(coef_init=[1.0, 1.0, 9.0])), r"cannot be repeated .* fit with trace=True"),
         (proof(run(trace=True), None, None, **known), "Give X and y, or fit with trace=w"),
         (proof(nv.MaxMargin().fit(X, y)), r"A MaxMargin makes no updates .* novikoff\.Perceptron"),
-        (proof(xor, AND_X, XOR_Y), "No rule separates these rows"),
+        (proof(xor, CORNERS, XOR_Y), "No rule separates these rows"),
         (mistakes(run()), "trace=True, or give X and y"),
         (mistakes(weighted, **known), "steps of this run differ"),
         (lambda: PocketDisplay.from_estimator(clf), r"A Perceptron has no history_ .*\.Pocket"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with case_named(message), pytest.raises(ValueError, match=message):
             draw_it()
-    assert MistakesDisplay.from_estimator(xor, AND_X, XOR_Y, ax=ax()).bound is None
+    assert MistakesDisplay.from_estimator(xor, CORNERS, XOR_Y, ax=ax()).bound is None
 
 
 def test_each_of_several_rules_and_either_side_of_two() -> None:
@@ -479,10 +514,10 @@ def test_each_of_several_rules_and_either_side_of_two() -> None:
     for scheme, rule in (("ovr", "c"), ("ovo", ("a", "c")), ("ovo", ("c", "a"))):
         clf = nv.Perceptron().set_params(multi_class=scheme).fit(X, y)
         assert proof_holds(ProofDisplay.from_estimator(clf, X, y, rule=rule, ax=blank_axes(3)))
-    clf = nv.Perceptron(trace=[2, 2, -3]).fit(AND_X, AND_Y)
+    clf = nv.Perceptron(trace=[2, 2, -3]).fit(CORNERS, AND_Y)
     for rule in (0, 1):
         assert proof_holds(
-            ProofDisplay.from_estimator(clf, AND_X, AND_Y, rule=rule, ax=blank_axes(3))
+            ProofDisplay.from_estimator(clf, CORNERS, AND_Y, rule=rule, ax=blank_axes(3))
         )
 
 
@@ -515,11 +550,11 @@ def shown(figure: Figure, label: str) -> Vector:
 
 
 def test_a_film_shows_each_update(tmp_path: Path) -> None:
-    clf = nv.Perceptron(order="cyclic", trace=True).fit(AND_X, AND_Y)
+    clf = nv.Perceptron(order="cyclic", trace=True).fit(CORNERS, AND_Y)
     assert isinstance(clf.trace_, Trace)
-    A = np.column_stack([AND_X, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
+    A = np.column_stack([CORNERS, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
     for rule in (0, 1):
-        run, figure = traced_run(clf, AND_X, AND_Y, rule), Figure()
+        run, figure = traced_run(clf, CORNERS, AND_Y, rule), Figure()
         pictures = Film(run, ProofDisplay.of_run(run), figure)
         assert pictures.times.tolist() == [*range(clf.n_updates_ + 1)]
         for t in pictures.times.tolist():
@@ -527,19 +562,19 @@ def test_a_film_shows_each_update(tmp_path: Path) -> None:
             wrong = np.flatnonzero(A @ clf.trace_.weights(t) <= 0)
             assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
             ringed = shown(figure, "row of this update")
-            assert ringed.tolist() == AND_X[clf.trace_.index[max(0, t - 1) : t]].tolist()
+            assert ringed.tolist() == CORNERS[clf.trace_.index[max(0, t - 1) : t]].tolist()
             curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
             assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
         assert "Every row is right." in figure.axes[0].get_title(loc="left")
-    short = nv.Perceptron(order="cyclic").fit(AND_X[:2], [0, 1])
-    animate(short, AND_X[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
+    short = nv.Perceptron(order="cyclic").fit(CORNERS[:2], [0, 1])
+    animate(short, CORNERS[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
     with Image.open(tmp_path / "run.gif") as image:
         assert len(list(ImageSequence.Iterator(image))) == short.n_updates_ + 1
 
 
 def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:
     figure = Figure()
-    film = animate(cycling(), AND_X, [0, 1, 1, 0], figure=figure)
+    film = animate(cycling(), CORNERS, [0, 1, 1, 0], figure=figure)
     film.save(tmp_path / "run.gif", writer="pillow", dpi=40)
     assert len(figure.axes) == 1
     case = planted(0, 30, 3)
@@ -549,13 +584,13 @@ def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:
 
 
 def test_the_arrow_is_at_a_right_angle_to_the_boundary() -> None:
-    found = BoundaryDisplay.from_estimator(line([1.0, 2.0], -1.5), AND_X, AND_Y, ax=ax())
+    found = BoundaryDisplay.from_estimator(line([1.0, 2.0], -1.5), CORNERS, AND_Y, ax=ax())
     (arrow,) = [text for text in found.ax_.texts if isinstance(text, Annotation)]
     dx, dy = np.subtract(arrow.xy, arrow.xyann)
     assert (dy / dx, found.ax_.get_aspect()) == (pytest.approx(2.0), 1.0)
     assert np.dot(arrow.xyann, [1.0, 2.0]) == pytest.approx(1.5)  # it begins on the boundary
     stretched = BoundaryDisplay.from_estimator(
-        line([1.0, 2.0], -150.0), AND_X * [100, 1], AND_Y, ax=ax()
+        line([1.0, 2.0], -150.0), CORNERS * [100, 1], AND_Y, ax=ax()
     )
     assert not stretched.ax_.texts  # the angle would not be right
 
@@ -567,8 +602,8 @@ def test_the_short_name() -> None:
     assert Short is ProofDisplay
     assert nv.plots is plots
     assert set(plots.__all__) <= set(vars(plots))
-    run = nv.Perceptron().fit(AND_X, AND_Y)
-    assert repr(Short.from_estimator(run, AND_X, AND_Y, ax=blank_axes(3))) == "ProofDisplay()"
+    run = nv.Perceptron().fit(CORNERS, AND_Y)
+    assert repr(Short.from_estimator(run, CORNERS, AND_Y, ax=blank_axes(3))) == "ProofDisplay()"
 
 
 # Conventions
@@ -576,20 +611,20 @@ def test_the_short_name() -> None:
 
 def display(name: str, where: Axes | None) -> Display:
     clf, X, y = noisy()
-    run = nv.Perceptron(order="cyclic", trace=[2, 2, -3]).fit(AND_X, AND_Y)
+    run = nv.Perceptron(order="cyclic", trace=[2, 2, -3]).fit(CORNERS, AND_Y)
     if name == "boundary":
         return BoundaryDisplay.from_estimator(clf, X, y, ax=where)
     if name == "margins":
         return MarginsDisplay.from_estimator(clf, X, y, ax=where)
     if name == "pocket":
-        pocket = nv.Pocket(random_state=0).fit(AND_X, [0, 1, 1, 0])
+        pocket = nv.Pocket(random_state=0).fit(CORNERS, [0, 1, 1, 0])
         return PocketDisplay.from_estimator(pocket, ax=where)
     if name == "plane":
-        return BoundaryDisplay.from_estimator(run, AND_X, AND_Y, ax=where)
+        return BoundaryDisplay.from_estimator(run, CORNERS, AND_Y, ax=where)
     if name == "mistakes":
         return MistakesDisplay.from_estimator(run, margin=0.1, radius=1.8, ax=where)
     three = None if where is None else blank_axes(3)
-    return ProofDisplay.from_estimator(run, AND_X, AND_Y, ax=three)
+    return ProofDisplay.from_estimator(run, CORNERS, AND_Y, ax=three)
 
 
 NAMED = ("boundary", "plane", "margins", "mistakes", "pocket", "proof")
@@ -623,8 +658,8 @@ def test_pictures_of_a_study() -> None:
     X, three = three_classes()
     noise = np.random.default_rng(0).normal(size=X.shape)
     cases: list[tuple[Vector, npt.ArrayLike, Options, bool, str]] = [
-        (AND_X, [0, 1, 1, 0], Options(), True, "1 against 0"),
-        (AND_X, [0, 0, 0, 1], Options(verdict=False), True, "1 against 0"),
+        (CORNERS, [0, 1, 1, 0], Options(), True, "1 against 0"),
+        (CORNERS, [0, 0, 0, 1], Options(verdict=False), True, "1 against 0"),
         (X, three, Options(), False, "a against the rest, the hardest of 3 rules (smallest"),
         (X / 9 + noise, three, Options(), False, "the hardest of 3 rules (most mistakes)"),
     ]
@@ -672,15 +707,15 @@ def test_a_report_needs_no_scikit_learn_and_no_display() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_without_axes_a_figure_of_pyplot() -> None:
+@pytest.mark.parametrize("name", NAMED)
+def test_without_axes_a_figure_of_pyplot(name: str) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")
-    for name in NAMED:
-        made = display(name, None)
-        assert made.figure_ is plt.gcf()
-        plt.close(made.figure_)
+    made = display(name, None)
+    assert made.figure_ is plt.gcf()
+    plt.close(made.figure_)
 
 
 def test_without_matplotlib_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -710,20 +745,21 @@ NAMES = [
 ]
 
 
-def test_names_are_drawn_as_they_are() -> None:
+@pytest.mark.parametrize("names", [NAMES[:4], NAMES[4:]], ids=repr)
+def test_names_are_drawn_as_they_are(names: list[str]) -> None:
     import pandas as pd
 
     clf, X, y = noisy(d=2)
-    for one, two, three, four in (NAMES[:4], NAMES[4:]):
-        clf.classes_ = np.array([one, two], dtype=object)
-        frame = pd.DataFrame(X, columns=[three, four])
-        made = BoundaryDisplay.from_estimator(clf, frame, clf.classes_[y], ax=ax())
-        root = ET.fromstring(figure_to_svg(made.figure_, label=one))  # noqa: S314
-        texts = [element.text or "" for element in root.iter(f"{SVG}text")]
-        for name in map(clean_name, (one, two, three, four)):
-            assert any(text == name or text.startswith(f"{name} (") for text in texts)
-            assert 0 < len(name) <= 24
-        assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
+    one, two, three, four = names
+    clf.classes_ = np.array([one, two], dtype=object)
+    frame = pd.DataFrame(X, columns=[three, four])
+    made = BoundaryDisplay.from_estimator(clf, frame, clf.classes_[y], ax=ax())
+    root = ET.fromstring(figure_to_svg(made.figure_, label=one))  # noqa: S314
+    texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+    for name in map(clean_name, (one, two, three, four)):
+        assert any(text == name or text.startswith(f"{name} (") for text in texts)
+        assert 0 < len(name) <= 24
+    assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
 
 
 @DISPLAYS

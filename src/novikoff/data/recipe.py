@@ -22,7 +22,7 @@ from novikoff.data.messages import (
     quoted,
     repeated,
 )
-from novikoff.data.source import FILE_FORMATS, Family
+from novikoff.data.source import FILE_FORMATS, ColumnFamily
 from novikoff.errors import DataError
 from novikoff.sentences import counted, first_few
 
@@ -242,7 +242,7 @@ class Recipe:
     True
     """
 
-    family: Family
+    family: ColumnFamily
     columns: tuple[Column, ...] = ()
     label: str | None = None
     id: str | None = None

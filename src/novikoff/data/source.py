@@ -254,7 +254,7 @@ def _opened(path: str, name: str) -> int:
 
 
 # Columns have names (table) or numbers (matrix), or each row names its features.
-Family: TypeAlias = Literal["table", "matrix", "named"]
+ColumnFamily: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class FileFormat(NamedTuple):
@@ -264,7 +264,7 @@ class FileFormat(NamedTuple):
     """
 
     reader: str
-    family: Family
+    family: ColumnFamily
     suffixes: tuple[str, ...]
     magics: tuple[bytes, ...] = ()
 

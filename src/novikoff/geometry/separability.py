@@ -137,6 +137,11 @@ def separate_classes(
     dict
         A `Verdict` for each label.
 
+    See Also
+    --------
+    separate : The verdict about two classes.
+    Pocket : A rule with few mistakes, and a bound, for each class.
+
     Examples
     --------
     >>> import novikoff as nv

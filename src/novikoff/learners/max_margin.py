@@ -87,6 +87,11 @@ class MaxMargin(LinearLearner):
         If the weights exceed the range of float64, or if the margin is so narrow that the rounded
         weights misclassify a training row.
 
+    See Also
+    --------
+    separate : The verdict with its margin and certificate.
+    Perceptron : Some separating hyperplane, in one pass after another.
+
     Examples
     --------
     >>> import novikoff as nv

@@ -144,6 +144,12 @@ class Pocket(LinearLearner):
     converged_ : bool
         Whether every rule classifies all rows correctly.
 
+    See Also
+    --------
+    separate : Whether a rule without mistakes exists.
+    ErrorBound : The proof of the lower bound.
+    Perceptron : Learns one row at a time.
+
     References
     ----------
     Gallant, S. I. (1990). Perceptron-based learning algorithms. *IEEE Transactions on Neural

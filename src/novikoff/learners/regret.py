@@ -137,6 +137,11 @@ def regret(
     Regret
         The mistakes and the regret after each row.
 
+    See Also
+    --------
+    stream : Learn from a file, row by row.
+    Pocket : Few mistakes on all rows at once.
+
     References
     ----------
     Cesa-Bianchi, N. and Lugosi, G. (2006). *Prediction, Learning, and Games*. Cambridge

@@ -19,10 +19,12 @@ y = (X**2).sum(axis=1) > 1.4
 clf = nv.KernelPerceptron("rbf", gamma=0.5, trace=True, random_state=0).fit(X, y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+figure.set_label("A closed curve separates two rings; the squared norm of w stays below its bound")
 grid = np.stack(np.meshgrid(*[np.linspace(-3, 3, 80)] * 2), axis=-1)
 scores = clf.decision_function(grid.reshape(-1, 2)).reshape(80, 80)
 left.contour(grid[..., 0], grid[..., 1], scores, levels=[0.0], colors="black")
-left.scatter(*X.T, c=y, s=6, cmap="coolwarm")
+for side in (True, False):
+    left.plot(*X[y == side].T, ".", ms=4)
 used = np.flatnonzero(clf.update_counts_)
 left.scatter(*X[used].T, s=60, facecolors="none", edgecolors="black", label=f"{len(used)} support")
 left.set(aspect="equal", title=f"{clf.n_mistakes_} mistakes until a clean cycle")
@@ -34,3 +36,5 @@ right.set(xlabel="mistakes t")
 legend = right.legend()
 assert clf.converged_
 assert (clf.trace_.squared_norm <= 2 * t + 1e-9).all()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_kernel.png"

@@ -16,6 +16,7 @@ import novikoff as nv
 angles = np.linspace(0, 2 * np.pi, 400)
 circle = np.column_stack([np.cos(angles), np.sin(angles)])
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+figure.set_label("The unit circles of five norms; bounds on mistakes against features")
 for p, dashes in ((1, "-"), (1.5, "--"), (2, "-."), (4, ":"), (np.inf, "-")):
     sizes = np.array([nv.theory.lp_norm(x, p) for x in circle])
     left.plot(*(circle / sizes[:, None]).T, dashes, label=f"p = {p}")
@@ -33,3 +34,5 @@ for p, name in ((lambda d: 2.0, "p = 2"), (lambda d: max(2.0, 2 * np.log(d)), "p
 right.set(xlabel="features d, one of which matters", ylabel="bound on mistakes")
 right.set(xscale="log", yscale="log")
 legend = right.legend()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_norms.png"

@@ -18,6 +18,7 @@ noise = np.random.default_rng(0)
 flipped = nv.theory.watch_weights(noise.normal(size=(9, 2)), np.arange(9) % 2, max_epochs=400)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure.set_label("The length of w over the updates stays bounded, on integers and on random points")
 for ax, shown, name in ((left, path, "integers"), (right, flipped, "nine random points")):
     assert shown.norms.max() <= shown.bound
     ax.plot(np.arange(1, len(shown.norms) + 1), shown.norms, lw=1)
@@ -35,3 +36,5 @@ run = nv.theory.watch_weights(rows, [1, 1], fit_intercept=False)
 assert run.norms.max().round(1) == 101.5
 assert run.norms.max() <= nv.theory.weight_bound(rows).bound
 run.norms.max().round(1), nv.theory.weight_bound(rows)
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_bounded_weights.png"

@@ -19,6 +19,7 @@ bound = nv.separate(X, y).mistake_bound
 
 orders = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max_residual"]
 figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+figure.set_label("Mistakes against rows shown: seven curves, one for each order, below the bound")
 for dashes, order in zip(["-", "--", "-.", ":"] * 2, orders, strict=False):
     run = nv.Perceptron(order=order, trace=True, random_state=0).fit(X, y)
     assert run.converged_
@@ -29,3 +30,5 @@ for dashes, order in zip(["-", "--", "-.", ":"] * 2, orders, strict=False):
 ax.axhline(bound, color="black", lw=1, label=f"⌊R²/γ²⌋ = {bound}")
 ax.set(xlabel="rows shown to the perceptron", ylabel="mistakes so far", xscale="log", yscale="log")
 legend = ax.legend(title="order (mistakes)", loc="center left", bbox_to_anchor=(1, 0.5))
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_orders.png"

@@ -19,6 +19,7 @@ verdict = nv.separate(X, y)
 w_star = np.append(verdict.coef, verdict.intercept)
 run = nv.Perceptron(order="cyclic", trace=w_star).fit(X, y)
 display = nv.plots.ProofDisplay.from_estimator(run, X, y)
+display.figure_.set_label("Three curves over ten mistakes, each on the allowed side of its bound")
 
 # %%
 # Each curve must stay on the coloured side of its dashed line. The numbers confirm it.
@@ -28,3 +29,5 @@ assert (display.squared_norm <= display.squared_norm_bound + 1e-9).all()
 assert (display.cosine >= display.cosine_bound - 1e-9).all()
 assert (np.diff(display.cosine) < 0).sum() == 3
 print(f"{run.n_mistakes_} mistakes; the theorem allows {verdict.mistake_bound}")
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_proof.png"

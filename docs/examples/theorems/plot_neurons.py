@@ -19,6 +19,7 @@ print(verdict.kind, verdict.certificate.multipliers)
 network = nv.neurons.Network.xor()
 assert network.forward(table).ravel().tolist() == xor
 ax = network.draw()
+ax.figure.set_label("A network of two inputs, two hidden units and one output that computes XOR")
 
 # %%
 # A tower (Gallant 1990) grows one neuron at a time. Each neuron sees the point z, its squared
@@ -91,6 +92,7 @@ network = tower(neurons)
 assert (fires(X) == (signs > 0)).all()
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
+figure.set_label("Mistakes fall with each neuron; the network's regions follow two spirals")
 left.step(np.arange(1, len(neurons) + 1), mistakes, where="mid")
 left.set(xlabel="neurons", ylabel="rows misclassified", ylim=(0, None))
 grid = np.linspace(-1.1, 1.1, 200)
@@ -99,4 +101,5 @@ right.pcolormesh(grid, grid, fires(plane).reshape(200, 200), cmap="Blues", vmax=
 right.plot(*X[signs > 0].T, "ko", ms=3)
 right.plot(*X[signs < 0].T, "k^", ms=4, mfc="white")
 right.set(aspect="equal", xticks=[], yticks=[], title=f"{len(neurons)} neurons")
-figure
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_neurons.png"

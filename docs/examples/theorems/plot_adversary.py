@@ -22,6 +22,7 @@ learners = {
 }
 
 figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
+figure.set_label("The mistakes that an adversary forces on three learners lie on the curve 1/γ²")
 for marker, (name, new) in zip("os^", learners.items(), strict=True):
     games = [nv.theory.force_mistakes(new(), gamma, d=60) for gamma in margins]
     for game in games:
@@ -39,3 +40,5 @@ legend = ax.legend()
 game = nv.theory.force_mistakes(nv.Perceptron(), margin=0.1, d=100)
 again = nv.Perceptron(order="cyclic", max_epochs=1, fit_intercept=False)
 again.partial_fit(game.X, game.y, classes=[0, 1]).n_mistakes_, game.verdict.mistake_bound
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_adversary.png"

@@ -15,6 +15,7 @@ import numpy as np
 import novikoff as nv
 
 figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained", sharey=True)
+figure.set_label("Mistakes on three streams: the aggressive perceptron goes on making them")
 titles = ["doubling: R, γ fixed", "unbounded: R grows", "bounded: γ shrinks"]
 for ax, stream, title in zip(axes, ["doubling", "unbounded", "bounded"], titles, strict=True):
     ran = nv.theory.compare_aggressive(stream, 1024)
@@ -29,3 +30,5 @@ for ax, stream, title in zip(axes, ["doubling", "unbounded", "bounded"], titles,
     ax.set(xlabel="examples", title=title, xscale="log", yscale="log")
 axes[0].set_ylabel("mistakes so far")
 legend = axes[0].legend()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_aggressive.png"

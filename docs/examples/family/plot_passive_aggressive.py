@@ -19,6 +19,7 @@ X = X[np.abs(X @ w) > 0.5]
 truth = np.sign(X @ w)
 noisy = truth * np.where(rng.random(len(X)) < 0.05, -1.0, 1.0)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+figure.set_label("Squared losses stay below their bound; so do the mistakes on noisy labels")
 R, u, t = np.linalg.norm(X, axis=1).max(), w / 0.5, np.arange(1, len(X) + 1)
 
 clf = nv.PassiveAggressive(variant="PA", fit_intercept=False)
@@ -44,3 +45,5 @@ axes[1].set(title="5 % flipped, C = 0.01", xlabel="rows seen", yscale="log")
 legends = [ax.legend() for ax in axes]
 assert sum(losses) <= R**2 * (u @ u)
 assert (np.cumsum(wrong["PA-I"]) <= bound).all()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_passive_aggressive.png"

@@ -27,9 +27,12 @@ for d in sizes:
         bounds[name].append(nv.bounds.p_norm_bound(p, d ** (1.0 / p), 3.0 ** (1.0 / q), 1.0))
 
 figure, ax = plt.subplots(figsize=(8, 4.6), layout="constrained")
+figure.set_label("Mistakes and bounds against the number of features, for p = 2 and for p = 2 ln d")
 for k, name in enumerate(found):
     ax.plot(sizes, found[name], marker="o", color=f"C{k}", label=f"{name}: mistakes")
     ax.plot(sizes, bounds[name], "--", color=f"C{k}", label="its bound")
     assert (np.array(found[name]) <= bounds[name]).all()
 ax.set(xscale="log", yscale="log", xlabel="features d, three of which decide", ylabel="mistakes")
 legend = ax.legend()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_p_norm.png"

@@ -26,10 +26,11 @@ for end in seen:
 M, Q, theirs, points, their_points = np.array(numbers).T
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+figure.set_label("Mistakes and the cost of forgetting; and the number of points kept")
 left.plot(seen, M, label="mistakes M of the Forgetron")
 left.plot(seen, theirs, label="mistakes of the kernel perceptron")
 left.plot(seen, 15 / 32 * M, "--", color="black", label="15/32·M")
-left.plot(seen, Q, color="C3", label="Q, the cost of forgetting")
+left.plot(seen, Q, label="Q, the cost of forgetting")
 right.plot(seen, points, label="Forgetron")
 right.plot(seen, their_points, label="kernel perceptron")
 right.set(title="points kept", xlabel="rows seen", yscale="log")
@@ -37,3 +38,5 @@ left.set(xlabel="rows seen")
 left.legend()
 legend = right.legend()
 assert (Q <= 15 / 32 * M + 1e-9).all()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_forgetron.png"

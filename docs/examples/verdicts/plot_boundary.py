@@ -17,6 +17,7 @@ X = iris.data.loc[two, ["sepal length (cm)", "petal length (cm)"]]
 y = iris.target_names[iris.target[two]]
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharey=True)
+figure.set_label("Two separating lines: the perceptron's, and the line of the largest margin")
 rules = {"the perceptron": nv.Perceptron(order="cyclic"), "the largest margin": nv.MaxMargin()}
 for ax, (name, rule) in zip(axes, rules.items(), strict=True):
     nv.plots.BoundaryDisplay.from_estimator(rule.fit(X, y), X, y, ax=ax)
@@ -34,5 +35,8 @@ for rule in rules.values():
 X, y = make_moons(150, noise=0.1, random_state=0)
 kernel = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(X, y)
 display = nv.plots.BoundaryDisplay.from_estimator(kernel, X, y)
+display.figure_.set_label("A curved boundary between two half moons")
 assert kernel.converged_
 assert not display.mistakes.any()
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_boundary.png"

@@ -18,6 +18,7 @@ X, y = X[species < 2][:, [0, 2]], species[species < 2]
 X = X - X.mean(axis=0)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
+figure.set_label("As the data is shifted or one feature is scaled, the bound and the mistakes grow")
 panels = [
     (left, "shift of all features", np.linspace(0, 20, 11), lambda c: X + c),
     (right, "factor on one feature", np.logspace(-2, 2, 9), lambda c: X * [1.0, c]),
@@ -39,3 +40,5 @@ legend = left.legend()
 for c in (0.1, 1.0, 10.0):
     run = nv.Perceptron(order="cyclic", fit_intercept=False).fit(c * X, y)
     print(c, run.n_mistakes_, nv.separate(c * X, y, fit_intercept=False).mistake_bound)
+
+# sphinx_gallery_thumbnail_path = "generated/thumbnails/plot_scale.png"
