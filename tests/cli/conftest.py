@@ -184,6 +184,13 @@ def write_csv(
     return path
 
 
+def put(folder: Path, text: str, name: str = "data.csv") -> Path:
+    """Write a small file by its text."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 class Files(NamedTuple):
     """Data whose answers are known."""
 

@@ -11,13 +11,7 @@ import pytest
 
 import novikoff as nv
 from tests.cases import class_name
-from tests.cli.conftest import Files, inside, refused, write_csv
-
-
-def put(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "data.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
+from tests.cli.conftest import Files, inside, put, refused, write_csv
 
 
 def test_a_label_in_another_case_is_suggested(tmp_path: Path) -> None:

@@ -107,15 +107,15 @@ def _wrong(report: Report) -> Iterator[str]:
     if wrong.ids is not None:
         columns.insert(1, wrong.ids)
     cells = [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
-    yield _table(cells[: 1 + _WRONG_SHOWN])
+    yield _html_table(cells[: 1 + _WRONG_SHOWN])
     more = cells[1 + _WRONG_SHOWN :]
     if more:
         listed = "" if len(cells) > wrong.count else f" of {wrong.count:,}"
         yield f"<details><summary>{len(more):,} more{listed}</summary>"
-        yield f"{_table([heading, *more])}</details>"
+        yield f"{_html_table([heading, *more])}</details>"
 
 
-def _table(rows: list[list[str]]) -> str:
+def _html_table(rows: list[list[str]]) -> str:
     def line(tag: str, row: list[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
     from novikoff.data import Dataset, Recipe
     from novikoff.geometry.verdict import Verdict
-    from novikoff.jobs.estimate import Estimate
+    from novikoff.jobs.estimate import ErrorEstimate
 
 REPORT_VERSION = 2
 # A list of rows in the JSON has at most this many rows; the number beside it counts all rows.
@@ -112,7 +112,7 @@ class Report:
 
     found: Study
     data: Dataset | ClusterFiles
-    estimate: Estimate | None = None
+    estimate: ErrorEstimate | None = None
     files: Mapping[str, str | None] = field(default_factory=dict)
     seconds: float = 0.0
     program: str = f"novikoff {__version__}"
