@@ -50,6 +50,7 @@ TRIAL = """days,died,treated,age,centre
 20,0,1,50,B
 """
 PAIRS = "set,case,x,z\na,1,2,1\na,0,1,0\nb,1,3,0\nb,0,1,1\nc,1,2,0\nc,0,0,0\n"
+GRADES = "x,grade\n0,low\n0,mid\n0,high\n0,mid\n1,high\n1,high\n"
 WINS = "A,B,C\n0,1,2\n0,0,1\n0,0,0\n"
 
 
@@ -58,7 +59,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in {
         "vertex": VERTEX, "colours": COLOURS, "lizards": LIZARDS, "counts": COUNTS,
-        "trial": TRIAL, "pairs": PAIRS, "wins": WINS,
+        "trial": TRIAL, "pairs": PAIRS, "wins": WINS, "grades": GRADES,
     }.items():  # fmt: skip
         Path(f"{name}.csv").write_text(text)
 
@@ -79,7 +80,7 @@ def test_the_report_of_endometrial() -> None:
     done = inside("separation", ENDOMETRIAL, "--outcome", "HG")
     assert (done.code, done.err) == (0, "")
     first, data, model, rows, cause, *table = done.out.splitlines()
-    assert first == "verdict     quasi-complete separation — proved: no finite estimates exist"
+    assert first == "verdict     quasi-complete separation, proved: no finite estimates exist"
     assert data.endswith("endometrial.csv · 79 rows · outcome HG")
     assert model == "model       binomial, logit link · 79 observations · 4 coefficients"
     assert rows == (
@@ -137,6 +138,15 @@ QUESTIONS: list[tuple[list[str], str, dict[str, str]]] = [
       "treated"], "quasi-complete separation", {"treated": "-inf"}),
     (["pairs.csv", "--family", "conditional-logit", "--outcome", "case", "--groups", "set",
       "--features", "x"], "complete separation", {"x": "+inf"}),
+    (["colours.csv", "--formula", "died ~ C(colour) + age", "--weights", "w"],
+     "complete separation",
+     {"Intercept": "-inf", "C(colour)[T.green]": "either sign", "C(colour)[T.red]": "-inf",
+      "age": "+inf"}),
+    (["grades.csv", "--family", "cumulative", "--outcome", "grade", "--levels", "low,mid,high"],
+     "quasi-complete separation",
+     {"low|mid": "finite", "mid|high": "finite", "x": "+inf"}),
+    (["trial.csv", "--family", "cox", "--formula", "days ~ treated", "--event", "died"],
+     "quasi-complete separation", {"treated": "-inf"}),
     (["wins.csv", "--family", "bradley-terry", "--reference", "wins=B"], "complete separation",
      {"A": "+inf", "B": "reference", "C": "-inf"}),
 ]  # fmt: skip
@@ -149,7 +159,7 @@ def test_models(words: list[str], kind: str, estimates: dict[str, str]) -> None:
     assert body["kind"] == kind
     assert fates(body) == estimates
     told = inside("separation", *words).out
-    assert told.startswith(f"verdict     {kind} — proved: ")
+    assert told.startswith(f"verdict     {kind}, proved: ")
     assert ("no finite estimates exist" in told.splitlines()[0]) == (body["exists"] is False)
     for name, estimate in estimates.items():
         sign = {"+inf": "+∞", "-inf": "−∞", "either sign": "infinite, either sign",
@@ -226,7 +236,7 @@ def test_undecided_has_its_own_exit_code() -> None:
     body = report("vertex.csv", "--outcome", "y", "--budget", "1e-9", code=3)
     assert (body["kind"], body["exists"]) == ("undecided", None)
     done = inside("separation", "vertex.csv", "--outcome", "y", "--budget", "1e-9")
-    assert done.out.splitlines()[0].startswith("verdict     undecided — ")
+    assert done.out.splitlines()[0].startswith("verdict     undecided: ")
     assert "larger budget" in done.out
 
 
@@ -312,7 +322,8 @@ WRONG: list[tuple[list[str], list[str]]] = [
     (["vertex.csv", "--outcome", "Y"], ['no column "Y"', 'did you mean "y"?']),
     (["none.csv", "--outcome", "y"], ["none.csv"]),
     (["vertex.csv", "--outcome", "y", "--family", "logit"], ["Did you mean 'binomial'?"]),
-    (["vertex.csv", "--outcome", "y", "--family", "weibull"], ["free scale", "linear inequalities do not decide"]),
+    (["vertex.csv", "--outcome", "y", "--family", "weibull"],
+     ["free scale", "inequalities do not decide"]),
     (["vertex.csv", "--outcome", "y", "--link", "identity"], ["links of the family", "logit"]),
     (["vertex.csv", "--outcome", "y", "--family", "poisson", "--trials", "x2"],
      ["trials", "does not apply"]),
@@ -328,6 +339,12 @@ WRONG: list[tuple[list[str], list[str]]] = [
     (["colours.csv", "--outcome", "died", "--reference", "age=31"],
      ['column "age" (--reference) is not a factor', "--factors age"]),
     (["colours.csv", "--outcome", "age"], ['column "age" (--outcome) has 7 classes', "cumulative"]),
+    (["grades.csv", "--family", "cumulative", "--outcome", "grade", "--levels", "low,mid"],
+     ['--levels lacks "high", a category of column "grade"']),
+    (["grades.csv", "--family", "cumulative", "--outcome", "grade"],
+     ['column "grade" (--outcome) is text', "--levels high,low,mid"]),
+    (["vertex.csv", "--formula", "y ~ z"], ['no column "z"']),
+    (["vertex.csv", "--formula", "y ~ ("], ["The formula 'y ~ (' cannot be read"]),
     (["lizards.csv", "--outcome", "total", "--trials", "grahami"],
      ['column "total" (--outcome) is larger than trials in row 1']),
     (["trial.csv", "--family", "cox", "--duration", "days", "--event", "age"],
@@ -353,6 +370,9 @@ def test_errors_name_the_column_and_the_remedy(words: list[str], parts: list[str
         (["--family", "cox"], "--family cox needs --duration"),
         (["--family", "choice", "--outcome", "died"], "--family choice needs --groups"),
         (["--outcome", "died", "--weights", "died"], "--outcome and --weights name the same"),
+        (["--formula", "died ~ age", "--outcome", "died"], "cannot be used with --formula"),
+        (["--formula", "died ~ age", "--features", "age"], "cannot be used with --formula"),
+        (["--outcome", "died", "--levels", "0,1"], "--levels is for cumulative"),
         (["--outcome", "died", "--reference", "centre"], "must be COLUMN=LEVEL"),
         (["--family", "bradley-terry", "--outcome", "died"], "FILE is the table of wins"),
     ],

@@ -13,9 +13,11 @@ import click
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
     DATA_FORMATS,
+    Command,
     FileOptions,
     add_options,
     given_options,
+    names,
     reject,
 )
 from novikoff.cli.progress import (
@@ -40,15 +42,18 @@ _REQUIRED = {
     "complete": "complete separation",
     "quasi-complete": "quasi-complete separation",
 }
+_ORDERED = ("cumulative", "adjacent", "sequential")
 _GROUPED = ("conditional-logit", "choice", "rank-ordered")
 
-_separation_options = add_options([
+_model_options = add_options("The model", [
     click.option("--outcome", "--label", "label", metavar="NAME", help="The column of the outcome. "
                  "Not for cox and bradley-terry."),
     click.option("--family", default="binomial", show_default=True, metavar="NAME",
                  help=f"The model: {', '.join(_FAMILIES)}."),
     click.option("--link", metavar="NAME", help="The link: logit, probit, cloglog, loglog, cauchit "
                  "or log. [default: that of the family]"),
+    click.option("--formula", metavar="TEXT", help='The model as a formula, such as "died ~ age + '
+                 'C(colour)", in the place of --outcome. Needs novikoff[formula].'),
     click.option("--weights", metavar="NAME", help="A column of weights: rows of weight 0 are left "
                  "out."),
     click.option("--trials", metavar="NAME", help="The column of the number of trials, if the "
@@ -64,19 +69,27 @@ _separation_options = add_options([
                  show_default=True, help="cox: how tied events are treated."),
     click.option("--groups", metavar="NAME", help="conditional-logit, choice and rank-ordered: the "
                  "column of the groups."),
-    click.option("--features", metavar="A,B,…", help="Use only these columns as covariates. "
-                 "[default: all other columns]"),
-    click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
     click.option("--factors", "--one-hot", "one_hot", metavar="A,B,…", help="Columns of numbers "
                  "that are factors. Columns of text always are."),
     click.option("--reference", multiple=True, metavar="COLUMN=LEVEL", help="The reference level "
                  "of a factor; of the outcome, the class that is coded as 0 or is the baseline. "
                  "May be repeated. [default: the first level]"),
+    click.option("--levels", metavar="A,B,…", help="cumulative, adjacent and sequential: the "
+                 "categories of the outcome in their order. [default: sorted]"),
     click.option("--no-intercept", is_flag=True, help="A model without an intercept."),
-    click.option("--missing", type=click.Choice(["refuse", "drop"]), help="Treat missing values as "
-                 "an error, or drop their rows. [default: refuse]"),
+    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="The time for deciding. What is not proved by then is undecided."),
+    click.option("--require", type=click.Choice([*_REQUIRED]), help="Exit with code 1 if the "
+                 "verdict differs: overlap means that finite estimates exist."),
+])  # fmt: skip
+_reading_options = add_options("Reading the file", [
+    click.option("--features", metavar="A,B,…", help="Use only these columns as covariates. "
+                 "[default: all other columns]"),
+    click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
     click.option("--id", "id_", metavar="NAME", help="A column that names the rows and is not a "
                  "covariate."),
+    click.option("--missing", type=click.Choice(["refuse", "drop"]), help="Treat missing values as "
+                 "an error, or drop their rows. [default: refuse]"),
     click.option("--header/--no-header", default=None, help="Whether the first line names the "
                  "columns. [default: detected]"),
     click.option("--delimiter", metavar="CHAR", help="The character between fields; \\t is a tab. "
@@ -85,16 +98,14 @@ _separation_options = add_options([
                  "[default: .]"),
     click.option("--from", "from_", type=click.Choice(DATA_FORMATS), help="The format of FILE. "
                  "[default: detected from the name or the first bytes]"),
-    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
-                 help="The time for deciding. What is not proved by then is undecided."),
-    click.option("--require", type=click.Choice([*_REQUIRED]), help="Exit with code 1 if the "
-                 "verdict differs: overlap means that finite estimates exist."),
+])  # fmt: skip
+_writing_options = add_options("Files", [
     click.option("--format", "format_", type=click.Choice(["text", "json", "html"]), default="text",
                  show_default=True, help="Output format."),
     click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "
                  "[default: standard output]"),
     click.option("--rows", type=click.Path(), metavar="FILE", help="Write a CSV of all rows with a "
-                 "column separated: 1 for the rows that have no finite fit, else 0."),
+                 "column separated: 1 for the rows that are separated, else 0."),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write a certificate of "
                  "the verdict, which novikoff verify checks against FILE."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
@@ -107,6 +118,7 @@ class SeparationCommand(FileOptions):
 
     family: str
     link: str | None
+    formula: str | None
     weights: str | None
     trials: str | None
     duration: str | None
@@ -116,6 +128,7 @@ class SeparationCommand(FileOptions):
     ties: str
     groups: str | None
     reference: tuple[str, ...]
+    levels: str | None
     no_intercept: bool
     budget: float | None
     require: str | None
@@ -137,18 +150,28 @@ class SeparationCommand(FileOptions):
             ),
             (cox and self.label, "--outcome does not apply to --family cox: it has --duration and "
              "--event."),
-            (cox and not self.duration, "--family cox needs --duration."),
+            (cox and not (self.duration or self.formula), "--family cox needs --duration."),
+            (self.formula and self.label, "--outcome cannot be used with --formula, which has the "
+             "outcome."),
+            (self.formula and (self.features or self.one_hot or self.no_intercept),
+             "--features, --factors and --no-intercept cannot be used with --formula: write "
+             "C(column) for a factor, and 0 + … for no intercept."),
+            (self.levels and self.family not in _ORDERED, "--levels is for cumulative, adjacent "
+             "and sequential models."),
+            (self.levels and self.formula, "--levels cannot be used with --formula."),
+            (self.formula and self.family == "bradley-terry", "--formula does not apply to "
+             "--family bradley-terry: FILE is the table of wins."),
             (grouped and not self.groups, f"--family {self.family} needs --groups."),
             (self.groups and self.id_, "--id cannot be used with --groups: the groups name the "
              "rows."),
             (self.family == "bradley-terry" and self.label, "--outcome does not apply to --family "
              "bradley-terry: FILE is the table of wins."),
         )  # fmt: skip
-        columns = {name: getattr(self, name) for name in
-                   ("label", "weights", "trials", "duration", "event", "entry", "strata", "groups",
-                    "id_")}  # fmt: skip
+        roles = {name: getattr(self, name) for name in
+                 ("label", "weights", "trials", "duration", "event", "entry", "strata", "groups",
+                  "id_")}  # fmt: skip
         seen: dict[str, str] = {}
-        for name, column in columns.items():
+        for name, column in roles.items():
             option = "--outcome" if name == "label" else f"--{name.rstrip('_')}"
             if column is not None:
                 same = seen.setdefault(column, option)
@@ -156,9 +179,11 @@ class SeparationCommand(FileOptions):
         self.named.update((name, level) for name, _, level in levels)
 
 
-@click.command("separation")
+@_writing_options
+@_reading_options
+@_model_options
+@click.command("separation", cls=Command)
 @click.argument("file", type=click.Path())
-@_separation_options
 def command(file: str, **values: Any) -> None:
     """Decide whether the maximum-likelihood estimate of a model exists, with proof.
 
@@ -189,16 +214,17 @@ def command(file: str, **values: Any) -> None:
     )
 
     question = SeparationOptions(
-        asked.family, asked.link, asked.label, asked.weights, asked.trials, asked.groups,
-        asked.strata, asked.duration, asked.event, asked.entry, asked.ties, asked.named,
-        not asked.no_intercept,
+        family=asked.family, link=asked.link, outcome=asked.label, formula=asked.formula,
+        weights=asked.weights, trials=asked.trials, groups=asked.groups, strata=asked.strata,
+        duration=asked.duration, event=asked.event, entry=asked.entry, ties=asked.ties,
+        reference=asked.named, levels=list(names(asked.levels)),
+        fit_intercept=not asked.no_intercept,
     )  # fmt: skip
-    takes_outcome = "y" in question.about.takes or asked.family == "cox"
     contents: dict[Path, Content | None] = {}
     with showing_progress() as show, announcing_compilation():
         show(f"reading {file}", None)
         how = question.reading(asked.read_options())
-        data = read(file, how, labelled=takes_outcome, progress=partial(_step, show))
+        data = read(file, how, labelled=question.labelled, progress=partial(_step, show))
         study = study_separation(data, question, show, budget=asked.budget)
         if "certificate" in targets:
             show("writing the certificate", None)

@@ -20,6 +20,7 @@ from novikoff.data.values import parse_number
 from novikoff.errors import CertificateError, DataError
 from novikoff.models.arguments import Table
 from novikoff.models.families import Family, family_of, link_of
+from novikoff.models.formulas import variables_of
 from novikoff.models.outcomes import Model
 from novikoff.models.outcomes import model_of as inequalities
 from novikoff.models.separation import Separation, separation_of
@@ -27,6 +28,7 @@ from novikoff.models.sources import read_arguments
 
 # The columns of a file that are no covariates, by the names of arguments and options.
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
+_ORDERED = ("cumulative", "adjacent", "sequential")
 _CODED = ("strata", "groups")
 _COUNTS = ("poisson", "negative-binomial", "rank-ordered", "choice", "conditional-logit")
 
@@ -41,6 +43,8 @@ class SeparationOptions:
         The model, as in `novikoff.detect_separation`.
     outcome : str or None
         The column of the outcome; a format such as svmlight has one without a name.
+    formula : str or None
+        The model as a formula, in the place of the outcome and the covariates.
     weights, trials, groups, strata, duration, event, entry : str or None
         The columns of these arguments.
     ties : str
@@ -48,6 +52,8 @@ class SeparationOptions:
     reference : mapping
         The reference level of a factor, by the name of its column; for the outcome, the class that
         is coded as 0 or is the baseline.
+    levels : list
+        The categories of an ordinal outcome in their order; if empty, they are sorted.
     fit_intercept : bool
         Whether the model has an intercept.
     """
@@ -55,6 +61,7 @@ class SeparationOptions:
     family: str = "binomial"
     link: str | None = None
     outcome: str | None = None
+    formula: str | None = None
     weights: str | None = None
     trials: str | None = None
     groups: str | None = None
@@ -64,6 +71,7 @@ class SeparationOptions:
     entry: str | None = None
     ties: str = "efron"
     reference: Mapping[str, str] = field(default_factory=dict)
+    levels: list[str] = field(default_factory=list)
     fit_intercept: bool = True
 
     @property
@@ -77,6 +85,12 @@ class SeparationOptions:
     def label(self) -> str | None:
         """The column that is read as the label: the outcome, or the duration of a Cox model."""
         return self.duration if self.family == "cox" else self.outcome
+
+    @property
+    def labelled(self) -> bool:
+        """Whether a column, or a part of the format, is read as the label."""
+        about = self.about  # ValueError if there is no such family
+        return self.label is not None or (self.formula is None and "y" in about.takes)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -93,10 +107,14 @@ class SeparationOptions:
         """Read `to_json`; CertificateError if it is malformed."""
         if not isinstance(body, Mapping) or {*body} != {own.name for own in fields(cls)}:
             raise CertificateError("The description of the model has missing or unknown fields.")
-        texts = {key: own for key, own in body.items() if key not in ("reference", "fit_intercept")}
-        reference = body["reference"]
+        others = ("reference", "levels", "fit_intercept")
+        texts = {key: own for key, own in body.items() if key not in others}
+        reference, levels = body["reference"], body["levels"]
         if (
-            not all(own is None or isinstance(own, str) for own in texts.values())
+            not isinstance(levels, list)
+            or not all(isinstance(own, str) for own in levels)
+            or not isinstance(body["family"], str)
+            or not all(own is None or isinstance(own, str) for own in texts.values())
             or not isinstance(body["fit_intercept"], bool)
             or not isinstance(reference, Mapping)
             or not all(isinstance(own, str) for own in (*reference, *reference.values()))
@@ -107,7 +125,10 @@ class SeparationOptions:
     def reading(self, options: ReadOptions) -> ReadOptions:
         """Return how to read the file: which columns are needed besides the covariates."""
         needed = [own for own in dict.fromkeys(self.columns.values()) if own != self.groups]
-        features = tuple(dict.fromkeys((*options.features, *needed))) if options.features else ()
+        chosen = [*options.features]
+        if self.formula is not None:
+            chosen = [own for own in variables_of(self.formula) if own != self.label]
+        features = tuple(dict.fromkeys((*chosen, *needed))) if chosen else ()
         return replace(
             options,
             label=self.label,
@@ -212,20 +233,31 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
     covariates = [own for own in file.parts if own not in {*asked.columns.values()}]
     if not covariates:
         raise DataError("no column is left for the covariates.")
+    frame = None if asked.formula is None else file.frame()
     for column in asked.reference:
-        if column != asked.outcome and column in file.parts and not file.parts[column].levels:
+        plain = asked.formula is None and column != asked.outcome
+        if plain and column in file.parts and not file.parts[column].levels:
             hint = f"--factors {argument(column)} makes it one"
             raise DataError(f"column {quoted(column)} (--reference) is not a factor; {hint}.")
     reference: Any = {
         "y" if column == asked.outcome else column: level
         for column, level in asked.reference.items()
     }
+    levels = None
+    if asked.levels:
+        outcome, levels = _numbered(data, asked.levels), asked.levels
+    elif asked.family in _ORDERED and outcome is not None and outcome.dtype.kind == "U":
+        known = ",".join(argument(str(label)) for label in data.coded_labels.classes.tolist())
+        raise DataError(
+            f"column {quoted(data.label or '')} (--outcome) is text, whose order is not known: "
+            f"give its categories in their order, as in --levels {known}."
+        )
     if asked.family == "bradley-terry":
         reference = next(iter(asked.reference.values()), None)
     elif "y" in reference and data.classes is not None:
         reference["y"] = _class_named(reference["y"], data, asked)
     return {
-        "X": file.table(covariates),
+        "X": file.table(covariates) if frame is None else None,
         "y": outcome,
         "family": asked.family,
         "link": asked.link,
@@ -234,8 +266,9 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
         "reference": reference or None,
         "missing": "error",
         "budget": None,
-        "formula": None,
-        "data": None,
+        "levels": levels,
+        "formula": asked.formula,
+        "data": frame,
         **given,
     }
 
@@ -292,6 +325,18 @@ class _File:
         X = self.data.X if whole else self.data.X[:, at]
         return Table(X, Columns(own, groups), self.data.rows)
 
+    def frame(self) -> Any:
+        """All columns as a data frame, for a formula; columns of text are categories."""
+        import pandas as pd
+
+        columns = {}
+        for name, part in self.parts.items():
+            cells = self._cells(part.columns)
+            columns[name] = cells[:, 0]
+            if part.levels is not None:
+                columns[name] = pd.Categorical.from_codes(cells.argmax(axis=1), part.levels)
+        return pd.DataFrame(columns, index=self.data.rows)
+
     def _cells(self, columns: range) -> Floats:
         cells = self.data.X[:, [*columns]]
         return cells if isinstance(cells, np.ndarray) else cells.toarray()
@@ -322,6 +367,27 @@ def _outcome(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
     raise DataError(
         f"row {row}, column {quoted(data.label or '')} holds {text}, which is not a number."
     )
+
+
+def _numbered(data: Dataset, levels: Sequence[str]) -> npt.NDArray[np.int64]:
+    """The outcome as the number of its category in a list of categories."""
+    labels = data.coded_labels
+    numbers = []
+    for label in labels.classes.tolist():
+        if str(label) not in levels:
+            raise DataError(
+                f"--levels lacks {quoted(str(label))}, a category of column "
+                f"{quoted(data.label or '')}."
+            )
+        numbers.append(levels.index(str(label)))
+    used = [level for k, level in enumerate(levels) if k in numbers]
+    if len(used) < len(levels):
+        absent = next(level for level in levels if level not in used)
+        raise DataError(
+            f"--levels has {quoted(absent)}, which column {quoted(data.label or '')} "
+            "does not contain."
+        )
+    return np.array(numbers, dtype=np.int64)[labels.codes]
 
 
 def _class_named(text: str, data: Dataset, asked: SeparationOptions) -> Hashable:

@@ -58,6 +58,7 @@ def separation_json(study: SeparationStudy) -> str:
             "source": data.source,
             "rows": data.n_rows,
             "outcome": None if asked.family == "cox" else data.label,
+            "formula": asked.formula,
             "columns": _columns(study),
             "notes": study.notes,
         },
@@ -116,8 +117,9 @@ def separation_html(study: SeparationStudy) -> str:
         if heading not in ("estimates", "advice"):
             parts.append((own, text))
     listed = "".join(f"<dt>{escape(own)}</dt><dd>{escape(text)}</dd>" for own, text in parts)
-    kind, _, rest = verdict.partition(" — ")
+    kind, _, rest = verdict.partition(", ")
     style = {None: "undecided", True: "separable", False: "inseparable"}[found.exists]
+    kind, rest = (kind, rest) if rest else verdict.split(": ")
     said = f"{rest[0].upper()}{rest[1:]}."
     body = [
         f"<h1>{escape(printable_name(study.data.source))}</h1>",
@@ -139,7 +141,9 @@ def separation_html(study: SeparationStudy) -> str:
 def _data_text(study: SeparationStudy) -> str:
     data, asked = study.data, study.asked
     said = [data.source, counted(data.n_rows, "row")]
-    if asked.family not in ("cox", "bradley-terry"):
+    if asked.formula is not None:
+        said.append(asked.formula)
+    elif asked.family not in ("cox", "bradley-terry"):
         said.append(f"outcome {data.label or 'first field'}")
     said += [f"{name} {column}" for name, column in _columns(study).items()]
     return " · ".join(said)
@@ -147,7 +151,8 @@ def _data_text(study: SeparationStudy) -> str:
 
 def _columns(study: SeparationStudy) -> dict[str, str | None]:
     """The columns that are neither covariates nor the outcome, by the names of their options."""
-    duration = {"duration": study.asked.duration} if study.asked.family == "cox" else {}
+    given = study.asked.duration
+    duration = {} if given is None or study.asked.family != "cox" else {"duration": given}
     return {**duration, **study.asked.columns}
 
 
