@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import Labels, check_labels, distinct_labels, plain_label
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Vector, compact
 from novikoff.core.validation import check_matrix, check_same_index, columns_of, is_missing
 from novikoff.errors import DataError
 from novikoff.geometry.visits import Mask
@@ -229,11 +229,11 @@ class _Reading:
         names = columns_of(self.X, matrix.shape[1])
         named = names.names if hasattr(self.X, "columns") else None
         Rows.of(matrix, False, names=named)  # every entry is finite
-        X: Any = matrix.astype(np.float64)
+        X: Any = compact(matrix).astype(np.float64)
         for column in self.reference:
             if column not in names.groups and column != "y":
                 raise ValueError(f"reference names {column!r}, which is not a factor of X.")
-        constant = [j for j in range(X.shape[1]) if self._is_constant(X, j)] if intercept else []
+        constant = _constant_columns(X) if intercept else []
         grouped = {j for own in names.groups.values() for j in own}
         constant = [j for j in constant if j not in grouped]
         gone: dict[Hashable, Hashable] = {}
@@ -265,12 +265,6 @@ class _Reading:
             chosen = [name, *chosen]
             terms = {column: [j + 1 for j in own] for column, own in terms.items()}
         return Design(X, chosen, terms), gone
-
-    @staticmethod
-    def _is_constant(X: Any, j: int) -> bool:
-        column = X[:, [j]]
-        values = column.ravel() if isinstance(column, np.ndarray) else column.toarray().ravel()
-        return bool(values[0] != 0.0 and (values == values[0]).all())
 
     def _reference_level(self, column: Hashable, levels: list[Hashable]) -> int:
         """The number of the reference level of a factor; levels are named "column=level"."""
@@ -429,6 +423,15 @@ class _Reading:
                 f"The reference {self.baseline!r} is none of the classes {plain[:20]}."
             )
         return plain.index(wanted)
+
+
+def _constant_columns(X: Any) -> list[int]:
+    """The columns in which all entries are equal, and not 0."""
+    if isinstance(X, np.ndarray):
+        return np.flatnonzero((X[0] == X).all(axis=0) & (X[0] != 0.0)).tolist()
+    full = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
+    columns = X[:, full].toarray()
+    return full[(columns == columns[0]).all(axis=0) & (columns[0] != 0.0)].tolist()
 
 
 def _paired_comparisons(X: Any, reference: Any) -> Model:
