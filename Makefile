@@ -73,11 +73,12 @@ pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/cluster.py
 
 # The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
-# page may ask the network.
+# page may ask the network. Links, search and accessibility are checked on the finished pages.
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m pytest -q src
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
 	$(BIN)/python -m tests.outside docs/_build/html
+	$(BIN)/python -m tests.site docs/_build/html
 
 # A million damaged files and ten thousand problems of each claim, at night; `make fuzz COUNT=10000
 # SEED=7` runs fewer, again the same; `make fuzz CLAIM=systems.radius COUNT=5000` that claim alone.

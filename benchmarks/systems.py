@@ -16,7 +16,7 @@ import novikoff as nv
 from benchmarks import data, peers
 from benchmarks.measure import Row, compare, timed
 from novikoff.core.stops import Limits
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 
@@ -58,7 +58,7 @@ def system_files(most: int, turns: int) -> list[Row]:
         return []
     with (folder / "index.csv").open(newline="") as file:
         published = list(csv.DictReader(file))[:most]
-    models = [read_model(str(folder / row["file"])).model for row in published]
+    models = [read_system(str(folder / row["file"])).model for row in published]
     with tempfile.TemporaryDirectory() as name:
         plain = [_unpacked(folder / row["file"], Path(name)) for row in published]
         times, mine, _ = compare(

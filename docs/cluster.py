@@ -19,6 +19,7 @@ import novikoff as nv
 from novikoff.cluster.passes import Wanted
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import FAN_IN, TASKS_PER_THREAD, look, merge
+from novikoff.core.class_labels import code_labels
 from novikoff.core.stops import Limits
 from novikoff.geometry.visits import MostViolated
 from novikoff.proofs import exact
@@ -93,7 +94,7 @@ def costs(client: Any) -> tuple[float, float, float]:
     """The seconds for one byte of a pass, one task of the scheduler, and one merge."""
     rng = np.random.default_rng(0)
     X, w = rng.normal(size=(100_000, D)), rng.normal(size=D + 1)
-    shard = Shard(0, 0, X, np.arange(len(X)) % 2)
+    shard = Shard(0, 0, X, code_labels(np.arange(len(X)) % 2))
     visit = MostViolated(w, exact.floats(w), 1e-9, 2 * D)
     seconds, seen = best(lambda: look(SETTING, visit, [shard]))
     together, _ = best(lambda: merge([seen] * FAN_IN))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,8 @@ from sklearn.datasets import load_iris
 from sphinx.application import Sphinx
 
 import novikoff as nv
+
+sys.path.insert(0, str(Path(__file__).parent))  # for pages.py and figures.py
 
 project = "novikoff"
 author = "The novikoff developers"
@@ -27,19 +28,14 @@ extensions = [
     "sphinx-mathjax-offline",  # MathJax from a package, not from a server
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
+    "pages",
 ]
 exclude_patterns = ["_build", "examples"]
 templates_path = ["_templates"]
 
-# Pages are plain Markdown, legible on GitHub; their Python blocks run in order (`as_cells`).
-myst_enable_extensions = ["dollarmath"]
+# Pages are plain Markdown, legible on GitHub; pages.py turns their Python blocks into cells.
+myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
-myst_html_meta = {
-    "description": "novikoff decides whether labelled data is linearly separable (complete or "
-    "quasi-complete separation, overlap), and proves the answer.",
-    "property=og:title": "novikoff: the perceptron, with its proof",
-    "property=og:type": "website",
-}
 smartquotes = False  # quotation marks in code stay as they are
 nb_execution_mode = "auto"
 nb_execution_in_temp = True
@@ -49,10 +45,17 @@ nb_output_stderr = "remove"  # a kernel that compiles says so
 
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
+    "subsection_order": [
+        f"examples/{name}" for name in ("verdicts", "perceptron", "family", "theorems")
+    ],
+    "nested_sections": False,
+    "image_scrapers": ("figures.scrape",),
+    "reset_modules": ("figures.style",),
+    "remove_config_comments": True,
+    "thumbnail_size": (640, 440),
     "gallery_dirs": "gallery",
     "abort_on_example_error": True,
     "within_subsection_order": "FileNameSortKey",
-    "image_srcset": ["2x"],
     "backreferences_dir": "generated/backreferences",  # the examples that use each object
     "doc_module": ("novikoff",),
     "show_signature": False,
@@ -91,32 +94,10 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
+    "collapse_navigation": True,  # what folds has a button without a name
+    "navigation_depth": 2,
 }
 copyright = "the novikoff developers, BSD-3-Clause"
-
-
-_BLOCK = r"\n```python\n.*?\n```\n"  # a Python block
-_OUTPUT = r"```\n.*?\n```\n"  # what it prints, just below it
-
-
-def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
-    """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
-    if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
-        head = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
-        text = re.sub(f"({_BLOCK}){_OUTPUT}", r"\1", source[0], flags=re.DOTALL)
-        source[0] = head + text.replace("\n```python\n", "\n```{code-cell}\n")
-
-
-def link_items(
-    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
-) -> None:
-    """Link the ids of items in a docstring, such as (B3), to the page of the items."""
-
-    def link(found: re.Match[str]) -> str:
-        ids = r"\b([A-H]\d{1,2})\b"
-        return re.sub(ids, lambda one: f"`{one[1]} <../items.html#{one[1].lower()}>`__", found[0])
-
-    lines[:] = [re.sub(r"\((?=[A-H]\d{1,2}\b)[^()`]*\)", link, line) for line in lines]
 
 
 def export_lab(app: Sphinx) -> None:
@@ -143,6 +124,4 @@ def export_lab(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
-    app.connect("source-read", as_cells)
-    app.connect("autodoc-process-docstring", link_items)
     app.connect("builder-inited", export_lab)

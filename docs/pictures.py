@@ -1,15 +1,28 @@
-"""Draw the pictures of README and docs: ``make pictures``."""
+"""Draw the pictures of README and docs, for light and for dark pages: ``make pictures``."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from matplotlib.figure import Figure
 from sklearn.datasets import load_iris
 
 import novikoff as nv
+from novikoff.report.plots import style
 
 FOLDER = Path(__file__).parent
+# The colours of nv.plots on a dark page.
+DARK = {
+    style.INK: "#e6edf3",
+    "#000000": "#e6edf3",
+    style.GREY: "#9aa4ae",
+    style.POSITIVE: "#79b8ff",
+    style.NEGATIVE: "#ffab57",
+    style.POSITIVE_SIDE: "#14283c",
+    style.NEGATIVE_SIDE: "#332512",
+    "#ffffff": "#14181e",
+}
 
 
 def proof() -> Figure:
@@ -26,5 +39,13 @@ def proof() -> Figure:
     return figure
 
 
+def darkened(svg: str) -> str:
+    """The picture for a dark page."""
+    found = re.sub("#[0-9a-f]{6}", lambda colour: DARK[colour[0]], svg)
+    return found.replace(' style="', f' style="fill: {DARK[style.INK]}; ', 1)  # of text
+
+
 if __name__ == "__main__":
     nv.plots.save_figure(proof(), FOLDER / "proof.svg")
+    light = (FOLDER / "proof.svg").read_text("utf-8")
+    (FOLDER / "proof-dark.svg").write_text(darkened(light), encoding="utf-8")

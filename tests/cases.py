@@ -26,9 +26,8 @@ from novikoff.core.orders import (
 )
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.core.updates import (
     Update,
     aggressive,
@@ -59,6 +58,11 @@ def case_named(case: object) -> Iterator[None]:
     except BaseException as error:
         error.add_note(f"Case: {case!r}")
         raise
+
+
+def class_name(thing: object) -> str:
+    """Name a case of `parametrize` after the class of its object."""
+    return type(thing).__name__
 
 
 class Planted(NamedTuple):

@@ -10,7 +10,7 @@ from types import ModuleType
 import novikoff as nv
 from novikoff.cli import fit, options, solve
 from novikoff.core.orders import BY_NAME
-from novikoff.data.formats import FILE_FORMATS
+from novikoff.data.source import FILE_FORMATS
 from novikoff.report.pictures import CAPTIONS
 from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS

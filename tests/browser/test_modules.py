@@ -105,3 +105,19 @@ def test_the_notebook_s_page(browser: Any) -> None:
     assert page.locator(".dot.plus").count() == 2
     assert page.evaluate("location.href") == "about:blank"
     context.close()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_recorded_run_plays_from_its_beginning(browser: Any, tmp_path: Path, motion: str) -> None:
+    """Unless a moment was recorded, or the reader asks for less motion."""
+    for view, first, plays in (({}, "0", motion != "reduce"), ({"moment": 2}, "2", False)):
+        (tmp_path / "run.html").write_text(export.offline_page(QUESTION, view), encoding="utf-8")
+        context = browser.new_context(reduced_motion=motion)
+        page = context.new_page()
+        page.clock.install()  # the player waits for this clock
+        page.goto((tmp_path / "run.html").as_uri())
+        slider = page.locator("input[type=range]")
+        assert slider.input_value() == first
+        page.clock.run_for(1000)
+        assert (slider.input_value() != first) == plays
+        context.close()

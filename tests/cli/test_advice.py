@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import novikoff as nv
+from tests.cases import class_name
 from tests.cli.conftest import Files, inside, refused, write_csv
 
 
@@ -176,18 +177,17 @@ def test_every_door_refuses_a_table_with_the_same_words(name: str) -> None:
     assert part in said.pop()
 
 
-def test_estimators_refuse_categories_and_labels_for_other_rows() -> None:
+@pytest.mark.parametrize("model", [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()], ids=class_name)
+def test_estimators_refuse_categories_and_labels_for_other_rows(model: Any) -> None:
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": pd.Categorical(["u", "v", "u"])})
-    estimators: list[Any] = [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()]
-    for model in estimators:
-        with pytest.raises(ValueError, match="encode"):
-            model.fit(X, [0, 1, 1])
-        with pytest.raises(ValueError, match="X has two columns named 'a': rename"):
-            model.fit(X[["a", "a"]], [0, 1, 1])
-        with pytest.raises(ValueError, match="X has 3 rows, but y has 2 labels"):
-            model.fit(X[["a"]], [0, 1])
-        with pytest.raises(ValueError, match="no label in row 1"):
-            model.fit(X[["a"]], ["p", None, "q"])
+    with pytest.raises(ValueError, match="encode"):
+        model.fit(X, [0, 1, 1])
+    with pytest.raises(ValueError, match="X has two columns named 'a': rename"):
+        model.fit(X[["a", "a"]], [0, 1, 1])
+    with pytest.raises(ValueError, match="X has 3 rows, but y has 2 labels"):
+        model.fit(X[["a"]], [0, 1])
+    with pytest.raises(ValueError, match="no label in row 1"):
+        model.fit(X[["a"]], ["p", None, "q"])
 
 
 def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Path) -> None:

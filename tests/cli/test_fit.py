@@ -67,12 +67,14 @@ LINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("name", "heading", "text"), LINES)
+def test_a_line_of_the_report(name: str, heading: str, text: str, texts: dict[str, Result]) -> None:
+    assert texts[name].line(heading) == text
+    assert (texts[name].code, texts[name].err) == (0, "")
+    assert "\x1b" not in texts[name].out
+
+
 def test_the_lines_of_the_report(texts: dict[str, Result]) -> None:
-    for done in texts.values():
-        assert (done.code, done.err) == (0, "")
-        assert "\x1b" not in done.out
-    for name, heading, text in LINES:
-        assert texts[name].line(heading) == text
     line, quasi, iris = texts["line"], texts["quasi"], texts["iris"]
     assert line.line("data").endswith(
         "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
@@ -217,16 +219,15 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
         assert done.line("verdict").startswith("separable (complete separation) — proved")
 
 
-def test_require(files: Files, tmp_path: Path) -> None:
-    for path, word, code in (
-        (files.line, "separable", 0),
-        (files.xor, "separable", 1),
-        (files.quasi, "quasi-separable", 0),
-    ):
-        done = inside("fit", path, "--require", word, "--out", tmp_path)
-        assert done.code == code
-        assert ("the verdict is inseparable, not separable" in done.err) == (code == 1)
-        assert (tmp_path / f"{path.stem}.novikoff").exists()
+@pytest.mark.parametrize(
+    ("name", "word", "code"),
+    [("line", "separable", 0), ("xor", "separable", 1), ("quasi", "quasi-separable", 0)],
+)
+def test_require(name: str, word: str, code: int, files: Files, tmp_path: Path) -> None:
+    done = inside("fit", getattr(files, name), "--require", word, "--out", tmp_path)
+    assert done.code == code
+    assert ("the verdict is inseparable, not separable" in done.err) == (code == 1)
+    assert (tmp_path / f"{name}.novikoff").exists()
 
 
 def test_a_report_without_files(
@@ -244,13 +245,15 @@ def test_a_report_without_files(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_labels_that_differ_in_capitals_or_blanks_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [(), ("--positive", "Yes")], ids=["all", "one class"])
+def test_labels_that_differ_in_capitals_or_blanks_are_named(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("x,answer\n1,Yes\n2,yes\n3,No\n4,y es\n", encoding="utf-8")
     note = 'the labels "Yes" and "y es" and "yes" differ only in capitals or blanks'
-    for words in ((), ("--positive", "Yes")):  # the others are in the rest
-        notes = report(path, *words, "--no-files")["data"]["notes"]
-        assert [text for text in notes if text.startswith(note)] != []
+    notes = report(path, *words, "--no-files")["data"]["notes"]  # of the rest, too
+    assert [text for text in notes if text.startswith(note)] != []
     path.write_text("x,answer\n1,yes\n2,no\n", encoding="utf-8")
     assert "capitals" not in inside("fit", path, "--no-files").out
 
@@ -262,20 +265,22 @@ def test_the_positive_class_of_two(files: Files, tmp_path: Path) -> None:
     assert text.line("data").endswith("high (+, 3)  low (−, 2)")
 
 
-def test_one_class_against_the_rest(files: Files, tmp_path: Path) -> None:
-    for positive, kind in (("setosa", "separable"), ("virginica", "inseparable")):
-        body = report(files.iris, "--positive", positive, "--out", tmp_path, "--force")
-        assert body["verdict"]["kind"] == kind
-        assert body["data"]["classes"] == [
-            {"label": "(rest)", "rows": 100},
-            {"label": positive, "rows": 50},
-        ]
-        done = inside("predict", tmp_path / "iris.novikoff", files.iris)
-        assert (
-            done.err
-            == f"novikoff: {body['model']['errors']} of 150 labels differ from the predictions.\n"
-        )
-        assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
+@pytest.mark.parametrize(
+    ("positive", "kind"), [("setosa", "separable"), ("virginica", "inseparable")]
+)
+def test_one_class_against_the_rest(positive: str, kind: str, files: Files, tmp_path: Path) -> None:
+    body = report(files.iris, "--positive", positive, "--out", tmp_path)
+    assert body["verdict"]["kind"] == kind
+    assert body["data"]["classes"] == [
+        {"label": "(rest)", "rows": 100},
+        {"label": positive, "rows": 50},
+    ]
+    done = inside("predict", tmp_path / "iris.novikoff", files.iris)
+    assert (
+        done.err
+        == f"novikoff: {body['model']['errors']} of 150 labels differ from the predictions.\n"
+    )
+    assert inside("verify", tmp_path / "iris.cert.json", files.iris).code == 0
 
 
 def test_without_an_intercept(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from novikoff.core.stops import Limits
 from novikoff.jobs.system_study import SystemOptions, SystemStudy
 from novikoff.report.system_report import system_json, system_lines
 from novikoff.systems.conflicts import Conflicts
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 from tests.cli.conftest import inside, on_terminal, refused, script
@@ -72,7 +72,18 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
     ]
 
 
-def test_a_row_that_gives_way_by_what_is_said_ends_the_conflict(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("money", "tea", "bread", "kind"),
+    [
+        ("13", "2", "3", "feasible"),
+        ("10", "1/2", "3", "feasible"),
+        ("10", "2", "2", "feasible"),
+        ("12.99", "2", "3", "infeasible"),
+    ],
+)
+def test_a_row_that_gives_way_by_what_is_said_ends_the_conflict(
+    money: str, tea: str, bread: str, kind: str, tmp_path: Path
+) -> None:
     path = tmp_path / "diet.csv"
     path.write_text("name,tea,bread,is,r\nmoney,2,3,<=,10\ntea,1,,>=,2\nbread,,1,>=,3\n")
     rows = report(path)["conflict"]["rows"]
@@ -81,11 +92,8 @@ def test_a_row_that_gives_way_by_what_is_said_ends_the_conflict(tmp_path: Path) 
         "tea": "3/2",
         "bread": "1",
     }
-    for money, tea, bread in ((13, 2, 3), (10, "1/2", 3), (10, 2, 2)):
-        path.write_text(f"tea,bread,is,r\n2,3,<=,{money}\n1,,>=,{tea}\n,1,>=,{bread}\n")
-        assert report(path)["kind"] == "feasible"
-    path.write_text("tea,bread,is,r\n2,3,<=,12.99\n1,,>=,2\n,1,>=,3\n")
-    assert report(path)["kind"] == "infeasible"
+    path.write_text(f"tea,bread,is,r\n2,3,<=,{money}\n1,,>=,{tea}\n,1,>=,{bread}\n")
+    assert report(path)["kind"] == kind
 
 
 def test_points_and_values_beyond_floats(tmp_path: Path) -> None:
@@ -120,13 +128,16 @@ def test_a_number_is_a_short_decimal_or_a_fraction_beside_its_decimal(tmp_path: 
     assert "x  3.333333333e24 (rounded)\n" in inside("solve", path).out
 
 
-def test_no_report_replaces_the_file_that_it_is_about(day: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--out", "--certificate"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_no_report_replaces_the_file_that_it_is_about(
+    option: str, linked: bool, day: Path, tmp_path: Path
+) -> None:
     link = tmp_path / "link"
     link.symlink_to(day)
-    for option, path in (("--out", day), ("--certificate", day), ("--out", link)):
-        done = inside("solve", day, option, path, "--force")
-        assert done.code == 2
-        assert "is the file to read" in done.err
+    done = inside("solve", day, option, link if linked else day, "--force")
+    assert done.code == 2
+    assert "is the file to read" in done.err
     assert day.read_text() == DAY
 
 
@@ -143,7 +154,7 @@ def test_the_json_adds_up(day: Path) -> None:
     body = report(day)
     assert body["kind"] == "infeasible"
     assert body["conflict"]["sum"] == "0 <= -1/2"
-    model, total = read_model(str(day)).model, dict[int, Fraction]()
+    model, total = read_system(str(day)).model, dict[int, Fraction]()
     for row in body["conflict"]["rows"]:
         stated = model.constraints[row["index"]]
         assert stated.name == row["name"]
@@ -153,18 +164,22 @@ def test_the_json_adds_up(day: Path) -> None:
     assert total == {-1: Fraction(-1, 2), 0: 0, 1: 0, 2: 0}
 
 
-def test_a_point_its_room_and_the_ways_to_ask_for_one(day: Path) -> None:
+@pytest.mark.parametrize("point", ["any", "nearest", "interior", "chebyshev"])
+def test_a_point_solves_the_system(point: str, day: Path) -> None:
     day.write_text(DAY.replace(",8\n", ",7\n"))
-    for point in ("any", "nearest", "interior", "chebyshev"):
-        body = report(day, "--point", point)
-        w = [Fraction(value) for value in body["exact_w"].values()]
-        assert (body["kind"], body["interior"], sum(w)) == ("feasible", "relative", 24)
-        assert w[0] >= 9
-        assert w[1] >= 7
-        assert w[2] >= Fraction("7.5")
-        if point in ("interior", "chebyshev"):
-            assert w[0] > 9
-        assert (body["radius"] is not None) == (point == "chebyshev")
+    body = report(day, "--point", point)
+    w = [Fraction(value) for value in body["exact_w"].values()]
+    assert (body["kind"], body["interior"], sum(w)) == ("feasible", "relative", 24)
+    assert w[0] >= 9
+    assert w[1] >= 7
+    assert w[2] >= Fraction("7.5")
+    if point in ("interior", "chebyshev"):
+        assert w[0] > 9
+    assert (body["radius"] is not None) == (point == "chebyshev")
+
+
+def test_the_room_of_a_point(day: Path) -> None:
+    day.write_text(DAY.replace(",8\n", ",7\n"))
     text = inside("solve", day, "--point", "chebyshev")
     assert text.line("boundary") == "the nearest boundary is that of the boss wants, 0.1667 away"
     assert text.line("radius").startswith("of the largest ball of solutions = 0.16666")
@@ -193,24 +208,35 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
     unbounded = tmp_path / "cone.lp"
     unbounded.write_text("max\n x\nst\n x - y <= 1\nend\n")
     assert report(unbounded, "--objective", "file")["objective"]["kind"] == "unbounded"
-    for words, part in (
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
         (["--objective", "file"], "there is no objective in the file"),
         (["--objective", "max tea"], 'the system has no variable "tea"'),
         (["--objective", "family"], 'an objective begins with "min" or "max"'),
         (["--objective", "max family >"], "is expected"),
         (["--keep", "the cat wants"], "to keep; did you mean"),
-    ):
-        refused(inside("solve", day, *words), part)
-    for words, part in (
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_objective_is_refused(words: list[str], part: str, day: Path) -> None:
+    refused(inside("solve", day, *words), part)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
         (["--objective", "max family", "--all-conflicts"], "cannot be used with --all-conflicts"),
-        (
-            ["--point", "nearest", "--method", "smooth"],
-            "cannot be used with --method",
-        ),
-    ):
-        done = inside("solve", day, *words)
-        assert (done.code, done.out) == (2, "")
-        assert part in done.err
+        (["--point", "nearest", "--method", "smooth"], "cannot be used with --method"),
+    ],
+    ids=" ".join,
+)
+def test_options_that_exclude_each_other(words: list[str], part: str, day: Path) -> None:
+    done = inside("solve", day, *words)
+    assert (done.code, done.out) == (2, "")
+    assert part in done.err
 
 
 def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> None:
@@ -236,7 +262,7 @@ def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> 
 
 
 def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None:
-    file = read_model(str(day))
+    file = read_system(str(day))
     found = solve_system(system_of(file.stated), Limits())
     told = SystemStudy(found, "day.csv", file, SystemOptions(), Conflicts((), complete=False))
     body = json.loads(system_json(told))
@@ -306,14 +332,18 @@ def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_is_written_for_a_broken_file(tmp_path: Path) -> None:
-    for form, content, part in BAD[1::9]:
-        path = tmp_path / f"system.{form}"
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        proof, out = tmp_path / "proof", tmp_path / "out"
-        refused(inside("solve", path, "--certificate", proof, "--out", out), str(path), part)
-        assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-        path.unlink()
+@pytest.mark.parametrize(
+    ("form", "content", "part"), BAD[1::9], ids=[part for *_, part in BAD[1::9]]
+)
+def test_nothing_is_written_for_a_broken_file(
+    form: str, content: str | bytes, part: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"system.{form}"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    proof, out = tmp_path / "proof", tmp_path / "out"
+    refused(inside("solve", path, "--certificate", proof, "--out", out), str(path), part)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    path.unlink()
 
 
 def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:

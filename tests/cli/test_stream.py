@@ -195,13 +195,18 @@ def test_a_stream_that_breaks_off_keeps_what_came_before(rows: Path, tmp_path: P
     goes_on(tmp_path / "d.csv", [(content, "9999")])
 
 
-def test_a_model_is_not_written_over_its_rows(rows: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("d.csv", "d.csv"), ("d.csv", "link.csv"), ("link.csv", "d.csv"), ("hard.csv", "d.csv")],
+)
+def test_a_model_is_not_written_over_its_rows(
+    one: str, other: str, rows: Path, tmp_path: Path
+) -> None:
     data, link, hard = tmp_path / "d.csv", tmp_path / "link.csv", tmp_path / "hard.csv"
     data.write_bytes(rows.read_bytes())
     link.symlink_to(data)
     os.link(data, hard)
-    for one, other in ((data, data), (data, link), (link, data), (hard, data)):
-        assert "contains the rows" in refused(one, "--save", other, "--force")
+    assert "contains the rows" in refused(tmp_path / one, "--save", tmp_path / other, "--force")
     assert data.read_bytes() == rows.read_bytes()
 
 
@@ -405,15 +410,15 @@ class TestBadRows:
         assert "of 6 rows" in done.line("mistakes")
         assert [row[0] for row in lines_of(log)[1:]] == ["4"]
 
-    def test_a_file_that_is_wrong_as_a_whole_is_refused(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("times", [3, 500])
+    def test_a_file_that_is_wrong_as_a_whole_is_refused(self, times: int, tmp_path: Path) -> None:
         data = tmp_path / "d.csv"
-        for rows in (["red,1,x", "blue,2,y"] * 3, ["red,1,x", "blue,2,y"] * 500):
-            data.write_bytes(table(*rows))
-            error = refused(data, "--bad-rows", "skip")
-            assert "not one of the first" in error
-            assert 'row 1, column "a" holds "red"' in error
-            assert error.count("a=red") == error.count("--drop a") == 1
-            assert "--one-hot" not in error + inside("stream", "--help").out
+        data.write_bytes(table(*["red,1,x", "blue,2,y"] * times))
+        error = refused(data, "--bad-rows", "skip")
+        assert "not one of the first" in error
+        assert 'row 1, column "a" holds "red"' in error
+        assert error.count("a=red") == error.count("--drop a") == 1
+        assert "--one-hot" not in error + inside("stream", "--help").out
         assert "needs --bad-rows skip" in refused(data, "--bad-rows-log", tmp_path / "log.csv")
 
     def test_killed_at_any_moment_nothing_is_lost_or_twice(self, tmp_path: Path) -> None:
@@ -508,8 +513,13 @@ def test_lines_every_so_many_rows(form: str, tmp_path: Path) -> None:
     else:
         counts = [int(line.split()[0]) for line in done.out.splitlines()[1:11]]
     assert counts == [1, 2, 4, 7, 8, 14, 16, 21, 28, 30]
-    for wrong in ("0", "-3", "x", "5s"):
-        assert "--every" in refused(data, "--every", wrong)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "x", "5s"])
+def test_lines_are_asked_for_by_a_number_of_rows(wrong: str, tmp_path: Path) -> None:
+    data = tmp_path / "d.csv"
+    data.write_bytes(table(*GOOD))
+    assert "--every" in refused(data, "--every", wrong)
 
 
 class TestSortedLabels:
@@ -526,11 +536,20 @@ class TestSortedLabels:
         notes = json.loads(stream(data, "--format", "json", "--quiet").out)["notes"]
         assert any(self.CAUTION in note for note in notes)
 
-    def test_only_where_it_is_true(self, tmp_path: Path) -> None:
-        data, first = tmp_path / "d.csv", GOOD[::2] * 10
-        for rows in (GOOD * 20, first, [*first, GOOD[1]], [*first, *GOOD * 10]):
-            data.write_bytes(table(*rows))
-            assert self.CAUTION not in stream(data, "--passes", "2").out
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            GOOD * 20,
+            GOOD[::2] * 10,
+            [*GOOD[::2] * 10, GOOD[1]],
+            [*GOOD[::2] * 10, *GOOD * 10],
+        ],
+        ids=["mixed", "one class", "one row of another", "mixed in the end"],
+    )
+    def test_only_where_it_is_true(self, rows: list[str], tmp_path: Path) -> None:
+        data = tmp_path / "d.csv"
+        data.write_bytes(table(*rows))
+        assert self.CAUTION not in stream(data, "--passes", "2").out
 
 
 def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
@@ -570,12 +589,16 @@ class TestConstantRule:
             notes = json.loads(stream(data, "--save", model, *words).out)["notes"]
             assert any(caution in note for note in notes) == (passes == "1")
 
-    def test_only_where_it_is_true(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "rows",
+        [noisy_rows(99), GOOD * 50, [*GOOD[:1] * 200, GOOD[1]]],
+        ids=["few rows", "a good rule", "first rows of classes"],
+    )
+    def test_only_where_it_is_true(self, rows: list[str], tmp_path: Path) -> None:
         """Few rows, a rule that errs less, and the first rows of classes, which nobody foresees."""
         data = tmp_path / "d.csv"
-        for rows in (noisy_rows(99), GOOD * 50, [*GOOD[:1] * 200, GOOD[1]]):
-            data.write_bytes(table(*rows))
-            assert self.CAUTION[:18] not in stream(data).out
+        data.write_bytes(table(*rows))
+        assert self.CAUTION[:18] not in stream(data).out
 
 
 def test_the_bound_on_the_margin_is_the_least_so_far(tmp_path: Path) -> None:

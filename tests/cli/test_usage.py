@@ -15,14 +15,17 @@ from novikoff import __version__
 from tests.cli.conftest import COMPILING, PROGRESS, Files, inside, on_terminal, script
 
 
+@pytest.mark.parametrize("command", ["fit", "predict", "verify", "info", "stream", "solve", "lab"])
+def test_every_command_has_its_help(command: str) -> None:
+    assert re.search(rf"^  {command}  +[A-Z]", inside("--help").out, re.MULTILINE)
+    full = inside(command, "--help")
+    assert full.out.startswith(f"Usage: novikoff {command}")
+    assert inside(command, "-h") == full
+
+
 def test_help_and_version() -> None:
     done = inside("--help")
     assert (done.code, done.err) == (0, "")
-    for command in ("fit", "predict", "verify", "info", "stream", "lab"):
-        assert re.search(rf"^  {command}  +[A-Z]", done.out, re.MULTILINE)
-        full = inside(command, "--help")
-        assert full.out.startswith(f"Usage: novikoff {command}")
-        assert inside(command, "-h") == full
     assert "130 interrupted" in done.out
     assert inside("--version").out == f"novikoff, version {__version__}\n"
 

@@ -14,34 +14,41 @@ import novikoff as nv
 from tests.cli.conftest import Files, inside, refused
 
 
-def test_what_fit_wrote_is_accepted_with_its_hypotheses(files: Files, fitted: Path) -> None:
-    for name in ("xor", "line", "quasi", "duplicates", "iris"):
-        done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
-        assert (done.code, done.err) == (0, "")
-        claims = [line for line in done.out.splitlines() if line.startswith("holds")]
-        assert claims
-        for claim in claims:
-            assert "with a bias" in claim
-            assert " rows" in claim
-        if name == "xor":
-            assert "Inseparable" in claims[0]
-            assert "misclassifies at least 1 row" in claims[1]
-        if name == "iris":
-            assert "setosa" in claims[0]
-            assert "0.749" in claims[0]
+@pytest.mark.parametrize("name", ["xor", "line", "quasi", "duplicates", "iris"])
+def test_what_fit_wrote_is_accepted_with_its_hypotheses(
+    name: str, files: Files, fitted: Path
+) -> None:
+    done = inside("verify", fitted / f"{name}.cert.json", getattr(files, name))
+    assert (done.code, done.err) == (0, "")
+    claims = [line for line in done.out.splitlines() if line.startswith("holds")]
+    assert claims
+    for claim in claims:
+        assert "with a bias" in claim
+        assert " rows" in claim
+    if name == "xor":
+        assert "Inseparable" in claims[0]
+        assert "misclassifies at least 1 row" in claims[1]
+    if name == "iris":
+        assert "setosa" in claims[0]
+        assert "0.749" in claims[0]
 
 
-def test_other_data_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4,3,high", "4,3.0000000000000004,high"), ("4,3,high", "4,3,low"), ("0,5,low\n", "")],
+    ids=["another number", "another label", "a row less"],
+)
+def test_altered_data_is_refused(
+    old: str, new: str, files: Files, fitted: Path, tmp_path: Path
+) -> None:
     text = files.line.read_text(encoding="utf-8")
     path = tmp_path / "line.csv"
-    for old, new in (
-        ("4,3,high", "4,3.0000000000000004,high"),
-        ("4,3,high", "4,3,low"),
-        ("0,5,low\n", ""),
-    ):
-        assert old in text
-        path.write_text(text.replace(old, new), encoding="utf-8")
-        refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
+
+
+def test_data_of_other_columns_is_refused(files: Files, fitted: Path) -> None:
     refused(inside("verify", fitted / "line.cert.json", files.xor), "no column")
 
 
@@ -71,30 +78,38 @@ ALTERED: list[tuple[tuple[str | int, ...], object]] = [
 ]
 
 
-def test_an_altered_certificate_is_refused(files: Files, fitted: Path, tmp_path: Path) -> None:
-    for place, value in ALTERED:
-        body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
-        part = body
-        for key in place[:-1]:
-            part = part[key]
-        part[place[-1]] = value
-        path = tmp_path / "altered.json"
-        path.write_text(json.dumps(body), encoding="utf-8")
-        refused(inside("verify", path, files.line))
+@pytest.mark.parametrize(("place", "value"), ALTERED, ids=str)
+def test_an_altered_certificate_is_refused(
+    place: tuple[str | int, ...], value: object, files: Files, fitted: Path, tmp_path: Path
+) -> None:
+    body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
+    part = body
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    path = tmp_path / "altered.json"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    refused(inside("verify", path, files.line))
 
 
-def test_what_is_no_certificate_is_refused(files: Files, tmp_path: Path) -> None:
-    path = tmp_path / "broken.json"
-    for content, reason in (
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
         (b'{"kind": "novikoff certificates", "schema', "not JSON"),
         (b"\xff\xfe\x00\x01", "not even text"),
         (b"[]", "not a JSON object"),
         (b"{}", ""),
         (b"[" * 100_000, "not JSON"),
         (b'{"kind": "a", "kind": "b"}', "twice"),
-    ):
-        path.write_bytes(content)
-        refused(inside("verify", path, files.line), "broken.json", reason)
+    ],
+    ids=["cut off", "no text", "a list", "nothing in it", "deep", "a key twice"],
+)
+def test_what_is_no_certificate_is_refused(
+    content: bytes, reason: str, files: Files, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_bytes(content)
+    refused(inside("verify", path, files.line), "broken.json", reason)
 
 
 def test_files_that_are_not_there_or_not_certificates(files: Files, fitted: Path) -> None:
@@ -220,12 +235,14 @@ def test_the_bound_on_mistakes_is_not_below_the_truth(scale: str, tmp_path: Path
     assert (s**2 + 1) // s**2 <= int(found[3].replace(",", "")) <= (s**2 + 1) / s**2 * 2
 
 
-def test_options_for_examples_are_not_passed_over_for_inequalities(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["--label to", "--missing drop", "--from tsv", "--cache a"])
+def test_options_for_examples_are_not_passed_over_for_inequalities(
+    words: str, tmp_path: Path
+) -> None:
     data, proof = tmp_path / "system.csv", tmp_path / "proof"
     data.write_text("x,is,to\n1,<=,3\n", encoding="utf-8")
     assert inside("solve", data, "--certificate", proof).code == 0
     assert inside("verify", proof, data).line("system") == f"{data} · read as csv · 1 variable"
-    for words in (["--label", "to"], ["--missing", "drop"], ["--from", "tsv"], ["--cache", "a"]):
-        done = inside("verify", proof, data, *words)
-        assert (done.code, done.out) == (2, "")
-        assert f"{words[0]} is for labelled rows, not for inequalities." in done.err
+    done = inside("verify", proof, data, *words.split())
+    assert (done.code, done.out) == (2, "")
+    assert f"{words.split()[0]} is for labelled rows, not for inequalities." in done.err

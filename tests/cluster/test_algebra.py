@@ -27,6 +27,7 @@ from novikoff.cluster.passes import (
 from novikoff.cluster.rows import Check, ClusterRows, Digests
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import look
+from novikoff.core.class_labels import code_labels
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import scheme_for
@@ -92,7 +93,9 @@ def test_merging_in_any_tree_gives_the_same_bits(
     visit = asked[chosen.draw(st.sampled_from(sorted(asked)))]
     edges = np.unique(np.concatenate([[0, 40], rng.integers(0, 41, size=5)])).tolist()
     rows = sparse(X) if is_sparse else X
-    shards = [Shard(k, a, rows[a:b], y[a:b]) for k, (a, b) in enumerate(pairwise(edges))]
+    shards = [
+        Shard(k, a, rows[a:b], code_labels(y[a:b])) for k, (a, b) in enumerate(pairwise(edges))
+    ]
 
     def tree() -> Visit:
         parts = [look(SETTING, pickle.loads(pickle.dumps(visit)), [one]) for one in shards]  # noqa: S301
@@ -166,15 +169,15 @@ def test_a_sum_of_weights_instead_of_a_mixture_breaks_the_bound() -> None:
     assert np.linalg.norm(done._total(2, 0)) ** 2 > R**2 * float(counted[0])
 
 
-def test_groups_do_not_matter_to_a_bit() -> None:
-    for kind in KINDS:
-        X, y = data(kind, n=300)
-        for rows in (X, sparse(X)):
-            one, two, nine = (
-                nv.separate(local_rows(rows, y, [7, 7, 100, 220, 299], threads)).certificate
-                for threads in (1, 2, 9)
-            )
-            assert one == two == nine
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_do_not_matter_to_a_bit(kind: str) -> None:
+    X, y = data(kind, n=300)
+    for rows in (X, sparse(X)):
+        one, two, nine = (
+            nv.separate(local_rows(rows, y, [7, 7, 100, 220, 299], threads)).certificate
+            for threads in (1, 2, 9)
+        )
+        assert one == two == nine
 
 
 def test_several_classes_learn_side_by_side() -> None:
@@ -206,7 +209,7 @@ def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
     sizes = Sizes(np.ones(1))
     for part in (slice(0, 2), slice(2, 4)):
         own = Sizes(np.ones(1))
-        own.look_at(Shard(0, part.start, X[part], y[part]).part(Setting(1, 0, False)))
+        own.look_at(Shard(0, part.start, X[part], code_labels(y[part])).part(Setting(1, 0, False)))
         sizes.merge(own)
     assert (sizes.shortest, sizes.longest) == (1e-8, 2e9)
 
@@ -282,7 +285,8 @@ def test_rows_are_fetched_within_the_budget() -> None:
 
 
 def test_a_shard_forgets_what_it_knew_of_many_questions() -> None:
-    shard = Shard(0, 0, *data("separable", n=60))
+    X, y = data("separable", n=60)
+    shard = Shard(0, 0, X, code_labels(y))
     for k in np.repeat(np.arange(3 * MAX_REMEMBERED), 2).tolist():
         assert remembered(shard.part(SETTING), k, partial(np.full, 1, k)).tolist() == [k]
     assert len(shard.memo) <= MAX_REMEMBERED

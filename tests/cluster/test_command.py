@@ -40,33 +40,38 @@ def report(folder: Path, *words: str | Path) -> Any:
     return found
 
 
-def test_the_report_is_that_of_memory_but_for_single_rows(client: Client, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("separable", ()),
+        ("separable", ("--positive", "down")),
+        ("quasi-separable", ()),
+        ("inseparable", ("--positive", "down")),
+    ],
+)
+def test_the_report_is_that_of_memory_but_for_single_rows(
+    kind: str, words: tuple[str, ...], client: Client, tmp_path: Path
+) -> None:
     where = "--cluster", client.scheduler.address
-    for kind, *words in (
-        ("separable",),
-        ("separable", "--positive", "down"),
-        ("quasi-separable",),
-        ("inseparable", "--positive", "down"),
-    ):
-        folder = write_folder(tmp_path / kind, *data(kind, n=120), 3)
-        here, there = report(folder, *words), report(folder, *words, *where)
-        assert there["data"].pop("notes") == ["the rows are in 3 files"]
-        assert here["data"].pop("notes") == []
-        assert here["data"] == there["data"]
-        (own,), (case,) = here["verdict"]["cases"], there["verdict"]["cases"]
-        assert case["separated"]["count"] == own["separated"]["count"]
-        assert (case["scaled"], case["logistic"], case["aliased"]) == (None, None, None)
-        unknown = {"scaled", "logistic", "aliased", "separated", "responsible_columns"}
-        for name in set(own) - unknown:
-            if kind != "quasi-separable" or not name.startswith("errors"):  # of all rows at once
-                assert case[name] == own[name], name
-        assert there["model"]["rule"] == here["model"]["rule"]
-        assert [there[name] for name in ("perceptron", "duplicates", "estimate")] == [None] * 3
-        assert there["model"]["wrong"] is None
-        if kind == "separable":
-            assert there["model"]["margins"] == here["model"]["margins"]
-            assert there["model"]["confusion"] == here["model"]["confusion"]
-        done_well("verify", tmp_path / f"{kind}.cert.json", folder)
+    folder = write_folder(tmp_path / kind, *data(kind, n=120), 3)
+    here, there = report(folder, *words), report(folder, *words, *where)
+    assert there["data"].pop("notes") == ["the rows are in 3 files"]
+    assert here["data"].pop("notes") == []
+    assert here["data"] == there["data"]
+    (own,), (case,) = here["verdict"]["cases"], there["verdict"]["cases"]
+    assert case["separated"]["count"] == own["separated"]["count"]
+    assert (case["scaled"], case["logistic"], case["aliased"]) == (None, None, None)
+    unknown = {"scaled", "logistic", "aliased", "separated", "responsible_columns"}
+    for name in set(own) - unknown:
+        if kind != "quasi-separable" or not name.startswith("errors"):  # of all rows at once
+            assert case[name] == own[name], name
+    assert there["model"]["rule"] == here["model"]["rule"]
+    assert [there[name] for name in ("perceptron", "duplicates", "estimate")] == [None] * 3
+    assert there["model"]["wrong"] is None
+    if kind == "separable":
+        assert there["model"]["margins"] == here["model"]["margins"]
+        assert there["model"]["confusion"] == here["model"]["confusion"]
+    done_well("verify", tmp_path / f"{kind}.cert.json", folder)
 
 
 def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
@@ -149,25 +154,27 @@ def test_several_classes_are_as_separable_as_the_worst(client: Client, tmp_path:
     assert "0 of 30" in told.err
 
 
-def test_bad_questions(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "data", *data("separable", n=20), 2)
-    path = tmp_path / "data.csv"
-    path.write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
-    for source, where, words, complaint in [
-        (folder, "local:none", (), "needs a number"),
-        (folder, "2", (), "local:2 starts workers on this machine"),
-        (folder, "local:1", ("--cv", "5"), "--cv cannot be used with --cluster"),
-        (folder, "local:1", ("--from", "csv"), "--from cannot be used with --cluster"),
-        (folder, "local:1", ("--no-header",), "--no-header cannot be used with --cluster"),
-        (folder, "local:1", ("--model", "perceptron"), "--model perceptron cannot be used with"),
-        (folder, "local:1", ("--scale", "none"), "--scale cannot be used with --cluster"),
-        (folder, "local:1", ("--epochs", "2"), "--epochs cannot be used with --cluster"),
-        (path, "local:1", (), "is not a folder"),
-    ]:
-        done = inside("fit", source, "--cluster", where, *words, "--out", tmp_path)
-        assert done.code == 2
-        assert complaint in done.err
-        assert "dashboard" not in done.said  # no worker was started
+@pytest.mark.parametrize(
+    ("source", "words", "complaint"),
+    [
+        ("data", "local:none", "needs a number"),
+        ("data", "2", "local:2 starts workers on this machine"),
+        ("data", "local:1 --cv 5", "--cv cannot be used with --cluster"),
+        ("data", "local:1 --from csv", "--from cannot be used with --cluster"),
+        ("data", "local:1 --no-header", "--no-header cannot be used with --cluster"),
+        ("data", "local:1 --model perceptron", "--model perceptron cannot be used with"),
+        ("data", "local:1 --scale none", "--scale cannot be used with --cluster"),
+        ("data", "local:1 --epochs 2", "--epochs cannot be used with --cluster"),
+        ("data.csv", "local:1", "is not a folder"),
+    ],
+)
+def test_bad_questions(source: str, words: str, complaint: str, tmp_path: Path) -> None:
+    write_folder(tmp_path / "data", *data("separable", n=20), 2)
+    (tmp_path / "data.csv").write_text("a,y\n1,0\n2,1\n", encoding="utf-8")
+    done = inside("fit", tmp_path / source, "--cluster", *words.split(), "--out", tmp_path)
+    assert done.code == 2
+    assert complaint in done.err
+    assert "dashboard" not in done.said  # no worker was started
 
 
 def test_dask_is_not_imported_without_need() -> None:

@@ -19,6 +19,7 @@ import dask.array as da
 from distributed import Client, LocalCluster
 
 import novikoff as nv
+from tests.cases import case_named
 from tests.cluster.cases import data, write_folder
 from tests.cluster.conftest import Machines
 
@@ -63,8 +64,9 @@ def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) 
         for task in tasks:
             machines.start(1)
             shot = machines.kill_at(task)
-            assert ask(rows) == expected
-            assert shot.done, task
+            with case_named(task):
+                assert ask(rows) == expected
+                assert shot.done
     assert decided(rows) == nv.separate(X, Y, goal="kind").certificate
 
 

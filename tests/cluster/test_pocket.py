@@ -18,6 +18,7 @@ from distributed import Client
 import novikoff as nv
 from novikoff.cluster.pocket import MistakeCount
 from novikoff.cluster.shards import Setting, Shard
+from novikoff.core.class_labels import code_labels
 from novikoff.core.rows import Vector
 from tests.cluster.cases import Labels, data, local_rows, sparse
 from tests.golden.test_fewest_mistakes import fewest
@@ -158,7 +159,7 @@ def test_a_step_leaves_the_hyperplane_to_the_better_side() -> None:
     for k, some in enumerate((slice(0, 2), slice(2, 5))):
         part = count.blank()
         with np.errstate(all="ignore"):
-            part.look_at_shard(Shard(k, some.start, X[some], y[some]))
+            part.look_at_shard(Shard(k, some.start, X[some], code_labels(y[some])))
         count.merge(part)
     found = [int(value[0, 0]) for value in (count.wrong, count.up, count.down)]
     assert found == [3, 2, 1]

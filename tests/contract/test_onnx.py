@@ -6,6 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -113,13 +114,13 @@ EXACT: dict[str, Callable[[], Model]] = {
 }
 
 
-def test_exact_ties(tmp_path: Path) -> None:
-    for make in EXACT.values():
-        model = make()
-        assert (model.coef_ == np.round(model.coef_)).all()
-        label, scores = run(exported(model, tmp_path), GRID)
-        assert label.tolist() == model.predict(GRID).tolist()
-        assert scores.tolist() == model.decision_function(GRID).tolist()
+@pytest.mark.parametrize("make", EXACT.values())
+def test_exact_ties(make: Any, tmp_path: Path) -> None:
+    model = make()
+    assert (model.coef_ == np.round(model.coef_)).all()
+    label, scores = run(exported(model, tmp_path), GRID)
+    assert label.tolist() == model.predict(GRID).tolist()
+    assert scores.tolist() == model.decision_function(GRID).tolist()
 
 
 def test_the_ties_are_there(tmp_path: Path) -> None:
@@ -133,11 +134,13 @@ def test_the_ties_are_there(tmp_path: Path) -> None:
     assert set(label[scores == 0.0].tolist()) == {1}
 
 
-def test_labels_keep_their_type(tmp_path: Path) -> None:
-    kinds = {"bools": np.bool_, "floats": np.float64, "uint8": np.int64, "objects": np.object_}
-    for name, kind in kinds.items():
-        label, _ = run(exported(FITTED[name](), tmp_path), X)
-        assert label.dtype == kind
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("bools", np.bool_), ("floats", np.float64), ("uint8", np.int64), ("objects", np.object_)],
+)
+def test_labels_keep_their_type(name: str, kind: type, tmp_path: Path) -> None:
+    label, _ = run(exported(FITTED[name](), tmp_path), X)
+    assert label.dtype == kind
 
 
 def test_names_and_the_program_are_told_in_the_same_bytes(tmp_path: Path) -> None:
@@ -160,10 +163,11 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
 }
 
 
-def test_what_no_graph_can_do_is_refused(tmp_path: Path) -> None:
-    for make, message in REFUSED.values():
-        with pytest.raises(OnnxExportError, match=message):
-            export_onnx(make(), tmp_path / "model.onnx")
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_no_graph_can_do_is_refused(name: str, tmp_path: Path) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises(OnnxExportError, match=message):
+        export_onnx(make(), tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
 
 

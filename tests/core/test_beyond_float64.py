@@ -16,8 +16,9 @@ ROWS = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
 Average = Literal[False, "averaged"]
 
 
-def test_python_numbers_beyond_float64_are_refused() -> None:
-    cases: list[tuple[Callable[[nv.Perceptron], object], str]] = [
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
         (lambda clf: clf.fit([[0, 1], [1, 0], [2, HUGE]], [0, 1, 1]), "row 2, column 1"),
         (lambda clf: clf.fit(np.array([[0, 1], [HUGE, 1]], object), [0, 1]), "row 1, column 0"),
         (lambda clf: clf.partial_fit([[0, -HUGE]], [0], classes=[0, 1]), "row 0, column 1"),
@@ -31,10 +32,13 @@ def test_python_numbers_beyond_float64_are_refused() -> None:
         (lambda clf: clf.set_params(trace=[HUGE, 1]).fit(ROWS, [0, 1, 1]), "The reference"),
         (lambda clf: clf.set_params(step_size=HUGE).fit(ROWS, [0, 1, 1]), "'step_size' parameter"),
         (lambda clf: clf.set_params(threshold=HUGE).fit(ROWS, [0, 1, 1]), "'threshold' parameter"),
-    ]
-    for call, message in cases:
-        with pytest.raises(ValueError, match=message):
-            call(nv.Perceptron())
+    ],
+)
+def test_python_numbers_beyond_float64_are_refused(
+    call: Callable[[nv.Perceptron], object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(nv.Perceptron())
 
 
 @pytest.mark.parametrize("average", [False, "averaged"])
@@ -66,13 +70,15 @@ def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
     assert clf.coef_.shape == before.shape
 
 
-def test_single_steps_look_at_margin_and_step() -> None:
-    for setting in [{"threshold": -2.0}, {"threshold": np.nan}, {"step_size": -1.0}]:
-        clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
-        clf.set_params(**setting)
-        for x in (np.array([1.0]), np.array([-1.0])):
-            with pytest.raises(ValueError, match="parameter of Perceptron must be"):
-                clf.learn_one(x, 1)
+@pytest.mark.parametrize(
+    "setting", [{"threshold": -2.0}, {"threshold": np.nan}, {"step_size": -1.0}], ids=str
+)
+def test_single_steps_look_at_margin_and_step(setting: dict[str, float]) -> None:
+    clf = nv.Perceptron().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+    clf.set_params(**setting)
+    for x in (np.array([1.0]), np.array([-1.0])):
+        with pytest.raises(ValueError, match="parameter of Perceptron must be"):
+            clf.learn_one(x, 1)
 
 
 def test_complex_numbers_are_refused_not_cut() -> None:

@@ -29,16 +29,19 @@ def test_angles_of_a_triangle() -> None:
     np.testing.assert_allclose(plane.angle(points), expected)
 
 
-def test_a_bad_plane_is_refused() -> None:
-    cases: list[tuple[npt.ArrayLike, float, str]] = [
+@pytest.mark.parametrize(
+    ("w", "b", "message"),
+    [
         ([0.0, 0.0], 0.0, "not zero"),
         ([np.nan], 0.0, "finite vector"),
         ([[1.0]], 0.0, "finite vector"),
         ([1.0], np.inf, "bias"),
-    ]
-    for w, b, message in cases:
-        with pytest.raises(ValueError, match=message):
-            nv.Hyperplane(w, b)
+    ],
+    ids=str,
+)
+def test_a_bad_plane_is_refused(w: npt.ArrayLike, b: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Hyperplane(w, b)
 
 
 def test_rows_of_another_width_are_refused() -> None:

@@ -29,26 +29,26 @@ def candidates_of(rows: Iterable[int], norms: Iterable[float] | None = None) -> 
     return Candidates(numbers, lambda: squared)
 
 
-def test_an_epoch_that_covers_visits_every_row_and_no_other() -> None:
-    for name in SEQUENCES:
-        candidates = candidates_of([5, 3, 8, 100, 41, 7, 2, 11, 12, 13])
-        order = SEQUENCES[name](10)
-        for epoch in deal(order, candidates, 5):
-            assert set(epoch) <= set(candidates.rows)
-            if order.covers:
-                assert set(epoch) == set(candidates.rows)
-            if order.covers and not isinstance(order, Chaotic):
-                assert len(epoch) == 10
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_an_epoch_that_covers_visits_every_row_and_no_other(name: str) -> None:
+    candidates = candidates_of([5, 3, 8, 100, 41, 7, 2, 11, 12, 13])
+    order = SEQUENCES[name](10)
+    for epoch in deal(order, candidates, 5):
+        assert set(epoch) <= set(candidates.rows)
+        if order.covers:
+            assert set(epoch) == set(candidates.rows)
+        if order.covers and not isinstance(order, Chaotic):
+            assert len(epoch) == 10
 
 
-def test_the_same_seed_deals_the_same_epochs() -> None:
-    for name in SEQUENCES:
-        candidates = candidates_of(range(30))
-        first, again = (deal(SEQUENCES[name](30), candidates, 4, seed=7) for _ in range(2))
-        assert [e.tolist() for e in first] == [e.tolist() for e in again]
-        if name not in ("cyclic", "chaotic"):
-            other = deal(SEQUENCES[name](30), candidates, 4, seed=8)
-            assert [e.tolist() for e in first] != [e.tolist() for e in other]
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_the_same_seed_deals_the_same_epochs(name: str) -> None:
+    candidates = candidates_of(range(30))
+    first, again = (deal(SEQUENCES[name](30), candidates, 4, seed=7) for _ in range(2))
+    assert [e.tolist() for e in first] == [e.tolist() for e in again]
+    if name not in ("cyclic", "chaotic"):
+        other = deal(SEQUENCES[name](30), candidates, 4, seed=8)
+        assert [e.tolist() for e in first] != [e.tolist() for e in other]
 
 
 def test_fixed_draws_once_and_permuted_anew() -> None:
@@ -61,19 +61,19 @@ def test_fixed_draws_once_and_permuted_anew() -> None:
     assert len(set(permuted)) == 5
 
 
-def test_blocks_deals_blocks_of_neighbours() -> None:
-    for n, size in [(20, 5), (23, 5), (4, 5), (1, 1), (64, 64), (130, 64)]:
-        candidates = candidates_of(range(n))
-        blocks = [set(range(k, min(k + size, n))) for k in range(0, n, size)]
-        for epoch in deal(Blocks(size), candidates, 10):
-            rest = epoch.tolist()
-            seen = []
-            while rest:
-                block = next(b for b in blocks if rest[0] in b)
-                assert set(rest[: len(block)]) == block
-                seen.append(min(block))
-                rest = rest[len(block) :]
-            assert sorted(seen) == [min(b) for b in blocks]
+@pytest.mark.parametrize(("n", "size"), [(20, 5), (23, 5), (4, 5), (1, 1), (64, 64), (130, 64)])
+def test_blocks_deals_blocks_of_neighbours(n: int, size: int) -> None:
+    candidates = candidates_of(range(n))
+    blocks = [set(range(k, min(k + size, n))) for k in range(0, n, size)]
+    for epoch in deal(Blocks(size), candidates, 10):
+        rest = epoch.tolist()
+        seen = []
+        while rest:
+            block = next(b for b in blocks if rest[0] in b)
+            assert set(rest[: len(block)]) == block
+            seen.append(min(block))
+            rest = rest[len(block) :]
+        assert sorted(seen) == [min(b) for b in blocks]
 
 
 def test_blocks_are_shuffled_without_and_within() -> None:
@@ -88,16 +88,16 @@ def test_blocks_are_shuffled_without_and_within() -> None:
     assert abs(np.corrcoef(within[:, 0], within[:, 10])[0, 1]) < 0.08
 
 
-def test_random_draws_with_the_right_probabilities() -> None:
-    for given in [True, False]:
-        p = np.array([1.0, 0.0, 4.0, 5.0, 10.0])
-        order = Random(p) if given else Random()
-        candidates = candidates_of([10, 11, 12, 13, 14], norms=p)
-        drawn = np.concatenate(deal(order, candidates, 8000))
-        assert len(drawn) == 40000
-        share = np.bincount(drawn - 10, minlength=5) / 40000
-        assert share[1] == 0.0
-        assert np.abs(share - p / 20.0).max() < 4 * 0.5 / np.sqrt(40000)
+@pytest.mark.parametrize("given", [True, False])
+def test_random_draws_with_the_right_probabilities(given: bool) -> None:
+    p = np.array([1.0, 0.0, 4.0, 5.0, 10.0])
+    order = Random(p) if given else Random()
+    candidates = candidates_of([10, 11, 12, 13, 14], norms=p)
+    drawn = np.concatenate(deal(order, candidates, 8000))
+    assert len(drawn) == 40000
+    share = np.bincount(drawn - 10, minlength=5) / 40000
+    assert share[1] == 0.0
+    assert np.abs(share - p / 20.0).max() < 4 * 0.5 / np.sqrt(40000)
 
 
 def test_random_draws_are_independent() -> None:
@@ -105,12 +105,12 @@ def test_random_draws_are_independent() -> None:
     assert abs(np.corrcoef(drawn[:-1], drawn[1:])[0, 1]) < 0.03
 
 
-def test_only_the_ratios_of_p_count() -> None:
-    for size in [1e-300, 1.0, 1e300]:
-        candidates = candidates_of(range(3))
-        plain = deal(Random([1, 2, 3]), candidates, 3)
-        scaled = deal(Random(np.array([1, 2, 3]) * size), candidates, 3)
-        assert [e.tolist() for e in plain] == [e.tolist() for e in scaled]
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_only_the_ratios_of_p_count(size: float) -> None:
+    candidates = candidates_of(range(3))
+    plain = deal(Random([1, 2, 3]), candidates, 3)
+    scaled = deal(Random(np.array([1, 2, 3]) * size), candidates, 3)
+    assert [e.tolist() for e in plain] == [e.tolist() for e in scaled]
 
 
 def test_chaotic_deals_the_callers_sequence_in_windows() -> None:
@@ -119,14 +119,14 @@ def test_chaotic_deals_the_callers_sequence_in_windows() -> None:
     assert [e.tolist() for e in epochs] == [[7, 8, 8, 9], [7, 9, 8, 7], [9, 8, 8, 7]]
 
 
-def test_rows_and_sizes_are_whole_numbers() -> None:
-    for odd in [1.5, "1", None]:
-        with pytest.raises(ValueError, match="whole numbers"):
-            deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), candidates_of(range(3)), 1)
-        with pytest.raises(ValueError, match="at least one row"):
-            Blocks(cast(int, odd))
-        with pytest.raises(ValueError, match="cannot visit"):
-            deal(Chaotic([0, 1, 2], window=cast(int, odd)), candidates_of(range(3)), 1)
+@pytest.mark.parametrize("odd", [1.5, "1", None])
+def test_rows_and_sizes_are_whole_numbers(odd: object) -> None:
+    with pytest.raises(ValueError, match="whole numbers"):
+        deal(Chaotic(cast("list[int]", [0, odd, 2]), window=3), candidates_of(range(3)), 1)
+    with pytest.raises(ValueError, match="at least one row"):
+        Blocks(cast(int, odd))
+    with pytest.raises(ValueError, match="cannot visit"):
+        deal(Chaotic([0, 1, 2], window=cast(int, odd)), candidates_of(range(3)), 1)
 
 
 def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
@@ -134,9 +134,12 @@ def test_chaotic_allows_gaps_of_exactly_a_window() -> None:
     assert len(deal(order, candidates_of(range(3)), 9)) == 5
 
 
-def test_rules_by_name() -> None:
-    for name, rule in orders.BY_NAME.items():
-        assert type(orders.named(name)) is rule
+@pytest.mark.parametrize(("name", "rule"), orders.BY_NAME.items())
+def test_rules_by_name(name: str, rule: type[orders.Order]) -> None:
+    assert type(orders.named(name)) is rule
+
+
+def test_an_order_is_its_own_name_and_others_are_refused() -> None:
     order = Blocks(3)
     assert orders.named(order) is order
     with pytest.raises(ValueError, match="Unknown order 'Cyclic'; there are cyclic, fixed"):
@@ -145,15 +148,16 @@ def test_rules_by_name() -> None:
         Blocks(0)
 
 
-def test_what_is_no_rule_is_refused() -> None:
+@pytest.mark.parametrize("thing", [3, None, Permuted, orders.MaxDistance], ids=repr)
+def test_what_is_no_rule_is_refused(thing: object) -> None:
     """A class is not a rule either: its instances are."""
-    for thing in [3, None, Permuted, orders.MaxDistance]:
-        with pytest.raises(ValueError, match="name, a list of row numbers or an object"):
-            orders.named(cast(orders.Order, thing))
+    with pytest.raises(ValueError, match="name, a list of row numbers or an object"):
+        orders.named(cast(orders.Order, thing))
 
 
-def test_chaotic_keeps_the_caller_to_his_promise() -> None:
-    for sequence, window, message in [
+@pytest.mark.parametrize(
+    ("sequence", "window", "message"),
+    [
         ([0, 1, 2, 0, 1, 1], 3, "row 2 unvisited for more than 3 steps"),
         # Each window visits all three rows, but row 0 rests for six steps between.
         ([0, 1, 2, 1, 2, 1, 2, 0], 4, "row 0 unvisited for more than 4 steps"),
@@ -161,18 +165,27 @@ def test_chaotic_keeps_the_caller_to_his_promise() -> None:
         ([0, 1, 2, 3], 4, "names row 3 of 3 rows"),
         ([0, 1, 2, -1], 4, "names row -1 of 3 rows"),
         ([0, 1, 2], 2, "window of 2 steps cannot visit 3 rows"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            deal(Chaotic(sequence, window=window), candidates_of(range(3)), 2)
+    ],
+    ids=str,
+)
+def test_chaotic_keeps_the_caller_to_his_promise(
+    sequence: list[int], window: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        deal(Chaotic(sequence, window=window), candidates_of(range(3)), 2)
 
 
-def test_probabilities_are_checked() -> None:
-    for p, message in [
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
         *((p, "one probability per row: 3") for p in ([1, 2], [[1, 2, 3]], [1, 2, 3, 4])),
         *((p, "finite, not negative, and") for p in ([1, -1, 1], [0, 0, 0], [1, np.nan, 1])),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            deal(Random(p), candidates_of(range(3)), 1)
+    ],
+    ids=str,
+)
+def test_probabilities_are_checked(p: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        deal(Random(p), candidates_of(range(3)), 1)
 
 
 def test_a_list_of_row_numbers_is_a_cycle() -> None:
@@ -189,8 +202,9 @@ def test_a_list_of_row_numbers_is_a_cycle() -> None:
     assert twice.converged_
 
 
-def test_a_list_that_is_no_cycle_is_refused() -> None:
-    cases: list[tuple[Any, str]] = [
+@pytest.mark.parametrize(
+    ("order", "message"),
+    [
         ([0, 1, 2], "leaves out row 3 of 4 rows"),
         ([], "leaves out row 0"),
         ([0, 1, 2, 3, 4], "names row 4 of 4 rows"),
@@ -199,10 +213,12 @@ def test_a_list_that_is_no_cycle_is_refused() -> None:
         (["a"], "whole numbers"),
         ([[0, 1], [2, 3]], "whole numbers"),
         ([True, False], "whole numbers"),
-    ]
-    for order, message in cases:
-        with pytest.raises(ValueError, match=message):
-            nv.Perceptron(order=order).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
+    ],
+    ids=str,
+)
+def test_a_list_that_is_no_cycle_is_refused(order: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Perceptron(order=order).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
 
 
 def test_a_cycle_for_pairs_of_classes_and_in_a_file(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,35 +21,37 @@ def ones(n: int) -> npt.NDArray[np.int8]:
     return np.ones(n, dtype=np.int8)
 
 
-def test_the_message_names_row_and_column() -> None:
-    for value, word in [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")]:
-        for storage in ["dense", "csr"]:
-            for fit_intercept in [True, False]:
-                X = planted(1, 9, 4).X
-                X[6, 2] = value
-                X[8, 1] = value
-                matrix = X if storage == "dense" else csr(X)
-                with pytest.raises(ValueError, match=f"{word}.* row 6, column 2:"):
-                    pose(matrix, ones(9), fit_intercept)
-                with pytest.raises(ValueError, match=f"{word}.* row 6, column 2 .'c'.:"):
-                    Rows.of(matrix, fit_intercept, names=list("abcd"))
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_message_names_row_and_column(
+    value: float, word: str, storage: str, fit_intercept: bool
+) -> None:
+    X = planted(1, 9, 4).X
+    X[6, 2] = value
+    X[8, 1] = value
+    matrix = X if storage == "dense" else csr(X)
+    with pytest.raises(ValueError, match=f"{word}.* row 6, column 2:"):
+        pose(matrix, ones(9), fit_intercept)
+    with pytest.raises(ValueError, match=f"{word}.* row 6, column 2 .'c'.:"):
+        Rows.of(matrix, fit_intercept, names=list("abcd"))
 
 
 def exact_squared_radius(X: Vector, fit_intercept: bool) -> Fraction:
     return max(sum((Fraction(float(x)) ** 2 for x in row), Fraction(fit_intercept)) for row in X)
 
 
-def test_the_radius_is_rounded_up() -> None:
-    for fit_intercept, storage, size in product(
-        (True, False),
-        ("dense", "csr"),
-        (1.0, 1e-3, 1e150, 1e154, 1e200, 1e300, 1e-140, 1e-200, 1e-310, 5e-324),
-    ):
-        X = planted(2, 30, 7).X * size
-        problem = pose(X if storage == "dense" else csr(X), ones(30), fit_intercept)
-        truth = exact_squared_radius(X, fit_intercept)
-        assert Fraction(problem.radius) ** 2 >= truth
-        assert Fraction(problem.radius) ** 2 <= 9 * truth + Fraction(5e-324) ** 2 * 100
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+@pytest.mark.parametrize(
+    "size", [1.0, 1e-3, 1e150, 1e154, 1e200, 1e300, 1e-140, 1e-200, 1e-310, 5e-324]
+)
+def test_the_radius_is_rounded_up(fit_intercept: bool, storage: str, size: float) -> None:
+    X = planted(2, 30, 7).X * size
+    problem = pose(X if storage == "dense" else csr(X), ones(30), fit_intercept)
+    truth = exact_squared_radius(X, fit_intercept)
+    assert Fraction(problem.radius) ** 2 >= truth
+    assert Fraction(problem.radius) ** 2 <= 9 * truth + Fraction(5e-324) ** 2 * 100
 
 
 def test_radii_at_the_edges_of_float64() -> None:
@@ -85,34 +86,31 @@ def test_sizes_and_other_signs() -> None:
     assert products(problem, w).tolist() == (case.rows @ w).tolist()
 
 
-def test_norms() -> None:
-    for size in [2.0**-560, 1.0, 2.0**520]:
-        case = planted_integers(4, 20, 6, fit_intercept=False)
-        expected = np.sqrt((case.rows**2).sum(axis=1)).tolist()
-        for X in (case.X * size, csr(case.X * size)):
-            problem = pose(X, case.signs, False)
-            assert (norms(problem) * (problem.unit / size)).tolist() == expected
+@pytest.mark.parametrize("size", [2.0**-560, 1.0, 2.0**520])
+def test_norms(size: float) -> None:
+    case = planted_integers(4, 20, 6, fit_intercept=False)
+    expected = np.sqrt((case.rows**2).sum(axis=1)).tolist()
+    for X in (case.X * size, csr(case.X * size)):
+        problem = pose(X, case.signs, False)
+        assert (norms(problem) * (problem.unit / size)).tolist() == expected
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("fit_intercept", [True, False])
 def test_products_and_scores_by_stretches_of_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    storage: str, fit_intercept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for storage in STORAGES:
-        for fit_intercept in [True, False]:
-            case = planted_integers(5, 30, 12, fit_intercept=fit_intercept)
-            X = STORAGES[storage](case.X, tmp_path)
-            W = np.round(5.0 * np.random.default_rng(0).normal(size=(13, 3)))
-            for size in (1, 50, 1 << 17):
-                monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
-                monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
-                problem = pose(X, case.signs, fit_intercept)
-                assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
-                assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()
-                assert (
-                    norms(problem).tolist()
-                    == norms(pose(case.X, case.signs, fit_intercept)).tolist()
-                )
-                assert problem.radius == pytest.approx(case.radius, rel=1e-13)
+    case = planted_integers(5, 30, 12, fit_intercept=fit_intercept)
+    X = STORAGES[storage](case.X, tmp_path)
+    W = np.round(5.0 * np.random.default_rng(0).normal(size=(13, 3)))
+    for size in (1, 50, 1 << 17):
+        monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
+        monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
+        problem = pose(X, case.signs, fit_intercept)
+        assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
+        assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()
+        assert norms(problem).tolist() == norms(pose(case.X, case.signs, fit_intercept)).tolist()
+        assert problem.radius == pytest.approx(case.radius, rel=1e-13)
 
 
 def test_empty_rows_of_a_sparse_matrix() -> None:
@@ -126,7 +124,7 @@ def test_no_numba_where_data_is_only_looked_at() -> None:
     code = (
         "import sys, numpy as np\n"
         "from novikoff.core.problem import pose, products\n"
-        "from novikoff.core.linear_model import LinearModel\n"
+        "from novikoff.core.model import LinearModel\n"
         "from novikoff.core import orders, schemes, stops, hyperplane\n"
         "X = np.eye(3)\n"
         "products(pose(X, np.ones(3, dtype=np.int8), True), np.ones(4))\n"

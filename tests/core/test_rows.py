@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from numba import njit
 
@@ -37,19 +38,20 @@ def _interpreted(
     return verbs.dot(rows, i, w), verbs.sqnorm(rows, i)
 
 
-def test_verbs_on_integers_are_exact(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_verbs_on_integers_are_exact(fit_intercept: bool, storage: str, tmp_path: Path) -> None:
     """Other storages are compiled in the tests of the loop, by which they are compared too."""
-    for fit_intercept, storage in product((True, False), STORAGES):
-        case = planted_integers(1, 12, 11, fit_intercept=fit_intercept)
-        rows = arrays(STORAGES[storage](case.X, tmp_path), case.signs, fit_intercept)
-        A, w = case.rows, np.arange(12.0) - 5.0
-        W = np.column_stack([w, 2.0 * w, w[::-1]])
-        ways = [_interpreted, _compiled] if storage in ("f64", "csr_f64_i32") else [_interpreted]
-        for i, verbs_on in product(range(12), ways):
-            moved, out = w.copy(), np.empty(3)
-            assert verbs_on(rows, i, w, moved, W, out) == (A[i] @ w, A[i] @ A[i])
-            assert moved.tolist() == (w + 0.5 * A[i]).tolist()
-            assert out.tolist() == (A[i] @ W).tolist()
+    case = planted_integers(1, 12, 11, fit_intercept=fit_intercept)
+    rows = arrays(STORAGES[storage](case.X, tmp_path), case.signs, fit_intercept)
+    A, w = case.rows, np.arange(12.0) - 5.0
+    W = np.column_stack([w, 2.0 * w, w[::-1]])
+    ways = [_interpreted, _compiled] if storage in ("f64", "csr_f64_i32") else [_interpreted]
+    for i, verbs_on in product(range(12), ways):
+        moved, out = w.copy(), np.empty(3)
+        assert verbs_on(rows, i, w, moved, W, out) == (A[i] @ w, A[i] @ A[i])
+        assert moved.tolist() == (w + 0.5 * A[i]).tolist()
+        assert out.tolist() == (A[i] @ W).tolist()
 
 
 def test_nothing_is_copied_and_nothing_is_written() -> None:

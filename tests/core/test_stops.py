@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
 from novikoff.core.problem import Problem, pose
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train_rule
-from tests.cases import SEQUENCES, planted, planted_integers, update_of
+from tests.cases import SEQUENCES, class_name, planted, planted_integers, update_of
 from tests.oracle import Perceptron, Vector, margins
 
 
@@ -31,13 +31,13 @@ def go(
     return train_rule(problem, plan, start=start)
 
 
-def test_a_clean_end_is_clean() -> None:
-    for order in SEQUENCES:
-        case = planted(1, 60, 4)
-        ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
-        assert ran.stops == [Stop.CLEAN]
-        assert ran.converged
-        assert (margins(case.rows, ran.W[:, 0]) > 0).all()
+@pytest.mark.parametrize("order", SEQUENCES)
+def test_a_clean_end_is_clean(order: str) -> None:
+    case = planted(1, 60, 4)
+    ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
+    assert ran.stops == [Stop.CLEAN]
+    assert ran.converged
+    assert (margins(case.rows, ran.W[:, 0]) > 0).all()
 
 
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
@@ -48,51 +48,48 @@ def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
     assert ran.stops == [Stop.EPOCHS]
 
 
-def test_inseparable_data_never_ends_clean() -> None:
-    orders: list[Order] = [Cyclic(), Permuted(), Random(), MaxDistance()]
-    for order in orders:
-        ran = go(contradiction(), order, Limits(epochs=7))
-        assert ran.stops == [Stop.EPOCHS]
-        assert not ran.converged
-        assert (ran.epochs, ran.visited) == (7, 21)
+@pytest.mark.parametrize("order", [Cyclic(), Permuted(), Random(), MaxDistance()], ids=class_name)
+def test_inseparable_data_never_ends_clean(order: Order) -> None:
+    ran = go(contradiction(), order, Limits(epochs=7))
+    assert ran.stops == [Stop.EPOCHS]
+    assert not ran.converged
+    assert (ran.epochs, ran.visited) == (7, 21)
 
 
-def test_the_time_limit() -> None:
+@pytest.mark.parametrize("order", [Cyclic(), Random(), MaxDistance()], ids=class_name)
+def test_the_time_limit(order: Order) -> None:
     """No time at all: stopped at the first look at the clock."""
-    orders: list[Order] = [Cyclic(), Random(), MaxDistance()]
-    for order in orders:
-        ran = go(contradiction(), order, Limits(seconds=0.0))
-        assert ran.stops == [Stop.SECONDS]
-        ran = go(contradiction(), order, Limits(seconds=0.01))
-        assert ran.stops == [Stop.SECONDS]
+    ran = go(contradiction(), order, Limits(seconds=0.0))
+    assert ran.stops == [Stop.SECONDS]
+    ran = go(contradiction(), order, Limits(seconds=0.01))
+    assert ran.stops == [Stop.SECONDS]
 
 
-def test_a_run_can_be_interrupted() -> None:
-    for order in [Cyclic(), MaxDistance()]:
-        limits = Limits(updates=10_000)
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=class_name)
+def test_a_run_can_be_interrupted(order: Order) -> None:
+    limits = Limits(updates=10_000)
 
-        def interrupt(state: Run) -> bool:
-            raise KeyboardInterrupt
+    def interrupt(state: Run) -> bool:
+        raise KeyboardInterrupt
 
-        ran = go(contradiction(), order, limits, after_epoch=interrupt)
-        assert ran.stops == [Stop.INTERRUPTED]
-        assert limits.interrupted
-        assert ran.update_counts.toarray()[0].sum() == ran.updates > 0
-        assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
+    ran = go(contradiction(), order, limits, after_epoch=interrupt)
+    assert ran.stops == [Stop.INTERRUPTED]
+    assert limits.interrupted
+    assert ran.update_counts.toarray()[0].sum() == ran.updates > 0
+    assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
 
 
-def test_a_callback_is_called_after_every_epoch_and_can_end_a_run() -> None:
+@pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=class_name)
+def test_a_callback_is_called_after_every_epoch_and_can_end_a_run(order: Order) -> None:
     seen: list[tuple[int, int]] = []
 
     def watch(state: Run) -> bool:
         seen.append((state.epochs, state.visited))
         return len(seen) == 3
 
-    for order in [Cyclic(), MaxDistance()]:
-        seen.clear()
-        ran = go(contradiction(), order, Limits(), after_epoch=watch)
-        assert ran.stops == [Stop.CALLBACK]
-        assert seen == [(1, 3), (2, 6), (3, 9)]
+    ran = go(contradiction(), order, Limits(), after_epoch=watch)
+    assert ran.stops == [Stop.CALLBACK]
+    assert seen == [(1, 3), (2, 6), (3, 9)]
 
 
 def test_a_callback_does_not_hide_a_clean_cycle() -> None:

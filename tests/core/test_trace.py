@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -15,9 +15,8 @@ import novikoff as nv
 from novikoff.core.counts import Recorder, Trace, write_update
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
-from novikoff.core.runs import Plan
+from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from tests.cases import learn, planted, planted_integers, update_of
 from tests.oracle import Aggressive, Perceptron
 
@@ -57,11 +56,11 @@ def test_an_update_raises_its_margin_by_the_squared_norm() -> None:
     assert np.diff(trace.margin).tolist() == [a @ a] * 3
 
 
-def test_greedy_runs_are_traced_too() -> None:
-    for rule in ["max_distance", "max_residual"]:
-        ran, trace = learn(planted(4, 40, 5), rule, Perceptron(), Limits())
-        assert trace.n_steps.tolist() == list(range(ran.updates))
-        assert trace.squared_norm[-1] == pytest.approx(float(ran.W[:, 0] @ ran.W[:, 0]), rel=1e-12)
+@pytest.mark.parametrize("rule", ["max_distance", "max_residual"])
+def test_greedy_runs_are_traced_too(rule: str) -> None:
+    ran, trace = learn(planted(4, 40, 5), rule, Perceptron(), Limits())
+    assert trace.n_steps.tolist() == list(range(ran.updates))
+    assert trace.squared_norm[-1] == pytest.approx(float(ran.W[:, 0] @ ran.W[:, 0]), rel=1e-12)
 
 
 def test_the_angle_to_a_zero_vector_is_no_division_by_zero() -> None:
@@ -73,30 +72,29 @@ def test_the_angle_to_a_zero_vector_is_no_division_by_zero() -> None:
     assert trace.cosine.tolist() == [0.0]
 
 
-def test_the_weights_and_their_average_after_each_update() -> None:
-    storages: list[Any] = [np.asarray, np.float32, sp.csr_array]
-    for storage in storages:
-        for fit_intercept in [True, False]:
-            case = planted(2, 40, 3, fit_intercept=fit_intercept)
-            X = storage(case.X)
-            clf = nv.Perceptron(trace=True, random_state=1, fit_intercept=fit_intercept)
-            trace = clf.fit(X, case.signs).trace_
-            assert isinstance(trace, Trace)
-            assert trace.weights(0).tolist() == trace.average(0).tolist() == [0.0] * 4
-            assert trace.weights(len(trace)).tolist() == [*clf.coef_[0], *clf.intercept_]
-            assert (trace.weights(-1) == trace.weights(len(trace))).all()
-            for t in (1, 2, len(trace) - 1):
-                part = nv.Perceptron(random_state=1, fit_intercept=fit_intercept, max_updates=t)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    part.fit(X, case.signs)
-                    mean = clone(part).set_params(average="averaged").fit(X, case.signs)
-                assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
-                assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
-            assert (trace.weights()[[0, 2]] == [trace.weights(0), trace.weights(2)]).all()
-            assert (trace.average()[[0, 2]] == [trace.average(0), trace.average(2)]).all()
-            with pytest.raises(IndexError, match=f"made {len(trace)} updates"):
-                trace.weights(len(trace) + 1)
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, sp.csr_array])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_weights_and_their_average_after_each_update(storage: Any, fit_intercept: bool) -> None:
+    case = planted(2, 40, 3, fit_intercept=fit_intercept)
+    X = storage(case.X)
+    clf = nv.Perceptron(trace=True, random_state=1, fit_intercept=fit_intercept)
+    trace = clf.fit(X, case.signs).trace_
+    assert isinstance(trace, Trace)
+    assert trace.weights(0).tolist() == trace.average(0).tolist() == [0.0] * 4
+    assert trace.weights(len(trace)).tolist() == [*clf.coef_[0], *clf.intercept_]
+    assert (trace.weights(-1) == trace.weights(len(trace))).all()
+    for t in (1, 2, len(trace) - 1):
+        part = nv.Perceptron(random_state=1, fit_intercept=fit_intercept, max_updates=t)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part.fit(X, case.signs)
+            mean = clone(part).set_params(average="averaged").fit(X, case.signs)
+        assert trace.weights(t).tolist() == [*part.coef_[0], *part.intercept_]
+        assert np.allclose(trace.average(t), [*mean.coef_[0], *mean.intercept_])
+    assert (trace.weights()[[0, 2]] == [trace.weights(0), trace.weights(2)]).all()
+    assert (trace.average()[[0, 2]] == [trace.average(0), trace.average(2)]).all()
+    with pytest.raises(IndexError, match=f"made {len(trace)} updates"):
+        trace.weights(len(trace) + 1)
 
 
 def test_the_weights_of_a_trace_do_not_change_with_the_data() -> None:
@@ -113,13 +111,13 @@ def test_the_weights_of_a_trace_do_not_change_with_the_data() -> None:
         Recorder().trace().weights(0)
 
 
-def test_each_rule_of_several_has_its_own_trace() -> None:
+@pytest.mark.parametrize("scheme", ["ovr", "ovo"])
+def test_each_rule_of_several_has_its_own_trace(scheme: Literal["ovr", "ovo"]) -> None:
     X, y = np.array([[0.0, 1.0], [5.0, 0.0], [-5.0, -4.0]]), ["a", "b", "c"]
-    for scheme in ("ovr", "ovo"):
-        clf = nv.Perceptron(trace=True, multi_class=scheme, random_state=0).fit(X, y)
-        assert isinstance(clf.trace_, list)
-        for trace, w, b in zip(clf.trace_, clf.coef_, clf.intercept_, strict=True):
-            assert trace.weights(-1).tolist() == [*w, b]
+    clf = nv.Perceptron(trace=True, multi_class=scheme, random_state=0).fit(X, y)
+    assert isinstance(clf.trace_, list)
+    for trace, w, b in zip(clf.trace_, clf.coef_, clf.intercept_, strict=True):
+        assert trace.weights(-1).tolist() == [*w, b]
 
 
 @pytest.mark.parametrize("n", range(2, 22))

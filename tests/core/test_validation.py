@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
+import formulaic
 import numpy as np
 import pandas as pd
+import patsy
 import polars as pl
 import pytest
 import scipy.sparse as sp
@@ -38,15 +40,15 @@ MALFORMED = {
 }
 
 
-def test_malformed_sparse_matrices_are_refused_by_both_doors() -> None:
-    for name in MALFORMED:
-        X, message = MALFORMED[name]
-        with pytest.raises(ValueError, match=message):
-            check_matrix(X)
-        proof = nv.separate(np.eye(3), [0, 1, 1]).certificate
-        assert proof is not None
-        with pytest.raises(nv.CertificateError, match=message):
-            proof.verify(X, [0, 1, 1])
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_sparse_matrices_are_refused_by_both_doors(name: str) -> None:
+    X, message = MALFORMED[name]
+    with pytest.raises(ValueError, match=message):
+        check_matrix(X)
+    proof = nv.separate(np.eye(3), [0, 1, 1]).certificate
+    assert proof is not None
+    with pytest.raises(nv.CertificateError, match=message):
+        proof.verify(X, [0, 1, 1])
 
 
 def test_a_malformed_coo_matrix_is_refused() -> None:
@@ -56,37 +58,39 @@ def test_a_malformed_coo_matrix_is_refused() -> None:
         check_matrix(X)
 
 
-def test_double_entries_are_added_up_exactly() -> None:
-    cases: list[tuple[Any, float]] = [
+@pytest.mark.parametrize(
+    ("values", "total"),
+    [
         (np.array([True, True]), 2.0),
         (np.array([100, 100], dtype=np.int8), 200.0),
         (np.array([200, 200], dtype=np.uint8), 400.0),
         (np.array([2**30, 2**30], dtype=np.int32), 2.0**31),
         (np.array([0.1, 0.2], dtype=np.float32), float(np.float32(0.1)) + float(np.float32(0.2))),
-    ]
-    for values, total in cases:
-        for form in ["coo", "csr", "csc"]:
-            zeros = np.zeros(2, dtype=np.int64)
-            coo = sp.coo_array((values, (zeros, zeros)), shape=(2, 1))
-            X: Any = coo
-            if form == "csr":
-                X = sp.csr_array((values, zeros, np.array([0, 2, 2])), shape=(2, 1))
-            elif form == "csc":
-                X = sp.csc_array((values, zeros, np.array([0, 2])), shape=(2, 1))
-            checked: Any = check_matrix(X)
-            assert checked.toarray().tolist() == [[total], [0.0]]
-            verdict = nv.separate(X, [1, 0])
-            assert verdict.certificate is not None
-            verdict.certificate.verify(X, [1, 0])
-            verdict.certificate.verify([[total], [0.0]], [1, 0])
+    ],
+)
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+def test_double_entries_are_added_up_exactly(values: Any, total: float, form: str) -> None:
+    zeros = np.zeros(2, dtype=np.int64)
+    coo = sp.coo_array((values, (zeros, zeros)), shape=(2, 1))
+    X: Any = coo
+    if form == "csr":
+        X = sp.csr_array((values, zeros, np.array([0, 2, 2])), shape=(2, 1))
+    elif form == "csc":
+        X = sp.csc_array((values, zeros, np.array([0, 2])), shape=(2, 1))
+    checked: Any = check_matrix(X)
+    assert checked.toarray().tolist() == [[total], [0.0]]
+    verdict = nv.separate(X, [1, 0])
+    assert verdict.certificate is not None
+    verdict.certificate.verify(X, [1, 0])
+    verdict.certificate.verify([[total], [0.0]], [1, 0])
 
 
-def test_small_types_never_wrap() -> None:
-    for kind in [np.bool_, np.int8, np.uint8, np.int16, np.uint64]:
-        X: Any = np.array([[1, 0], [0, 1]]).astype(kind)
-        for given in (X, sp.csr_array(X), sp.csc_array(X)):
-            assert check_matrix(given).dtype == np.float64
-            assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
+@pytest.mark.parametrize("kind", [np.bool_, np.int8, np.uint8, np.int16, np.uint64])
+def test_small_types_never_wrap(kind: type) -> None:
+    X: Any = np.array([[1, 0], [0, 1]]).astype(kind)
+    for given in (X, sp.csr_array(X), sp.csc_array(X)):
+        assert check_matrix(given).dtype == np.float64
+        assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
 
 
 def test_large_integers_are_refused_with_their_place() -> None:
@@ -108,34 +112,38 @@ def test_large_integers_are_refused_with_their_place() -> None:
         check_matrix(pd.DataFrame({"a": [0, 2**53 + 1], "b": [0.5, 1.5]}))
 
 
-def test_large_integers_among_objects_are_refused_by_both_doors() -> None:
-    for kind in [int, np.int64, np.uint64]:
-        near, far = [[kind(2**53), 0.5], [1, 0.5]], [[kind(2**53 + 1), 0.5], [1, 0.5]]
-        proof = nv.separate(near, [0, 1]).certificate
-        assert proof is not None
-        point = nv.solve([[1.0]], [kind(2**53)]).certificate
-        assert point is not None
-        for as_given in (
-            lambda rows: rows,
-            lambda rows: np.array(rows, dtype=object),
-            pd.DataFrame,
-        ):
-            nv.verify(proof, as_given(near), [0, 1])
-            with pytest.raises(ValueError, match=r"row 0, column 0.* cannot hold exactly"):
-                nv.separate(as_given(far), [0, 1])
-            with pytest.raises(nv.CertificateError, match="row 0 has something else than a number"):
-                nv.verify(proof, np.array(far, dtype=object), [0, 1])
-        with pytest.raises(nv.CertificateError, match="something else than a number"):
-            nv.verify(point, [[1.0]], [kind(2**53 + 1)])
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
+def test_large_integers_among_objects_are_refused_by_both_doors(kind: type) -> None:
+    near, far = [[kind(2**53), 0.5], [1, 0.5]], [[kind(2**53 + 1), 0.5], [1, 0.5]]
+    proof = nv.separate(near, [0, 1]).certificate
+    assert proof is not None
+    point = nv.solve([[1.0]], [kind(2**53)]).certificate
+    assert point is not None
+    for as_given in (
+        lambda rows: rows,
+        lambda rows: np.array(rows, dtype=object),
+        pd.DataFrame,
+    ):
+        nv.verify(proof, as_given(near), [0, 1])
+        with pytest.raises(ValueError, match=r"row 0, column 0.* cannot hold exactly"):
+            nv.separate(as_given(far), [0, 1])
+        with pytest.raises(nv.CertificateError, match="row 0 has something else than a number"):
+            nv.verify(proof, np.array(far, dtype=object), [0, 1])
+    with pytest.raises(nv.CertificateError, match="something else than a number"):
+        nv.verify(point, [[1.0]], [kind(2**53 + 1)])
 
 
-def test_frames_are_read_column_by_column() -> None:
-    for frame in [
+@pytest.mark.parametrize(
+    "frame",
+    [
         pd.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.5, None]}),
         pl.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.5, None]}),
-    ]:
-        X = check_matrix(frame)
-        np.testing.assert_array_equal(X, [[1.0, 1.0, 0.5], [2.0, 0.0, math.nan]])
+    ],
+    ids=["pandas", "polars"],
+)
+def test_frames_are_read_column_by_column(frame: Any) -> None:
+    X = check_matrix(frame)
+    np.testing.assert_array_equal(X, [[1.0, 1.0, 0.5], [2.0, 0.0, math.nan]])
 
 
 def test_floats_are_not_copied(tmp_path: Any) -> None:
@@ -164,8 +172,9 @@ def test_numbers_on_odd_addresses_are_moved() -> None:
     np.testing.assert_array_equal(compressed.toarray(), given)
 
 
-def test_bad_labels_are_refused() -> None:
-    cases: list[tuple[Callable[[], object], str]] = [
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
         (lambda: np.array([1 + 2j, 0]), "complex"),
         (lambda: None, "y is missing"),
         (lambda: np.ma.masked_array([0, 1], mask=[False, True]), "masked"),
@@ -173,10 +182,11 @@ def test_bad_labels_are_refused() -> None:
         (lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"), "no label in row 1"),
         (lambda: np.array([0, 2**60]), "row 1: integer labels beyond"),
         (lambda: np.array([0, 2**64 - 1], dtype=np.uint64), "row 1: integer labels beyond"),
-    ]
-    for make, message in cases:
-        with pytest.raises(ValueError, match=message):
-            check_labels(make())
+    ],
+)
+def test_bad_labels_are_refused(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_labels(make())
 
 
 @pytest.mark.parametrize(
@@ -225,3 +235,51 @@ def test_labels_are_coded_some_rows_at_a_time(labels: Any, at_once: int) -> None
         values, codes = code_labels(labels)
     assert (values.tolist(), values.dtype) == (sorted(set(labels.tolist())), labels.dtype)
     assert values[codes].tolist() == labels.tolist()
+
+
+FACTORED = pd.DataFrame(
+    {"x": [0.5, 0.0, 2.0, 1.0, 1.5], "c": pd.Categorical([*"zabza"])}, index=[*"pqrst"]
+)
+OUTCOME = [1, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("output", ["pandas", "numpy", "sparse"])
+def test_a_matrix_of_formulaic_keeps_its_names(output: str) -> None:
+    X = formulaic.model_matrix("x + c", FACTORED, output=output)
+    found = nv.separate(X, OUTCOME, fit_intercept=False)
+    assert found.logistic is not None
+    assert [*found.logistic] == ["Intercept", "x", "c[T.b]", "c[T.z]"]
+    assert found.logistic["c[T.z]"] == "+inf"
+    assert found.certificate is not None
+    nv.verify(found.certificate, X, OUTCOME)
+
+
+def test_a_matrix_of_patsy_keeps_its_names() -> None:
+    X = patsy.dmatrix("x + c", FACTORED)
+    found = nv.separate(X, OUTCOME, fit_intercept=False)
+    assert found.logistic is not None
+    assert [*found.logistic] == ["Intercept", "c[T.b]", "c[T.z]", "x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels"),
+    [(pl.Categorical, ["a", "b", "z"]), (pl.Enum([*"zqba"]), ["z", "b", "a"])],
+)
+def test_categories_of_polars_become_columns(kind: Any, levels: list[str]) -> None:
+    X = pl.DataFrame({"x": FACTORED["x"].to_numpy(), "c": pl.Series([*"zabza"], dtype=kind)})
+    wanted = [[number, *(level == own for own in levels)]
+              for number, level in zip(FACTORED["x"], "zabza", strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(check_matrix(X), np.array(wanted, dtype=np.float64))
+    found = nv.separate(X, OUTCOME)
+    assert found.logistic is not None
+    assert {f"c={level}" for level in levels} < {*found.logistic}
+    assert found.certificate is not None
+    nv.verify(found.certificate, X, OUTCOME)
+    with pytest.raises(ValueError, match="NaN in row 1, column 1"):
+        check_matrix(X.with_columns(c=pl.Series(["z", None, *"bza"], dtype=kind)))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_text_in_a_frame_gets_the_advice_to_use_categories(frame: Any) -> None:
+    with pytest.raises(ValueError, match=r"'red' in row 1, column 0 \('hue'\).*astype"):
+        check_matrix(frame({"hue": [None, "red"]}))

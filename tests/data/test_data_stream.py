@@ -29,7 +29,7 @@ from novikoff.data import (
 )
 from novikoff.data.pairs import feature_hash
 from novikoff.errors import ChangedError, DataError
-from tests.data_files import Dripping
+from tests.data_files import Dripping, open_files
 
 Row = tuple[list[float], Hashable]
 HASHED = StreamOptions(hash_bits=6)
@@ -612,13 +612,12 @@ def test_files_are_given_back(tmp_path: Path) -> None:
     path, bad = tmp_path / "rows.csv", tmp_path / "bad.csv"
     path.write_bytes(CONTENTS["plain"])
     bad.write_bytes(b"a,y\n")
-    before = len(os.listdir("/proc/self/fd"))
     for _ in range(5):
         with open_stream(path) as stream:
             next(stream.pieces())
         with pytest.raises(DataError):
             open_stream(bad)
-    assert len(os.listdir("/proc/self/fd")) == before
+        assert open_files(tmp_path) == []
 
 
 def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

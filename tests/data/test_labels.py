@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from novikoff.data.labels import LabelForm, LabelReader, labels_of
+from novikoff.data.values import LabelForm, LabelReader, labels_of
 
 # How a format has them, the keys, and their labels.
 TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [

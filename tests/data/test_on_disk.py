@@ -194,7 +194,7 @@ def test_a_packed_file_that_unpacks_to_much_goes_to_disk(tmp_path: Path, form: s
     path, options = tmp_path / "rows.gz", ReadOptions(format=form)
     path.write_bytes(gzip.compress(b"".join(line % (k % 10, k % 7) for k in range(20_000))))
     memory = read(path, options)
-    with patch("novikoff.data.text.PIECE_BYTES", 1 << 16):
+    with patch("novikoff.data.reader.PIECE_BYTES", 1 << 16):
         disk = read(path, options, max_memory=_PROGRAM_BYTES + 1_500_000)
     assert (memory.on_disk, disk.on_disk) == (False, True)
     assert np.array_equal(dense(memory.X), dense(disk.X))

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +29,8 @@ import novikoff as nv
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Plan
+from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.core.updates import perceptron
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.separability import find_verdict
@@ -53,14 +53,14 @@ def proved(X: object, y: object, verdict: Verdict) -> Verdict:
 # Known answers
 
 
-def test_and_or_nand_are_separable() -> None:
-    for y in [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]]:
-        verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
-        assert verdict.kind == "separable"
-        # One corner is √½ from the line through its neighbours; the middle is half as far.
-        lo, hi = verdict.geometric_margin
-        assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
-        assert hi - lo <= 1e-8
+@pytest.mark.parametrize("y", [[0, 0, 0, 1], [0, 1, 1, 1], [1, 1, 1, 0]], ids=["and", "or", "nand"])
+def test_and_or_nand_are_separable(y: list[int]) -> None:
+    verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
+    assert verdict.kind == "separable"
+    # One corner is √½ from the line through its neighbours; the middle is half as far.
+    lo, hi = verdict.geometric_margin
+    assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
+    assert hi - lo <= 1e-8
 
 
 def test_xor_is_inseparable_with_a_quarter_each() -> None:
@@ -80,17 +80,17 @@ def test_xor_is_inseparable_with_a_quarter_each() -> None:
     )
 
 
-def test_one_class_is_separable_with_an_intercept() -> None:
-    for label in [1, 0, "only"]:
-        X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0]]
-        verdict = proved(X, [label] * 3, nv.separate(X, [label] * 3))
-        assert verdict.kind == "separable"
-        assert verdict.geometric_margin == (math.inf, math.inf)
-        assert verdict.separated_rows.tolist() == [0, 1, 2]
-        without = nv.separate(X, [label] * 3, fit_intercept=False)
-        assert proved(X, [label] * 3, without).kind == "quasi-separable"
-        assert without.separated_rows.tolist() == [2]
-        assert sorted(without.support.tolist()) == [0, 1]
+@pytest.mark.parametrize("label", [1, 0, "only"])
+def test_one_class_is_separable_with_an_intercept(label: object) -> None:
+    X = [[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0]]
+    verdict = proved(X, [label] * 3, nv.separate(X, [label] * 3))
+    assert verdict.kind == "separable"
+    assert verdict.geometric_margin == (math.inf, math.inf)
+    assert verdict.separated_rows.tolist() == [0, 1, 2]
+    without = nv.separate(X, [label] * 3, fit_intercept=False)
+    assert proved(X, [label] * 3, without).kind == "quasi-separable"
+    assert without.separated_rows.tolist() == [2]
+    assert sorted(without.support.tolist()) == [0, 1]
 
 
 def test_the_support_names_identical_rows_with_opposite_labels() -> None:
@@ -111,14 +111,16 @@ def test_a_zero_row_without_intercept_contradicts_alone() -> None:
     assert verdict.separated_rows.tolist() == [0, 2]
 
 
-def test_few_independent_rows_are_separable_whatever_their_labels() -> None:
-    for n in [1, 2, 5, 20]:
-        for fit_intercept in [True, False]:
-            rng = np.random.default_rng(n)
-            X, y = rng.normal(size=(n, 20)), rng.integers(0, 2, size=n)
-            verdict = nv.separate(X, y, fit_intercept=fit_intercept)
-            assert proved(X, y, verdict).kind == "separable"
-            assert verdict.margin.relative_width <= 1e-8
+@pytest.mark.parametrize("n", [1, 2, 5, 20])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_few_independent_rows_are_separable_whatever_their_labels(
+    n: int, fit_intercept: bool
+) -> None:
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, 20)), rng.integers(0, 2, size=n)
+    verdict = nv.separate(X, y, fit_intercept=fit_intercept)
+    assert proved(X, y, verdict).kind == "separable"
+    assert verdict.margin.relative_width <= 1e-8
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -405,25 +407,31 @@ BAD: dict[str, tuple[object, object, str]] = {
 }
 
 
-def test_bad_data_is_refused_in_one_sentence() -> None:
-    for name, (X, y, message) in BAD.items():
-        with pytest.raises(ValueError, match=message) as refusal:
-            nv.separate(X, y)
-        assert "\n" not in str(refusal.value), name
-        assert str(refusal.value).endswith("."), name
+@pytest.mark.parametrize("name", BAD)
+def test_bad_data_is_refused_in_one_sentence(name: str) -> None:
+    X, y, message = BAD[name]
+    with pytest.raises(ValueError, match=message) as refusal:
+        nv.separate(X, y)
+    assert "\n" not in str(refusal.value), name
+    assert str(refusal.value).endswith("."), name
 
 
-def test_bad_options_are_refused() -> None:
-    for option, values, wanted in [
-        ("tol", (0.0, 1.0, -1e-3, math.nan, "1"), "between 0 and 1"),
-        ("budget", (0.0, -1.0, math.nan, math.inf), "a positive number of seconds"),
-        ("goal", ("width", None), "'margin' or 'kind'"),
-        ("fit_intercept", (1, "yes"), "True or False"),
-    ]:
-        for call in (nv.separate, nv.separate_classes):
-            for value in values:
-                with pytest.raises(ValueError, match=f"{option} must be {wanted}, not {value!r}"):
-                    call(CORNERS, [0, 0, 0, 1], **{option: value})  # type: ignore[arg-type]
+BAD_OPTIONS = [
+    *(("tol", value, "between 0 and 1") for value in (0.0, 1.0, -1e-3, math.nan, "1")),
+    *(
+        ("budget", value, "a positive number of seconds")
+        for value in (0.0, -1.0, math.nan, math.inf)
+    ),
+    *(("goal", value, "'margin' or 'kind'") for value in ("width", None)),
+    *(("fit_intercept", value, "True or False") for value in (1, "yes")),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "wanted"), BAD_OPTIONS)
+@pytest.mark.parametrize("call", [nv.separate, nv.separate_classes])
+def test_bad_options_are_refused(call: Any, option: str, value: object, wanted: str) -> None:
+    with pytest.raises(ValueError, match=f"{option} must be {wanted}, not {value!r}"):
+        call(CORNERS, [0, 0, 0, 1], **{option: value})
 
 
 # What is taken
@@ -449,23 +457,37 @@ def test_every_storage_is_taken_and_left_as_it_was(
     assert np.array_equal(after, X)
 
 
-def test_other_orders_strides_and_types() -> None:
+FORMS: dict[str, Callable[[Vector], Any]] = {
+    "columns first": np.asfortranarray,
+    "every second column": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "reversed": lambda X: X[::-1].copy()[::-1],
+    "int64": lambda X: X.astype(np.int64),
+    "int8": lambda X: X.astype(np.int8),
+    "float16": lambda X: X.astype(np.float16),
+    "longdouble": lambda X: X.astype(np.longdouble),
+    "object": lambda X: X.astype(object),
+    "list": lambda X: X.tolist(),
+    "csc": sp.csc_array,
+    "coo": sp.coo_array,
+    "csr matrix": sp.csr_matrix,
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pandas int32": lambda X: pd.DataFrame(X.astype(np.int32)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_other_orders_strides_and_types(form: str) -> None:
     case = planted(13, 40, 4, gap=0.2)
     X, y = np.round(case.X * 8), case.signs
     reference = nv.separate(X, y)
-    wide = np.repeat(X, 2, axis=1)
-    types = (np.int64, np.int8, np.float16, np.longdouble, object)
-    sparse = sp.csc_array(X), sp.coo_array(X), sp.csr_matrix(X)
-    frames = pd.DataFrame(X), pl.DataFrame(X), pd.DataFrame(X.astype(np.int32))
-    strides = np.asfortranarray(X), wide[:, ::2], X[::-1][::-1]
-    for given in (*strides, *map(X.astype, types), X.tolist(), *sparse, *frames):
-        verdict = proved(X, y, nv.separate(given, y))
-        assert verdict.kind == reference.kind
-        assert verdict.certificate is not None
-        assert reference.certificate is not None
-        assert verdict.certificate.sha256 == reference.certificate.sha256
-        assert verdict.margin.lo <= reference.margin.hi
-        assert reference.margin.lo <= verdict.margin.hi
+    verdict = proved(X, y, nv.separate(FORMS[form](X), y))
+    assert verdict.kind == reference.kind
+    assert verdict.certificate is not None
+    assert reference.certificate is not None
+    assert verdict.certificate.sha256 == reference.certificate.sha256
+    assert verdict.margin.lo <= reference.margin.hi
+    assert reference.margin.lo <= verdict.margin.hi
 
 
 def test_sparse_entries_may_be_double_or_out_of_order() -> None:
@@ -480,29 +502,33 @@ def test_sparse_entries_may_be_double_or_out_of_order() -> None:
 TWO_LABELS = [(0, 1), (-1, 1), (False, True), ("a", "b"), (1.5, 2.5), ("", "b"), ("ä\n", "→")]
 
 
-def test_any_two_labels_do() -> None:
-    for labels in [*TWO_LABELS, (-7, 2**53)]:
-        X = [[1.0], [2.0], [5.0], [6.0]]
-        y = [labels[0]] * 2 + [labels[1]] * 2
-        array = np.array(y)
-        for given in (y, tuple(y), array, array.astype(object), pd.Series(y), array[:, None]):
-            verdict = nv.separate(X, given)
-            assert verdict.kind == "separable"
-            proof = verdict.certificate
-            assert proof is not None
-            assert (proof.negative, proof.positive) == labels
-            assert verdict.coef is not None
-            assert verdict.coef[0] > 0.0  # the greater label is the positive one
-            again = nv.Certificate.from_json(proof.to_json())
-            again.verify(X, y)
-            with pytest.raises(nv.CertificateError):
-                again.verify(X, [y[-1], *y[1:]])
+@pytest.mark.parametrize("labels", [*TWO_LABELS, (-7, 2**53)], ids=repr)
+def test_any_two_labels_do(labels: Any) -> None:
+    X = [[1.0], [2.0], [5.0], [6.0]]
+    y = [labels[0]] * 2 + [labels[1]] * 2
+    array = np.array(y)
+    for given in (y, tuple(y), array, array.astype(object), pd.Series(y), array[:, None]):
+        verdict = nv.separate(X, given)
+        assert verdict.kind == "separable"
+        proof = verdict.certificate
+        assert proof is not None
+        assert (proof.negative, proof.positive) == labels
+        assert verdict.coef is not None
+        assert verdict.coef[0] > 0.0  # the greater label is the positive one
+        again = nv.Certificate.from_json(proof.to_json())
+        again.verify(X, y)
+        with pytest.raises(nv.CertificateError):
+            again.verify(X, [y[-1], *y[1:]])
 
 
-def test_categories_and_polars_labels() -> None:
-    X, y = [[1.0], [2.0], [5.0]], ["low", "low", "top"]
-    for given in (pd.Series(y, dtype="category"), pl.Series(y), pd.Series(y, dtype="string")):
-        assert proved(X, given, nv.separate(X, given)).kind == "separable"
+@pytest.mark.parametrize(
+    "make",
+    [lambda y: pd.Series(y, dtype="category"), pl.Series, lambda y: pd.Series(y, dtype="string")],
+    ids=["category", "polars", "string"],
+)
+def test_categories_and_polars_labels(make: Callable[[list[str]], Any]) -> None:
+    X, y = [[1.0], [2.0], [5.0]], make(["low", "low", "top"])
+    assert proved(X, y, nv.separate(X, y)).kind == "separable"
 
 
 def test_one_against_the_rest() -> None:
@@ -566,14 +592,20 @@ def test_weights_that_only_rationals_hold_are_said_to_be() -> None:
     assert (min(exact) > 0) == (not verdict.needs_exact_weights)
 
 
-def test_the_positive_class_is_the_one_asked_for() -> None:
+@pytest.mark.parametrize(
+    ("label", "kind"), [("a", "separable"), ("b", "inseparable"), ("c", "separable")]
+)
+def test_the_positive_class_is_the_one_asked_for(label: str, kind: str) -> None:
     X, y = [[0.0], [1.0], [2.0]], ["a", "b", "c"]
-    for label, kind in (("a", "separable"), ("b", "inseparable"), ("c", "separable")):
-        verdict = nv.separate(X, y, positive=label)
-        assert verdict.kind == kind
-        assert verdict.certificate is not None
-        assert (verdict.certificate.positive, verdict.certificate.negative) == (label, None)
-        verdict.certificate.verify(X, y)
+    verdict = nv.separate(X, y, positive=label)
+    assert verdict.kind == kind
+    assert verdict.certificate is not None
+    assert (verdict.certificate.positive, verdict.certificate.negative) == (label, None)
+    verdict.certificate.verify(X, y)
+
+
+def test_the_positive_class_of_two() -> None:
+    X, y = [[0.0], [1.0], [2.0]], ["a", "b", "c"]
     turned = nv.separate(X[:2], y[:2], positive="a")
     assert turned.certificate is not None
     assert (turned.certificate.positive, turned.certificate.negative) == ("a", "b")

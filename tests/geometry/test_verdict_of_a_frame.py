@@ -91,28 +91,26 @@ def test_a_missing_category_is_named() -> None:
         nv.separate(frame, DIED)
 
 
-def test_labels_of_other_rows_are_refused() -> None:
-    for function in [nv.separate, nv.separate_classes]:
-        for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
-            with pytest.raises(
-                ValueError, match=r"The index of y is not that of X: row 0 is 'p0' in"
-            ):
-                function(FRAME[["age"]], other)  # type: ignore[operator]
-        proof: Any = nv.separate(FRAME[["age"]], DIED).certificate
-        bound: Any = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
-        for claim in (proof, bound):
-            with pytest.raises(ValueError, match="The index of y is not that of X"):
-                nv.verify(claim, FRAME[["age"]], DIED.iloc[::-1])
-        assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].loc[FRAME.index]).kind == "inseparable"
-        assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].to_numpy()).kind == "inseparable"
-
-
-def test_estimators_refuse_labels_of_other_rows() -> None:
-    for estimator in [nv.Perceptron, nv.Pocket, nv.MaxMargin]:
-        y = pd.Series([1, 1, 1, 1, 1, 0, 0, 0], index=FRAME.index)
+@pytest.mark.parametrize("function", [nv.separate, nv.separate_classes])
+def test_labels_of_other_rows_are_refused(function: Any) -> None:
+    for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
+        with pytest.raises(ValueError, match=r"The index of y is not that of X: row 0 is 'p0' in"):
+            function(FRAME[["age"]], other)
+    proof: Any = nv.separate(FRAME[["age"]], DIED).certificate
+    bound: Any = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
+    for claim in (proof, bound):
         with pytest.raises(ValueError, match="The index of y is not that of X"):
-            estimator().fit(FRAME[["age"]], y.iloc[::-1])
-        estimator().fit(FRAME[["age"]], y)
+            nv.verify(claim, FRAME[["age"]], DIED.iloc[::-1])
+    assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].loc[FRAME.index]).kind == "inseparable"
+    assert nv.separate(FRAME[["age"]], DIED.iloc[::-1].to_numpy()).kind == "inseparable"
+
+
+@pytest.mark.parametrize("estimator", [nv.Perceptron, nv.Pocket, nv.MaxMargin])
+def test_estimators_refuse_labels_of_other_rows(estimator: Any) -> None:
+    y = pd.Series([1, 1, 1, 1, 1, 0, 0, 0], index=FRAME.index)
+    with pytest.raises(ValueError, match="The index of y is not that of X"):
+        estimator().fit(FRAME[["age"]], y.iloc[::-1])
+    estimator().fit(FRAME[["age"]], y)
 
 
 @pytest.mark.parametrize("y", [DIED, [1, 1, 1, 1, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1, 1, 0]])

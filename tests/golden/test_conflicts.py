@@ -9,7 +9,7 @@ import pytest
 
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
 from novikoff.systems.system import system_of
 from tests.real_data import published_systems, real
@@ -36,7 +36,7 @@ INFEASIBLE = [
 
 @pytest.mark.parametrize("file", INFEASIBLE)
 def test_without_any_one_of_its_rows_there_is_no_conflict(file: str) -> None:
-    model = read_model(str(real(file))).model
+    model = read_system(str(real(file))).model
     d, m = len(model.variables), len(model.constraints)
     answer = solve_system(system_of(model), Limits())
     first = {"row": 0, "eq": 0, "upper": m, "lower": m + d}

@@ -100,12 +100,12 @@ def one_of_each_kind(seed: int) -> tuple[Vector, Signs, bool]:
     return X, y, bool(seed % 5)
 
 
-def test_kinds_are_those_of_highs() -> None:
-    for seed in range(40):
-        X, y, fit_intercept = one_of_each_kind(seed)
-        peer = highs(signed(X, y, fit_intercept)[:, : X.shape[1] + fit_intercept])
-        assert peer is not None, seed
-        assert nv.separate(X, y, fit_intercept=fit_intercept, goal="kind").kind == peer, seed
+@pytest.mark.parametrize("seed", range(40))
+def test_kinds_are_those_of_highs(seed: int) -> None:
+    X, y, fit_intercept = one_of_each_kind(seed)
+    peer = highs(signed(X, y, fit_intercept)[:, : X.shape[1] + fit_intercept])
+    assert peer is not None, seed
+    assert nv.separate(X, y, fit_intercept=fit_intercept, goal="kind").kind == peer, seed
 
 
 def test_kinds_and_margins_on_bundled_data() -> None:

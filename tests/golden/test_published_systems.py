@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from novikoff.core.stops import Limits
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import optimise
 from tests.cli.conftest import inside
 from tests.real_data import published_systems, real
@@ -43,7 +43,7 @@ def test_decided_as_published_with_a_proof_that_holds(file: str, tmp_path: Path)
 def test_the_best_values_are_those_of_netlib(name: str) -> None:
     """The other systems of Netlib take longer."""
     optima = {row["name"]: row["optimal_value_minimise"] for row in table("netlib_optima.csv")}
-    file = read_model(str(real(f"lp/netlib-feasible/{name}.mps.gz")))
+    file = read_system(str(real(f"lp/netlib-feasible/{name}.mps.gz")))
     found = optimise(file.model, Limits())
     assert found.kind == "optimal"
     assert found.exact_value is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
+from novikoff.core.fitting import Scaling
 from novikoff.core.rows import Indices
-from novikoff.core.scaling import Scaling
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study
@@ -132,12 +133,11 @@ def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
         nv.verify(certificate, XOR, y)
 
 
-def test_identical_rows_with_different_labels_are_listed() -> None:
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_identical_rows_with_different_labels_are_listed(storage: Any) -> None:
     X = np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0], [1.0, 2.0], [-3.0, -4.0], [3.0, 4.0]])
     y = np.array(["a", "b", "b", "a", "a", "b"])
-    for rows in (X, sp.csr_array(X)):
-        found = study(rows, y)
-        assert [group.tolist() for group in duplicates(found)] == [[0, 2, 3]]
+    assert [group.tolist() for group in duplicates(study(storage(X), y))] == [[0, 2, 3]]
     nearly = np.array([[1.0, 2.0], [np.nextafter(1.0, 2.0), 2.0], [0.0, 0.0], [2.0, 4.0]])
     assert duplicates(study(nearly, np.array([0, 1, 1, 1]))) == []
 
@@ -172,25 +172,27 @@ def test_unseen_rows_are_never_learned_from() -> None:
         estimate_errors(X, y, Options(), folds=40)
 
 
-def test_the_interval_has_the_exact_tails() -> None:
+@pytest.mark.parametrize(("errors", "n"), [(0, 10), (3, 40), (10, 10), (1, 1000)])
+def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
     from scipy.stats import binom
 
-    for errors, n in ((0, 10), (3, 40), (10, 10), (1, 1000)):
-        low, high = clopper_pearson(errors, n)
-        if errors > 0:
-            assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
-        if errors < n:
-            assert binom.cdf(errors, n, high) == pytest.approx(0.025)
+    low, high = clopper_pearson(errors, n)
+    if errors > 0:
+        assert binom.sf(errors - 1, n, low) == pytest.approx(0.025)
+    if errors < n:
+        assert binom.cdf(errors, n, high) == pytest.approx(0.025)
 
 
-def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions() -> None:
+@pytest.mark.parametrize(("labels", "errors"), [("abb", 0), ("baa", 1)])
+def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
+    labels: str, errors: int
+) -> None:
     """Without an intercept f(x) = 0 on a row of zeros, whatever the rule."""
-    X = np.array([[0.0], [1.0], [2.0]])
-    for y, errors in ((np.array(["a", "b", "b"]), 0), (np.array(["b", "a", "a"]), 1)):
-        found = study(X, y, Options(fit_intercept=False))
-        assert found.errors == found.cases[0].errors == errors
-        assert (found.model.predict(X) != y).sum() == errors
-        assert (found.cases[0].least_errors or 0) <= errors
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([*labels])
+    found = study(X, y, Options(fit_intercept=False))
+    assert found.errors == found.cases[0].errors == errors
+    assert (found.model.predict(X) != y).sum() == errors
+    assert (found.cases[0].least_errors or 0) <= errors
 
 
 def test_the_bound_on_real_rows_verifies() -> None:

@@ -14,7 +14,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import novikoff as nv
-from novikoff.core import model, training
+from novikoff.core import model, runs
 from novikoff.core.orders import Candidates
 from novikoff.core.rows import Indices
 from novikoff.learners.arrays import Example
@@ -53,46 +53,61 @@ def state(clf: nv.Perceptron) -> bytes:
     return pickle.dumps(sorted(copy.deepcopy(known).items()))
 
 
-def test_a_failed_first_call_leaves_nothing_behind() -> None:
-    cases: list[Call] = [
+@pytest.mark.parametrize(
+    "fail",
+    [
         lambda clf: clf.partial_fit(HOLE, Y, classes=[0, 1]),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1], sample_weight=-np.ones(60)),
         lambda clf: clf.set_params(class_weight="balanced").partial_fit(X, Y, classes=[0, 1]),
         lambda clf: clf.fit(HOLE, Y),
         lambda clf: clf.learn_one({"a": np.nan}, "spam"),
         lambda clf: clf.set_params(class_weight={"spam": -1.0}).learn_one({"a": 1.0}, "spam"),
-    ]
-    for fail in cases:
-        clf = nv.Perceptron()
-        with pytest.raises(ValueError, match=r"NaN|[Nn]egative|balanced|not a finite|Weights"):
-            fail(clf)
-        assert set(vars(clf)) == set(clf.get_params())
-        with pytest.raises(NotFittedError):
-            clf.predict(X)
-        clf.set_params(class_weight=None).partial_fit(X[:, :2], Y + 5, classes=[5, 6])
-        assert clf.coef_.shape == (1, 2)
+    ],
+    ids=[
+        "NaN",
+        "negative weights",
+        "balanced",
+        "NaN in fit",
+        "NaN in an example",
+        "negative class weight",
+    ],
+)
+def test_a_failed_first_call_leaves_nothing_behind(fail: Call) -> None:
+    clf = nv.Perceptron()
+    with pytest.raises(ValueError, match=r"NaN|[Nn]egative|balanced|not a finite|Weights"):
+        fail(clf)
+    assert set(vars(clf)) == set(clf.get_params())
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+    clf.set_params(class_weight=None).partial_fit(X[:, :2], Y + 5, classes=[5, 6])
+    assert clf.coef_.shape == (1, 2)
 
 
 @pytest.mark.parametrize("average", [False, "averaged"])
-def test_a_failed_later_call_changes_nothing(average: Literal[False, "averaged"]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        clf = nv.Perceptron(average=average, max_epochs=2, trace=True).fit(X, Y)
-    clf.predict_one({0: 1.0})  # from now on the columns are known by their numbers
-    calls: list[Call] = [
+@pytest.mark.parametrize(
+    "fail",
+    [
         lambda clf: clf.partial_fit(HOLE, Y),
         lambda clf: clf.fit(np.ones((60, 7)) * np.inf, Y),
         lambda clf: clf.learn_one({"a": 1.0, 0: np.inf}, 1),
         lambda clf: clf.learn_one({"a": 1e308, 0: 1e308}, 0),
         lambda clf: clf.learn_one({"a": 1.0}, 2),
-    ]
-    for fail in calls:
-        before = state(clf)
-        clf.set_params(step_size=1e10)
-        with pytest.raises(ValueError, match=r"NaN|infin|finite|range|not one of"):
-            fail(clf)
-        clf.set_params(step_size=1.0)
-        assert state(clf) == before
+    ],
+    ids=["NaN", "infinity in fit", "infinity in an example", "beyond float64", "unknown label"],
+)
+def test_a_failed_later_call_changes_nothing(
+    fail: Call, average: Literal[False, "averaged"]
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = nv.Perceptron(average=average, max_epochs=2, trace=True).fit(X, Y)
+    clf.predict_one({0: 1.0})  # from now on the columns are known by their numbers
+    before = state(clf)
+    clf.set_params(step_size=1e10)
+    with pytest.raises(ValueError, match=r"NaN|infin|finite|range|not one of"):
+        fail(clf)
+    clf.set_params(step_size=1.0)
+    assert state(clf) == before
 
 
 def test_a_refused_example_brings_neither_class_nor_feature() -> None:
@@ -114,23 +129,28 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
     assert clf.learn_one({"c": 1.0}, "z").feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_ctrl_c_before_the_training_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    clf = nv.Perceptron().fit(X, Y)
-    monkeypatch.setattr(training, "train", interrupt)
-    monkeypatch.setattr(model.Model, "_check_rows", interrupt)
-    calls: list[Call] = [
+@pytest.mark.parametrize(
+    "call",
+    [
         lambda clf: clf.fit(np.ones((60, 7)), Y),
         lambda clf: clf.partial_fit(X, Y, classes=[0, 1]),
-    ]
+    ],
+    ids=["fit", "partial_fit"],
+)
+def test_ctrl_c_before_the_training_changes_nothing(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clf = nv.Perceptron().fit(X, Y)
+    monkeypatch.setattr(runs, "train", interrupt)
+    monkeypatch.setattr(model.Model, "_check_rows", interrupt)
     before = state(clf)
-    for call in calls:
-        with pytest.raises(KeyboardInterrupt):
-            call(clf)
-        assert state(clf) == before
-        fresh = nv.Perceptron()
-        with pytest.raises(KeyboardInterrupt):
-            call(fresh)
-        assert set(vars(fresh)) == set(fresh.get_params())
+    with pytest.raises(KeyboardInterrupt):
+        call(clf)
+    assert state(clf) == before
+    fresh = nv.Perceptron()
+    with pytest.raises(KeyboardInterrupt):
+        call(fresh)
+    assert set(vars(fresh)) == set(fresh.get_params())
 
 
 def test_ctrl_c_in_training_leaves_what_was_learned() -> None:

@@ -312,14 +312,14 @@ def test_kernels_that_no_space_has_are_said_not_refused() -> None:
     assert not hasattr(clf, "support_vectors_")
 
 
-def test_the_pairwise_kernels_of_scikit_learn_are_kernels() -> None:
-    for name in sorted(kernel_metrics()):
-        function, rows = kernel_metrics()[name], np.abs(X)
-        rows.flags.writeable = False
-        for learner in (nv.KernelPerceptron(function), nv.Forgetron(5, kernel=function)):
-            clf = learner.set_params(max_epochs=3).fit(rows, TWO)
-            assert clf.predict(rows).shape == (40,)
-            assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
+@pytest.mark.parametrize("name", sorted(kernel_metrics()))
+def test_the_pairwise_kernels_of_scikit_learn_are_kernels(name: str) -> None:
+    function, rows = kernel_metrics()[name], np.abs(X)
+    rows.flags.writeable = False
+    for learner in (nv.KernelPerceptron(function), nv.Forgetron(5, kernel=function)):
+        clf = learner.set_params(max_epochs=3).fit(rows, TWO)
+        assert clf.predict(rows).shape == (40,)
+        assert clf.learn_one(rows[0], TWO[0]).predict_one(rows[0]) in TWO
 
 
 def test_a_function_as_a_kernel_cannot_be_saved(tmp_path: Path) -> None:
@@ -361,18 +361,18 @@ def test_what_a_model_has_learned_by_is_not_changed_under_way(
     nv.load(tmp_path / "model")
 
 
-def test_a_single_step_sees_what_another_fit_has_learned_by() -> None:
-    for learner, change in CHANGES:
-        (name,) = change
-        clf, before = clone(learner), learner.get_params()[name]
-        clf.learn_one(X[0], "no").learn_one(X[1], "yes").set_params(**change)
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
-            clf.learn_one(X[0], "no")
-        clf.fit(X, TWO).set_params(**{name: before})
-        if before is None:  # then anything goes
-            continue
-        with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
-            clf.learn_one(X[0], "no")
+@pytest.mark.parametrize(("learner", "change"), CHANGES, ids=str)
+def test_a_single_step_sees_what_another_fit_has_learned_by(learner: Any, change: Any) -> None:
+    (name,) = change
+    clf, before = clone(learner), learner.get_params()[name]
+    clf.learn_one(X[0], "no").learn_one(X[1], "yes").set_params(**change)
+    with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
+        clf.learn_one(X[0], "no")
+    clf.fit(X, TWO).set_params(**{name: before})
+    if before is None:  # then anything goes
+        return
+    with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
+        clf.learn_one(X[0], "no")
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
@@ -383,24 +383,24 @@ def test_no_file_is_written_that_cannot_be_read(learner: Any, tmp_path: Path) ->
     assert not (tmp_path / "model").exists()
 
 
-def test_a_huge_example_is_refused_and_changes_nothing() -> None:
-    for kind in (kind for kind in KINDS if issubclass(kind, StateLearner)):
-        clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])
-        before = clf.decision_function(PROBE).tobytes()
-        for label in ("no", "yes"):
-            with pytest.raises(ValueError, match=r"float64|finite"):
-                clf.learn_one(np.full(3, 1e308), label)
-        mistakes, rows = clf.n_mistakes_, np.vstack([X, np.full((2, 3), 1e308)])
-        labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come before
-        weighted = "class_weight" in clf.get_params()
-        weights = {"sample_weight": np.repeat([1.0, 1e300], [40, 2])} if weighted else {}
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if issubclass(kind, StateLearner)])
+def test_a_huge_example_is_refused_and_changes_nothing(kind: Any) -> None:
+    clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])
+    before = clf.decision_function(PROBE).tobytes()
+    for label in ("no", "yes"):
         with pytest.raises(ValueError, match=r"float64|finite"):
-            clf.partial_fit(rows, labels, **weights)
-        assert clf.decision_function(PROBE).tobytes() == before, kind
-        assert clf.n_mistakes_ == mistakes, kind
+            clf.learn_one(np.full(3, 1e308), label)
+    mistakes, rows = clf.n_mistakes_, np.vstack([X, np.full((2, 3), 1e308)])
+    labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come before
+    weighted = "class_weight" in clf.get_params()
+    weights = {"sample_weight": np.repeat([1.0, 1e300], [40, 2])} if weighted else {}
+    with pytest.raises(ValueError, match=r"float64|finite"):
+        clf.partial_fit(rows, labels, **weights)
+    assert clf.decision_function(PROBE).tobytes() == before, kind
+    assert clf.n_mistakes_ == mistakes, kind
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -423,18 +423,19 @@ def test_an_example_is_not_rounded_nor_guessed(value: Any, message: Any, kind: A
         assert clf.n_updates_ == before
 
 
-def test_numbers_of_every_type_are_examples() -> None:
-    values: list[Any] = [2, True, np.bool_(True), np.float32(2.0), np.int8(2), 2**60, 1e100]
-    for value in values:
-        examples: list[Any] = [[value, 0.5], {"t": value, "u": 0.5}]
-        for x in examples:
-            assert nv.Perceptron().learn_one(x, "no").predict_one(x) == "no"
+@pytest.mark.parametrize(
+    "value", [2, True, np.bool_(True), np.float32(2.0), np.int8(2), 2**60, 1e100], ids=repr
+)
+def test_numbers_of_every_type_are_examples(value: Any) -> None:
+    examples: list[Any] = [[value, 0.5], {"t": value, "u": 0.5}]
+    for x in examples:
+        assert nv.Perceptron().learn_one(x, "no").predict_one(x) == "no"
 
 
-def test_cycles_are_found_by_the_p_norm_perceptron() -> None:
+@pytest.mark.parametrize("p", [2.0, 3.0])
+def test_cycles_are_found_by_the_p_norm_perceptron(p: float) -> None:
     xor, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    for p in (2.0, 3.0):
-        clf = nv.PNormPerceptron(p, order="cyclic")
-        with pytest.warns(ConvergenceWarning, match="cycles"):
-            clf.fit(xor, y)
-        assert clf.period_ is not None
+    clf = nv.PNormPerceptron(p, order="cyclic")
+    with pytest.warns(ConvergenceWarning, match="cycles"):
+        clf.fit(xor, y)
+    assert clf.period_ is not None

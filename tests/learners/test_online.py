@@ -29,7 +29,7 @@ def digits() -> tuple[Matrix, npt.NDArray[np.int64]]:
 def test_dicts_one_by_one_are_a_stream_of_rows(
     digits: tuple[Matrix, npt.NDArray[np.int64]],
 ) -> None:
-    """Vectors too, and every scheme: `test_family` and `test_linear_model`."""
+    """Vectors too, and every scheme: `test_family` and `test_model`."""
     X, y = digits
     X, y, classes = X[y < 4], y[y < 4], np.arange(4)
     one = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)

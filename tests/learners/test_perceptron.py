@@ -37,14 +37,13 @@ def quietly_fitted(clf: nv.Perceptron, X: MatrixLike, y: npt.ArrayLike) -> nv.Pe
         return clf.fit(X, y)
 
 
-def test_a_clean_cycle_means_that_every_row_is_right() -> None:
-    orders: list[OrderLike] = [*nv.orders.BY_NAME, nv.orders.Blocks(7)]
-    for order in orders:
-        X, y = separable(300, 6, 0)
-        clf = nv.Perceptron(order=order, random_state=0).fit(X, y)
-        assert clf.converged_
-        assert clf.score(X, y) == 1.0
-        assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
+@pytest.mark.parametrize("order", [*nv.orders.BY_NAME, nv.orders.Blocks(7)], ids=str)
+def test_a_clean_cycle_means_that_every_row_is_right(order: OrderLike) -> None:
+    X, y = separable(300, 6, 0)
+    clf = nv.Perceptron(order=order, random_state=0).fit(X, y)
+    assert clf.converged_
+    assert clf.score(X, y) == 1.0
+    assert (np.where(y == 1, 1, -1) * clf.decision_function(X) > 0).all()
 
 
 @pytest.mark.parametrize("order", ["permuted", "max_distance"], ids=str)
@@ -183,17 +182,19 @@ def test_the_trace_takes_a_reference() -> None:
     assert len(quietly_fitted(several, *load_iris(return_X_y=True)).trace_) == 3
 
 
-def test_bad_input_is_refused_in_a_sentence() -> None:
-    cases: list[tuple[MatrixLike, npt.ArrayLike, str]] = [
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
         ([[1.0, np.inf], [0.0, 1.0]], [0, 1], "infinity in row 0, column 1"),
         (sp.csr_array([[0.0, 1.0], [0.0, np.nan]]), [0, 1], "NaN in row 1, column 1"),
         (np.empty((0, 2)), [], "no rows"),
         (np.empty((2, 0)), [0, 1], "0 feature"),
         ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], "range of float64"),
-    ]
-    for X, y, message in cases:
-        with pytest.raises(ValueError, match=message):
-            nv.Perceptron().fit(X, y)
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(X: MatrixLike, y: npt.ArrayLike, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        nv.Perceptron().fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -224,12 +225,21 @@ def test_parameters_are_checked(name: Any, value: Any) -> None:
         nv.Perceptron().set_params(**{name: value}).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_bad_weights_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [([1.0, -1.0], "egative"), ([0.0, 0.0], "zero"), ([1.0], "shape")],
+    ids=str,
+)
+def test_bad_weights_are_refused(weight: list[float], message: str) -> None:
     X, y = [[1.0], [2.0]], [0, 1]
     clf = nv.Perceptron()
-    for weight, message in (([1.0, -1.0], "egative"), ([0.0, 0.0], "zero"), ([1.0], "shape")):
-        with pytest.raises(ValueError, match=message):
-            clf.fit(X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=message):
+        clf.fit(X, y, sample_weight=weight)
+
+
+def test_bad_starts_are_refused() -> None:
+    X, y = [[1.0], [2.0]], [0, 1]
+    clf = nv.Perceptron()
     with pytest.raises(ValueError, match="coef_init must be finite"):
         clf.fit(X, y, coef_init=[[np.nan]])
     with pytest.raises(ValueError, match=r"coef_init has shape \(1, 3\)"):

@@ -454,15 +454,18 @@ def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("gap", [0.3, 1e-3, 1e-7])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_separable_data_ends_without_errors(gap: float, fit_intercept: bool) -> None:
+@pytest.mark.parametrize("storage", [np.asarray, csr])
+def test_separable_data_ends_without_errors(
+    storage: Callable[[Vector], Any], gap: float, fit_intercept: bool
+) -> None:
     case = planted(2, 200, 4, gap=gap, fit_intercept=fit_intercept)
-    for X in (case.X, csr(case.X)):
-        model: Any = nv.Pocket(fit_intercept=fit_intercept).fit(X, case.signs)
-        assert (model.n_errors_, model.errors_lower_bound_) == (0, 0)
-        assert model.optimal_ is True
-        assert model.converged_
-        assert (model.predict(X) == case.signs).all()
-        model.certificate_.verify(X, case.signs)
+    X = storage(case.X)
+    model: Any = nv.Pocket(fit_intercept=fit_intercept).fit(X, case.signs)
+    assert (model.n_errors_, model.errors_lower_bound_) == (0, 0)
+    assert model.optimal_ is True
+    assert model.converged_
+    assert (model.predict(X) == case.signs).all()
+    model.certificate_.verify(X, case.signs)
 
 
 def test_weights_are_costs() -> None:
@@ -663,15 +666,15 @@ def test_a_seed_makes_a_fit() -> None:
     unproved.certificate_.verify(X, y)
 
 
-def test_a_time_limit_ends_a_long_search() -> None:
+@pytest.mark.parametrize("seconds", [0.3, 1e-9])
+def test_a_time_limit_ends_a_long_search(seconds: float) -> None:
     """Without it, 10⁹ updates would take minutes; a search without time has a fair rule even so."""
     X, y = labelled(10, 2000, 5)
-    for seconds in (0.3, 1e-9):
-        model: Any = nv.Pocket(max_updates=10**9, max_seconds=seconds, random_state=0).fit(X, y)
-        assert model.n_updates_ < 10**9
-        assert model.n_errors_ == wrong(model, X, y).sum()
-        assert model.n_errors_ <= 0.6 * min((y > 0).sum(), (y < 0).sum())  # the constant rules'
-        model.certificate_.verify(X, y)
+    model: Any = nv.Pocket(max_updates=10**9, max_seconds=seconds, random_state=0).fit(X, y)
+    assert model.n_updates_ < 10**9
+    assert model.n_errors_ == wrong(model, X, y).sum()
+    assert model.n_errors_ <= 0.6 * min((y > 0).sum(), (y < 0).sum())  # the constant rules'
+    model.certificate_.verify(X, y)
 
 
 @pytest.mark.parametrize("refine", [True, False], ids=str)

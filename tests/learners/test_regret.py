@@ -267,18 +267,18 @@ def test_sparse_and_dense_streams_are_the_same() -> None:
     assert dense.best_errors == sparse.best_errors
 
 
-def test_many_classes() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_many_classes(seed: int) -> None:
     """Labels at random: the bound of the worst pair stays below what any rule makes."""
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        X, y = rng.integers(-2, 3, size=(40, 2)).astype(np.float64), rng.integers(3, size=40)
-        found = nv.regret(X, y, nv.Perceptron())
-        assert 0 <= found.errors_lower_bound <= found.best_errors
-        assert found.interval.lo <= found.interval.hi
-        rules = rng.normal(size=(3000, 3, 3))
-        padded = np.column_stack([X, np.ones(40)])
-        errors = (np.argmax(padded @ rules.transpose(0, 2, 1), axis=2) != y).sum(axis=1)
-        assert found.errors_lower_bound <= errors.min()
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, size=(40, 2)).astype(np.float64), rng.integers(3, size=40)
+    found = nv.regret(X, y, nv.Perceptron())
+    assert 0 <= found.errors_lower_bound <= found.best_errors
+    assert found.interval.lo <= found.interval.hi
+    rules = rng.normal(size=(3000, 3, 3))
+    padded = np.column_stack([X, np.ones(40)])
+    errors = (np.argmax(padded @ rules.transpose(0, 2, 1), axis=2) != y).sum(axis=1)
+    assert found.errors_lower_bound <= errors.min()
 
 
 def test_labels_must_be_as_many_as_rows() -> None:

@@ -41,21 +41,24 @@ def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False], ids=str)
-def test_sparse_rows_and_rows_through_the_origin_are_not_moved(fit_intercept: Any) -> None:
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_sparse_rows_and_rows_through_the_origin_are_not_moved(
+    storage: Any, fit_intercept: Any
+) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3)) * [1.0, 1e-4, 1e4]
     y = X @ [1.0, 1e4, 1e-4] > 0.0
-    for rows in (X, sp.csr_array(X)):
-        clf = nv.Perceptron(scale="standard", fit_intercept=fit_intercept, random_state=0)
-        assert clf.fit(rows, y).converged_
-        assert (clf.predict(rows) == y).all()
-        assert fit_intercept or clf.intercept_[0] == 0.0
+    rows = storage(X)
+    clf = nv.Perceptron(scale="standard", fit_intercept=fit_intercept, random_state=0)
+    assert clf.fit(rows, y).converged_
+    assert (clf.predict(rows) == y).all()
+    assert fit_intercept or clf.intercept_[0] == 0.0
 
 
 def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that only moves while features are standardised, or a kernel is loaded."""
-    now, scaling = [time.monotonic()], import_module("novikoff.core.scaling")
-    training = import_module("novikoff.core.training")
+    now, scaling = [time.monotonic()], import_module("novikoff.core.fitting")
+    training = import_module("novikoff.core.runs")
     monkeypatch.setattr("novikoff.core.stops.time.monotonic", lambda: now[0])
 
     def taking(seconds: float, job: Any) -> Any:

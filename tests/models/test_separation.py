@@ -121,7 +121,7 @@ def test_three_sectors_are_separated_jointly_though_no_class_is_from_the_rest() 
         ("weibull", {}, "free scale"),
         ("zero-inflated-poisson", {}, "mixture"),
         ("mixed", {}, "random effects"),
-        ("negative-binomial-free", {}, "dispersion"),
+        ("tweedie", {}, "free scale"),
         ("logistic", {}, "Did you mean 'binomial'"),
         ("poisson", {"trials": [1, 1, 1]}, "does not apply"),
         ("poisson", {"link": "identity"}, "links"),

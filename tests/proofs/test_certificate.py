@@ -500,13 +500,12 @@ def test_truncated_text_is_refused(name: str) -> None:
             Proof.from_json(text[:length])
 
 
-def test_another_format_version_is_refused() -> None:
-    versions: list[Json] = [0, 1, 2, 4, -1, "3", None, [3], {}]
-    for version in versions:
-        body = {**body_of(cases()["separable"].proof), "schema_version": version}
-        with pytest.raises(nv.CertificateError, match=r"format version .*reads version 3") as said:
-            Proof.from_json(sealed(body))
-        assert ("older novikoff" in str(said.value)) == (version in (1, 2))
+@pytest.mark.parametrize("version", [0, 1, 2, 4, -1, "3", None, [3], {}], ids=repr)
+def test_another_format_version_is_refused(version: Json) -> None:
+    body = {**body_of(cases()["separable"].proof), "schema_version": version}
+    with pytest.raises(nv.CertificateError, match=r"format version .*reads version 3") as said:
+        Proof.from_json(sealed(body))
+    assert ("older novikoff" in str(said.value)) == (version in (1, 2))
 
 
 NOT_CERTIFICATES = (
@@ -518,10 +517,10 @@ NOT_CERTIFICATES = (
 )
 
 
-def test_what_is_not_a_certificate_is_refused() -> None:
-    for text in NOT_CERTIFICATES:
-        with pytest.raises(nv.CertificateError, match="certificate"):
-            Proof.from_json(text)
+@pytest.mark.parametrize("text", NOT_CERTIFICATES)
+def test_what_is_not_a_certificate_is_refused(text: str) -> None:
+    with pytest.raises(nv.CertificateError, match="certificate"):
+        Proof.from_json(text)
 
 
 hostile: st.SearchStrategy[Json] = st.recursive(
@@ -584,20 +583,20 @@ def test_the_radius_of_a_system_is_not_that_of_rows() -> None:
         nv.SystemCertificate.from_json(sealed({**other, "radius": "0x1p+0"}))
 
 
-def test_a_label_that_no_row_has_proves_nothing() -> None:
+@pytest.mark.parametrize(("positive", "negative"), [("1", None), (7, None), (7, 0)])
+def test_a_label_that_no_row_has_proves_nothing(positive: int | str, negative: int | None) -> None:
     """Were every row negative, a constant rule would separate whatever there is."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
     signs = -np.ones(3, dtype=np.int8)
-    for positive, negative in (("1", None), (7, None), (7, 0)):
-        forged = Certificate(
-            kind="separable",
-            n=3,
-            d=1,
-            fit_intercept=True,
-            positive=positive,
-            negative=negative,
-            sha256=MatrixDigest.of(X).signed(signs),
-            w=(Fraction(0), Fraction(-1)),
-        )
-        with pytest.raises(CertificateError, match="for other data"):
-            forged.verify(X, y)
+    forged = Certificate(
+        kind="separable",
+        n=3,
+        d=1,
+        fit_intercept=True,
+        positive=positive,
+        negative=negative,
+        sha256=MatrixDigest.of(X).signed(signs),
+        w=(Fraction(0), Fraction(-1)),
+    )
+    with pytest.raises(CertificateError, match="for other data"):
+        forged.verify(X, y)

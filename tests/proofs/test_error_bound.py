@@ -20,6 +20,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import LocalPasses
 from novikoff.proofs.dependence import Dependence
+from tests.cases import case_named
 from tests.learners.test_pocket import CORNERS, XOR, labelled, noisy
 from tests.oracle import signed
 
@@ -34,14 +35,14 @@ def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.Error
     return found.certificate_
 
 
-def test_a_proof_survives_its_text() -> None:
-    X, y = labelled(13, 60, 3)
-    for rows, labels in ((X, y.tolist()), (FOUR, XOR * 4)):
-        proof = proof_of(rows, labels)
-        again = nv.ErrorBound.from_json(proof.to_json())
-        assert again == proof
-        assert again.to_json() == proof.to_json()
-        nv.verify(again, rows, labels)
+@pytest.mark.parametrize("data", [labelled(13, 60, 3), (FOUR, XOR * 4)], ids=["noise", "xor"])
+def test_a_proof_survives_its_text(data: tuple[Vector, Any]) -> None:
+    X, y = data
+    proof = proof_of(X, y)
+    again = nv.ErrorBound.from_json(proof.to_json())
+    assert again == proof
+    assert again.to_json() == proof.to_json()
+    nv.verify(again, X, y)
 
 
 def test_an_altered_text_is_refused() -> None:
@@ -49,7 +50,7 @@ def test_an_altered_text_is_refused() -> None:
     body = json.loads(text)
     body["n"] = 5
     for altered in (json.dumps(body), text.replace("lower bound", "upper bound"), "{}", "[]", "x"):
-        with pytest.raises(nv.CertificateError):
+        with case_named(altered[:20]), pytest.raises(nv.CertificateError):
             nv.ErrorBound.from_json(altered)
     separable = nv.separate([[1.0], [2.0]], [0, 1]).certificate
     assert separable is not None
@@ -216,14 +217,14 @@ SHARES: dict[str, Callable[[list[Fraction]], list[Fraction] | None]] = {
 }
 
 
-def test_altered_shares_are_rejected() -> None:
+@pytest.mark.parametrize(("name", "alter"), SHARES.items())
+def test_altered_shares_are_rejected(name: str, alter: Any) -> None:
     X, y = ALTERNATING
     proof = proof_of(X, y)
-    for name, alter in SHARES.items():
-        altered = alter(shared(proof))
-        assert altered != shared(proof)
-        forged = replace(proof, shares=None if altered is None else tuple(altered))
-        assert not accepted(forged, X, y), name
+    altered = alter(shared(proof))
+    assert altered != shared(proof)
+    forged = replace(proof, shares=None if altered is None else tuple(altered))
+    assert not accepted(forged, X, y), name
 
 
 def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
@@ -272,15 +273,17 @@ def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
 
 
 @pytest.mark.parametrize("part_rows", [2000, 50])
-def test_no_hyperplane_is_below_the_bound(part_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_no_hyperplane_is_below_the_bound(
+    seed: int, part_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nor below the sum of the bounds of parts of the rows."""
     module = "novikoff.geometry.fewest_mistakes"
     monkeypatch.setattr(f"{module}._PART_ROWS", part_rows)
     monkeypatch.setattr(f"{module}._PART_ROWS_PER_WEIGHT", 1)
-    for seed in range(5):
-        X, signs = noisy(seed, 200, 2)
-        proof = proof_of(X, signs.tolist())
-        proof.verify(X, signs)
-        planes = np.random.default_rng(0).normal(size=(3, 2000))
-        mistakes = (signed(X, signs, True) @ planes <= 0.0).sum(axis=0)
-        assert 0 < proof.bound <= mistakes.min()
+    X, signs = noisy(seed, 200, 2)
+    proof = proof_of(X, signs.tolist())
+    proof.verify(X, signs)
+    planes = np.random.default_rng(0).normal(size=(3, 2000))
+    mistakes = (signed(X, signs, True) @ planes <= 0.0).sum(axis=0)
+    assert 0 < proof.bound <= mistakes.min()

@@ -113,10 +113,10 @@ def test_floats_are_the_numbers_they_are(values: list[float]) -> None:
         assert near == float(Fraction(whole, 1 << shift))
 
 
-def test_floats_that_are_no_numbers_are_refused() -> None:
-    for value in [math.nan, math.inf, -math.inf]:
-        with pytest.raises(ValueError, match="finite"):
-            exact.floats(np.array([1.0, value]))
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_floats_that_are_no_numbers_are_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        exact.floats(np.array([1.0, value]))
 
 
 @pytest.mark.parametrize("most", [1, 3, 8])
@@ -146,21 +146,21 @@ def test_products_and_their_signs_are_exact(A: Vector, data: st.DataObject) -> N
     assert signs == [(value > 0) - (value < 0) for value in expected]
 
 
-def test_signs_of_products_that_nearly_vanish() -> None:
+@pytest.mark.parametrize("shift", [-1000, -400, 0, 300, 960])
+def test_signs_of_products_that_nearly_vanish(shift: int) -> None:
     """⟨a, w⟩ is 0 but for the last bits, of either sign, at every size."""
-    for shift in [-1000, -400, 0, 300, 960]:
-        rng = np.random.default_rng(0)
-        w = rng.normal(size=5)
-        A = rng.normal(size=(300, 5))
-        A[:, 4] = -(A[:, :4] @ w[:4]) / w[4]
-        A[::3, 1:] = 0.0
-        A[::3, 0] = 0.0
-        A = np.ldexp(A, shift)
-        exactly = [Fraction(value) for value in w.tolist()]
-        expected = [inner(row, exactly) for row in fractions(A)]
-        signs = exact.product_signs(A, exact.numbers(exactly)).tolist()
-        assert signs == [(value > 0) - (value < 0) for value in expected]
-        assert set(signs) == {-1, 0, 1}
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=5)
+    A = rng.normal(size=(300, 5))
+    A[:, 4] = -(A[:, :4] @ w[:4]) / w[4]
+    A[::3, 1:] = 0.0
+    A[::3, 0] = 0.0
+    A = np.ldexp(A, shift)
+    exactly = [Fraction(value) for value in w.tolist()]
+    expected = [inner(row, exactly) for row in fractions(A)]
+    signs = exact.product_signs(A, exact.numbers(exactly)).tolist()
+    assert signs == [(value > 0) - (value < 0) for value in expected]
+    assert set(signs) == {-1, 0, 1}
 
 
 @given(tables(), st.data())
@@ -172,22 +172,22 @@ def test_bounds_hold_the_products(A: Vector, data: st.DataObject) -> None:
         assert math.isinf(error) or abs(Fraction(value) - truth) <= Fraction(error)
 
 
-def test_products_of_wide_rows_are_bounded_row_by_row() -> None:
+@pytest.mark.parametrize("p", [127, 128, 129, 700, 17_000])
+def test_products_of_wide_rows_are_bounded_row_by_row(p: int) -> None:
     """The bound grows with √p, not with p, and no row changes a bit of another."""
-    for p in [127, 128, 129, 700, 17_000]:
-        rng = np.random.default_rng(p)
-        A = np.ldexp(rng.normal(size=(3, p)), rng.integers(-40, 40, size=(3, p)))
-        w = rng.normal(size=p)
-        w[-1] = -float(A[0, :-1] @ w[:-1]) / A[0, -1]  # a product that nearly vanishes
-        found, bound = exact.product_bounds(A, w)
-        for row, value, error in zip(fractions(A), found.tolist(), bound.tolist(), strict=True):
-            truth = inner(row, [Fraction(x) for x in w.tolist()])
-            assert abs(Fraction(value) - truth) <= Fraction(error)
-        sizes = np.abs(A) @ np.abs(w)
-        assert (bound <= (128 + 2 * math.sqrt(p) + 8) * 2.0**-52 * sizes).all()
-        alone = [exact.product_bounds(A[i : i + 1], w) for i in range(3)]
-        assert found.tolist() == [float(value[0]) for value, _ in alone]
-        assert bound.tolist() == [float(error[0]) for _, error in alone]
+    rng = np.random.default_rng(p)
+    A = np.ldexp(rng.normal(size=(3, p)), rng.integers(-40, 40, size=(3, p)))
+    w = rng.normal(size=p)
+    w[-1] = -float(A[0, :-1] @ w[:-1]) / A[0, -1]  # a product that nearly vanishes
+    found, bound = exact.product_bounds(A, w)
+    for row, value, error in zip(fractions(A), found.tolist(), bound.tolist(), strict=True):
+        truth = inner(row, [Fraction(x) for x in w.tolist()])
+        assert abs(Fraction(value) - truth) <= Fraction(error)
+    sizes = np.abs(A) @ np.abs(w)
+    assert (bound <= (128 + 2 * math.sqrt(p) + 8) * 2.0**-52 * sizes).all()
+    alone = [exact.product_bounds(A[i : i + 1], w) for i in range(3)]
+    assert found.tolist() == [float(value[0]) for value, _ in alone]
+    assert bound.tolist() == [float(error[0]) for _, error in alone]
 
 
 @given(tables(), st.data())
@@ -200,13 +200,20 @@ def test_the_norm_of_a_sum_is_not_less_than_it_is(A: Vector, data: st.DataObject
     assert math.isinf(bound) or square <= (Fraction(bound) * multipliers.scale) ** 2
 
 
-def test_the_norm_of_a_sum_that_floats_lose_is_held() -> None:
-    large = 2.0**60
-    for rows in ([large, 1.0, -large], [1e-300, 5e-324], [large] * 500 + [1.0] + [-large] * 500):
-        multipliers = exact.floats(np.ones(len(rows)))
-        bound = Fraction(exact.norm_of_sum(np.array(rows)[:, None], multipliers))
-        truth = sum((Fraction(value) for value in rows), Fraction(0))
-        assert abs(truth) <= bound * multipliers.scale
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [2.0**60, 1.0, -(2.0**60)],
+        [1e-300, 5e-324],
+        [2.0**60] * 500 + [1.0] + [-(2.0**60)] * 500,
+    ],
+    ids=["cancelling", "subnormal", "1,001 rows"],
+)
+def test_the_norm_of_a_sum_that_floats_lose_is_held(rows: list[float]) -> None:
+    multipliers = exact.floats(np.ones(len(rows)))
+    bound = Fraction(exact.norm_of_sum(np.array(rows)[:, None], multipliers))
+    truth = sum((Fraction(value) for value in rows), Fraction(0))
+    assert abs(truth) <= bound * multipliers.scale
 
 
 def test_the_norm_of_a_sum_of_many_rows_is_near() -> None:
@@ -248,41 +255,44 @@ def test_an_enclosure_holds_the_solution(k: int, data: st.DataObject) -> None:
     check_enclosure(M, weights(data, k))
 
 
-def test_badly_scaled_systems_are_enclosed() -> None:
-    for k in [1, 2, 5, 8]:
-        for spread in [0, 12, 150]:
-            rng = np.random.default_rng(k)
-            answers = 0
-            for _ in range(10):
-                M = rng.normal(size=(k, k)) * 10.0 ** rng.integers(-spread, spread + 1, size=(k, 1))
-                M *= 10.0 ** rng.integers(-spread, spread + 1, size=k)
-                answers += check_enclosure(
-                    M, [Fraction(float(value)) for value in rng.normal(size=k)]
-                )
-            assert answers >= 8
+@pytest.mark.parametrize("k", [1, 2, 5, 8])
+@pytest.mark.parametrize("spread", [0, 12, 150])
+def test_badly_scaled_systems_are_enclosed(k: int, spread: int) -> None:
+    rng = np.random.default_rng(k)
+    answers = 0
+    for _ in range(10):
+        M = rng.normal(size=(k, k)) * 10.0 ** rng.integers(-spread, spread + 1, size=(k, 1))
+        M *= 10.0 ** rng.integers(-spread, spread + 1, size=k)
+        answers += check_enclosure(M, [Fraction(float(value)) for value in rng.normal(size=k)])
+    assert answers >= 8
 
 
-def test_ill_conditioned_systems_are_enclosed_or_refused() -> None:
-    for eps in [1e-3, 1e-8, 1e-12, 1e-14, 1e-15, 2.0**-52, 0.0]:
-        rng = np.random.default_rng(1)
-        answers = 0
-        for _ in range(20):
-            M = rng.normal(size=(4, 4))
-            M[3] = M[:3].sum(axis=0) + eps * rng.normal(size=4)
-            answers += check_enclosure(M, [Fraction(1)] * 4)
-        assert answers == 20 or eps < 1e-11
-        assert answers == 0 or eps > 1e-17
+@pytest.mark.parametrize("eps", [1e-3, 1e-8, 1e-12, 1e-14, 1e-15, 2.0**-52, 0.0])
+def test_ill_conditioned_systems_are_enclosed_or_refused(eps: float) -> None:
+    rng = np.random.default_rng(1)
+    answers = 0
+    for _ in range(20):
+        M = rng.normal(size=(4, 4))
+        M[3] = M[:3].sum(axis=0) + eps * rng.normal(size=4)
+        answers += check_enclosure(M, [Fraction(1)] * 4)
+    assert answers == 20 or eps < 1e-11
+    assert answers == 0 or eps > 1e-17
 
 
-def test_hilbert_matrices_are_enclosed_or_refused() -> None:
-    for k in range(2, 13):
-        M = 1.0 / (np.arange(k)[:, None] + np.arange(1, k + 1))
-        assert check_enclosure(M, [Fraction(1)] * k) or k > 9
+@pytest.mark.parametrize("k", range(2, 13))
+def test_hilbert_matrices_are_enclosed_or_refused(k: int) -> None:
+    M = 1.0 / (np.arange(k)[:, None] + np.arange(1, k + 1))
+    assert check_enclosure(M, [Fraction(1)] * k) or k > 9
 
 
-def test_singular_matrices_are_refused() -> None:
-    for M in ([[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[1 / 3] * 3] * 3):
-        assert exact.enclose(np.array(M), [Fraction(1)] * len(M)) is None
+@pytest.mark.parametrize(
+    "M", [[[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[1 / 3] * 3] * 3], ids=str
+)
+def test_singular_matrices_are_refused(M: list[list[float]]) -> None:
+    assert exact.enclose(np.array(M), [Fraction(1)] * len(M)) is None
+
+
+def test_a_system_of_no_rows_is_refused() -> None:
     assert exact.enclose(np.empty((0, 0)), []) is None
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from novikoff.data import Dataset, ReadOptions, StreamOptions, open_stream, read
 from novikoff.data.compiled_pairs import parse_pairs
-from novikoff.data.numbers import is_exact_text
+from novikoff.data.values import is_exact_text
 from novikoff.errors import DataError
 from tests.data_files import Dripping
 
@@ -105,7 +105,7 @@ def pairs(rng: random.Random) -> bytes:
 def pieces_of(size: int) -> Iterator[None]:
     """Pieces of a few bytes, those of svmlight for the compiled loop."""
     with (
-        patch("novikoff.data.text.PIECE_BYTES", size),
+        patch("novikoff.data.reader.PIECE_BYTES", size),
         patch("novikoff.data.pairs.COMPILED_BYTES", 0),
     ):
         yield

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.data import ReadOptions, StreamOptions, open_stream, read, read_pieces
 from novikoff.errors import DataError
 from novikoff.jobs.stream_run import StreamRun
@@ -72,7 +72,7 @@ TEXT_FORMATS: dict[str, Callable[[Sequence[str]], bytes]] = {
 
 @contextlib.contextmanager
 def small_pieces(size: int) -> Iterator[None]:
-    with patch("novikoff.data.text.PIECE_BYTES", size):
+    with patch("novikoff.data.reader.PIECE_BYTES", size):
         yield
 
 

@@ -205,20 +205,20 @@ BOMBS: dict[str, Callable[[Parts], object]] = {
 }
 
 
-def test_little_memory_is_taken(folder: Path) -> None:
-    for bomb in BOMBS:
-        for name in ["two", "ovo averaged", "averaged sparse"]:
-            parts = parts_of(content_of(name))
-            BOMBS[bomb](parts)
-            content = join(parts)
-            tracemalloc.start()
-            try:
-                model = loaded(content, folder)
-                peak = tracemalloc.get_traced_memory()[1]
-            finally:
-                tracemalloc.stop()
-            assert peak < 100_000_000
-            check_soundness(model)
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("name", ["two", "ovo averaged", "averaged sparse"])
+def test_little_memory_is_taken(bomb: str, name: str, folder: Path) -> None:
+    parts = parts_of(content_of(name))
+    BOMBS[bomb](parts)
+    content = join(parts)
+    tracemalloc.start()
+    try:
+        model = loaded(content, folder)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100_000_000
+    check_soundness(model)
 
 
 def test_the_check_can_fail(folder: Path) -> None:

@@ -14,13 +14,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.orders import Candidates, Cyclic, Order, Permuted
 from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, SparseMatrix, Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from tests.cases import Signs, csr, update_of
 from tests.oracle import Perceptron, oracle, signed
 

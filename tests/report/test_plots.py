@@ -46,7 +46,7 @@ from novikoff.report.plots.animation import Film
 from novikoff.report.plots.boundary import principal_direction
 from novikoff.report.plots.run import traced_run
 from novikoff.report.plots.style import Display, clean_name, format_number
-from tests.cases import planted
+from tests.cases import case_named, class_name, planted
 
 pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
@@ -98,21 +98,21 @@ def all_text(figure: Figure) -> str:
 # The boundary
 
 
-def test_distances_mistakes_and_the_line() -> None:
-    storages: list[Any] = [np.asarray, sp.csr_array]
-    for d, storage in itertools.product([2, 5, 40], storages):
-        clf, X, y = noisy(d=d)
-        w, b = clf.coef_[0], clf.intercept_[0]
-        display = BoundaryDisplay.from_estimator(clf, storage(X), y, ax=ax())
-        distances = (X @ w + b) / np.linalg.norm(w)
-        assert np.allclose(display.distances, distances)
-        wrong = {i for i in range(len(X)) if (2 * y[i] - 1) * (X[i] @ w + b) <= 0}
-        assert set(np.flatnonzero(display.mistakes).tolist()) == wrong
-        assert (len(wrong) > 0) == (d != 5)
-        assert (display.margin is None) == (len(display.support) == 0) == (len(wrong) > 0)
-        view = display.view
-        assert np.allclose(view.points @ view.normal + view.offset, distances)
-        assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
+@pytest.mark.parametrize("d", [2, 5, 40])
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
+def test_distances_mistakes_and_the_line(d: int, storage: Any) -> None:
+    clf, X, y = noisy(d=d)
+    w, b = clf.coef_[0], clf.intercept_[0]
+    display = BoundaryDisplay.from_estimator(clf, storage(X), y, ax=ax())
+    distances = (X @ w + b) / np.linalg.norm(w)
+    assert np.allclose(display.distances, distances)
+    wrong = {i for i in range(len(X)) if (2 * y[i] - 1) * (X[i] @ w + b) <= 0}
+    assert set(np.flatnonzero(display.mistakes).tolist()) == wrong
+    assert (len(wrong) > 0) == (d != 5)
+    assert (display.margin is None) == (len(display.support) == 0) == (len(wrong) > 0)
+    view = display.view
+    assert np.allclose(view.points @ view.normal + view.offset, distances)
+    assert np.allclose(view.points, X) if d == 2 else np.allclose(view.points[:, 0], distances)
 
 
 def test_the_other_axis_is_the_widest_direction_orthogonal_to_w() -> None:
@@ -151,16 +151,26 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
     assert "$b$ = " in display.view.held
     wide = BoundaryDisplay.from_estimator(*noisy(d=30), plane=(0, 29), ax=ax())
     assert "the other 28 features held at their means" in all_text(wide.figure_)
-    wrong: list[tuple[Any, tuple[Any, ...], str]] = [
-        (frame, ("c", "e"), "'e' is not known: it is none of the names"),
-        (frame, ("c", 2), "different features"),
-        (X, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),
-        (X, ("x", 1), "'x' is not known"),
-        (X, (1, 2, 3), "A plane is a pair"),
-    ]
-    for given, plane, message in wrong:
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf, given, y, plane=plane, ax=ax())
+
+
+@pytest.mark.parametrize(
+    ("named", "plane", "message"),
+    [
+        (True, ("c", "e"), "'e' is not known: it is none of the names"),
+        (True, ("c", 2), "different features"),
+        (False, (0, 4), "feature 4 is not known: the numbers are 0 to 3"),
+        (False, ("x", 1), "'x' is not known"),
+        (False, (1, 2, 3), "A plane is a pair"),
+    ],
+    ids=str,
+)
+def test_a_plane_that_is_none_is_refused(named: bool, plane: Any, message: str) -> None:
+    import pandas as pd
+
+    clf, X, y = noisy(d=4)
+    rows: Any = pd.DataFrame(X, columns=["a_1", "$b$", "c", "d"]) if named else X
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf, rows, y, plane=plane, ax=ax())
 
 
 def test_one_feature() -> None:
@@ -194,7 +204,7 @@ def three_classes() -> tuple[Vector, npt.NDArray[np.str_]]:
     return X, np.repeat(["a", "b", "c"], 9)
 
 
-def test_one_class_against_the_rest_and_a_pair_of_classes() -> None:
+def test_one_class_against_the_rest() -> None:
     X, y = three_classes()
     clf = nv.Perceptron(random_state=0).fit(X, y)
     third = BoundaryDisplay.from_estimator(clf, X, y, rule="c", ax=ax())
@@ -204,18 +214,20 @@ def test_one_class_against_the_rest_and_a_pair_of_classes() -> None:
     assert third.ax_.get_title(loc="left") == "c against the rest"
     with pytest.raises(ValueError, match="'d' is not one of the classes"):
         BoundaryDisplay.from_estimator(clf, X, y, rule="d", ax=ax())
+    with pytest.raises(ValueError, match="A rule of one-vs-rest is a class, not"):
+        BoundaryDisplay.from_estimator(clf, X, y, rule=("a", "b"), ax=ax())
+
+
+@pytest.mark.parametrize("pair", [("c", "a"), ("a", "c"), ("c", "b"), ("b", "a")], ids=" ".join)
+def test_a_pair_of_classes(pair: tuple[str, str]) -> None:
+    X, y = three_classes()
     pairs = nv.Perceptron(random_state=0, multi_class="ovo").fit(X, y)
-    for pair in (("c", "a"), ("a", "c"), ("c", "b"), ("b", "a")):
-        display = BoundaryDisplay.from_estimator(pairs, X, y, rule=pair, ax=ax())
-        assert display.rows.tolist() == np.flatnonzero(np.isin(y, pair)).tolist()
-        assert (display.signs == np.where(y[display.rows] == pair[0], 1, -1)).all()
-        assert not display.mistakes.any()
-    for classifier, rule, message in (
-        (pairs, "a", "A rule of one-vs-one is a pair of classes, not 'a'"),
-        (clf, ("a", "b"), "A rule of one-vs-rest is a class, not"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(classifier, X, y, rule=rule, ax=ax())
+    display = BoundaryDisplay.from_estimator(pairs, X, y, rule=pair, ax=ax())
+    assert display.rows.tolist() == np.flatnonzero(np.isin(y, pair)).tolist()
+    assert (display.signs == np.where(y[display.rows] == pair[0], 1, -1)).all()
+    assert not display.mistakes.any()
+    with pytest.raises(ValueError, match="A rule of one-vs-one is a pair of classes, not 'a'"):
+        BoundaryDisplay.from_estimator(pairs, X, y, rule="a", ax=ax())
 
 
 def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() -> None:
@@ -233,26 +245,27 @@ def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() ->
     assert "does not cross this plane" in all_text(beside.figure_)
 
 
-def test_a_rule_without_weights_is_drawn_and_called_constant() -> None:
-    for d, bias in itertools.product([1, 2, 3], [0.0, 1.0]):
-        X, clf = np.random.default_rng(0).normal(size=(4, d)), line(np.zeros(d), bias)
-        margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        points = BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        for figure in (margins.figure_, points.figure_):
-            assert "the rule says the same of every row" in all_text(figure)
-            figure.draw_without_rendering()
-        assert points.margin is None
-        assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
-        assert len(np.unique(points.view.points, axis=0)) == 4
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_a_rule_without_weights_is_drawn_and_called_constant(d: int, bias: float) -> None:
+    X, clf = np.random.default_rng(0).normal(size=(4, d)), line(np.zeros(d), bias)
+    margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    points = BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    for figure in (margins.figure_, points.figure_):
+        assert "the rule says the same of every row" in all_text(figure)
+        figure.draw_without_rendering()
+    assert points.margin is None
+    assert points.mistakes.sum() == (4 if bias == 0.0 else 3)
+    assert len(np.unique(points.view.points, axis=0)) == 4
 
 
-def test_constant_rows() -> None:
-    for d, value in ((1, 0.0), (2, -1e-12), (3, 1e12)):
-        X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
-        margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
-        assert margins.counts.sum() == 4
-        margins.figure_.draw_without_rendering()
-        BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_.draw_without_rendering()
+@pytest.mark.parametrize(("d", "value"), [(1, 0.0), (2, -1e-12), (3, 1e12)])
+def test_constant_rows(d: int, value: float) -> None:
+    X, clf = np.full((4, d), value), line(np.ones(d), 0.5)
+    margins = MarginsDisplay.from_estimator(clf, X, AND_Y, ax=ax())
+    assert margins.counts.sum() == 4
+    margins.figure_.draw_without_rendering()
+    BoundaryDisplay.from_estimator(clf, X, AND_Y, ax=ax()).figure_.draw_without_rendering()
 
 
 def zero_set(display: BoundaryDisplay) -> Vector:
@@ -295,29 +308,41 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     wide = nv.KernelPerceptron().fit(np.eye(3), [0, 1, 1])
     with pytest.raises(ValueError, match="not linear is drawn over its two features"):
         BoundaryDisplay.from_estimator(wide, np.eye(3), [0, 1, 1], ax=ax())
-    for clf, message in (
-        (nv.KernelPerceptron(multi_class="ovo"), "The scores of one-vs-one are votes"),
-        (SVC(kernel="linear"), "The scores of one-vs-one are votes"),  # and its coef_ of pairs
-        (KNeighborsClassifier(), "A KNeighborsClassifier has neither coef_ nor decision_function"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
     with pytest.raises(ValueError, match="R and γ are those of linear rules"):
         MistakesDisplay.from_estimator(two, AND_X, [0, 1, 1, 0], ax=ax())
 
 
-def test_what_does_not_fit() -> None:
-    two, three = line([1.0, 1.0], 0.0), Line(np.ones((2, 2)), np.zeros(2), np.arange(3))
-    bad: list[tuple[Line, Vector, npt.ArrayLike, str]] = [
-        (two, AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
-        (two, AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
-        (two, AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
-        (two, AND_X[:0], AND_Y[:0], "no rows"),
-        (three, AND_X, AND_Y, "2 rules for 3 classes"),
-    ]
-    for clf, X, y, message in bad:
-        with pytest.raises(ValueError, match=message):
-            BoundaryDisplay.from_estimator(clf, X, y, ax=ax())
+@pytest.mark.parametrize(
+    ("clf", "message"),
+    [
+        (nv.KernelPerceptron(multi_class="ovo"), "The scores of one-vs-one are votes"),
+        (SVC(kernel="linear"), "The scores of one-vs-one are votes"),  # and its coef_ of pairs
+        (KNeighborsClassifier(), "A KNeighborsClassifier has neither coef_ nor decision_function"),
+    ],
+    ids=class_name,
+)
+def test_classifiers_without_a_score_of_each_rule_are_refused(clf: Any, message: str) -> None:
+    X, y = three_classes()
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
+
+
+TWO, THREE = line([1.0, 1.0], 0.0), Line(np.ones((2, 2)), np.zeros(2), np.arange(3))
+MISFITS: list[tuple[Line, Vector, npt.ArrayLike, str]] = [
+    (TWO, AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
+    (TWO, AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
+    (TWO, AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
+    (TWO, AND_X[:0], AND_Y[:0], "no rows"),
+    (THREE, AND_X, AND_Y, "2 rules for 3 classes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("clf", "X", "y", "message"), MISFITS, ids=[message for *_, message in MISFITS]
+)
+def test_what_does_not_fit(clf: Line, X: Vector, y: npt.ArrayLike, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BoundaryDisplay.from_estimator(clf, X, y, ax=ax())
 
 
 # Margins
@@ -395,13 +420,20 @@ def test_a_false_margin_or_radius_breaks_the_proof() -> None:
         assert not proof_holds(ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3), **false))
 
 
-def test_the_proof_with_other_steps() -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{"threshold": 0.7}, {"step_size": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}],
+    ids=str,
+)
+def test_the_proof_with_other_steps(options: dict[str, Any]) -> None:
     """With a margin, updates are not all mistakes."""
-    for options in ({"threshold": 0.7}, {"step_size": 0.1}, {"class_weight": {-1: 0.5, 1: 3.0}}):
-        clf, X, y, _ = traced(**options)
-        other = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
-        assert not other.plain
-        assert proof_holds(other)
+    clf, X, y, _ = traced(**options)
+    other = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    assert not other.plain
+    assert proof_holds(other)
+
+
+def test_the_bound_with_a_threshold_and_a_step_size() -> None:
     clf, X, y, _ = traced(threshold=0.8, step_size=0.5)
     proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
     display = MistakesDisplay.from_estimator(clf, margin=proof.margin, radius=proof.radius, ax=ax())
@@ -414,24 +446,28 @@ def test_the_proof_with_other_steps() -> None:
     assert "(R² + 2δ/μ)/γ²" in all_text(display.figure_)
 
 
-def test_a_run_without_a_trace_is_repeated_and_w_star_is_found() -> None:
-    for order, storage, bias in (("permuted", sp.csr_array, False), ("cyclic", np.asarray, True)):
-        case = planted(3, 50, 3, fit_intercept=bias)
-        X, y = storage(case.X), case.signs
-        clf = nv.Perceptron(order=order, fit_intercept=bias).fit(X, y)  # of any seed
-        proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
-        assert proof_holds(proof)
-        assert proof.radius == pytest.approx(case.radius)
-        assert len(proof.inner) == clf.n_updates_
-        assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
-            np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
-        )
-        verdict = nv.separate(X, y, fit_intercept=bias)
-        assert proof.margin == pytest.approx(verdict.margin.lo)
-        run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
-        assert run.mistakes[-1] == clf.n_mistakes_
-        assert run.bound == pytest.approx(verdict.mistake_bound, abs=1.0)
-        assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
+@pytest.mark.parametrize(
+    ("order", "storage", "bias"), [("permuted", sp.csr_array, False), ("cyclic", np.asarray, True)]
+)
+def test_a_run_without_a_trace_is_repeated_and_w_star_is_found(
+    order: Any, storage: Any, bias: bool
+) -> None:
+    case = planted(3, 50, 3, fit_intercept=bias)
+    X, y = storage(case.X), case.signs
+    clf = nv.Perceptron(order=order, fit_intercept=bias).fit(X, y)  # of any seed
+    proof = ProofDisplay.from_estimator(clf, X, y, ax=blank_axes(3))
+    assert proof_holds(proof)
+    assert proof.radius == pytest.approx(case.radius)
+    assert len(proof.inner) == clf.n_updates_
+    assert np.sqrt(proof.squared_norm[-1]) == pytest.approx(
+        np.hypot.reduce([*clf.coef_[0], clf.intercept_[0]])
+    )
+    verdict = nv.separate(X, y, fit_intercept=bias)
+    assert proof.margin == pytest.approx(verdict.margin.lo)
+    run = MistakesDisplay.from_estimator(clf, X, y, ax=ax())
+    assert run.mistakes[-1] == clf.n_mistakes_
+    assert run.bound == pytest.approx(verdict.mistake_bound, abs=1.0)
+    assert not hasattr(clf, "trace_")  # nothing about the classifier has changed
 
 
 def cycling() -> nv.Perceptron:
@@ -468,7 +504,7 @@ def test_what_proves_nothing_is_refused() -> None:
         (mistakes(weighted, **known), "steps of this run differ"),
         (lambda: PocketDisplay.from_estimator(clf), r"A Perceptron has no history_ .*\.Pocket"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with case_named(message), pytest.raises(ValueError, match=message):
             draw_it()
     assert MistakesDisplay.from_estimator(xor, AND_X, XOR_Y, ax=ax()).bound is None
 
@@ -672,15 +708,15 @@ def test_a_report_needs_no_scikit_learn_and_no_display() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_without_axes_a_figure_of_pyplot() -> None:
+@pytest.mark.parametrize("name", NAMED)
+def test_without_axes_a_figure_of_pyplot(name: str) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")
-    for name in NAMED:
-        made = display(name, None)
-        assert made.figure_ is plt.gcf()
-        plt.close(made.figure_)
+    made = display(name, None)
+    assert made.figure_ is plt.gcf()
+    plt.close(made.figure_)
 
 
 def test_without_matplotlib_there_is_advice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -710,20 +746,21 @@ NAMES = [
 ]
 
 
-def test_names_are_drawn_as_they_are() -> None:
+@pytest.mark.parametrize("names", [NAMES[:4], NAMES[4:]], ids=repr)
+def test_names_are_drawn_as_they_are(names: list[str]) -> None:
     import pandas as pd
 
     clf, X, y = noisy(d=2)
-    for one, two, three, four in (NAMES[:4], NAMES[4:]):
-        clf.classes_ = np.array([one, two], dtype=object)
-        frame = pd.DataFrame(X, columns=[three, four])
-        made = BoundaryDisplay.from_estimator(clf, frame, clf.classes_[y], ax=ax())
-        root = ET.fromstring(figure_to_svg(made.figure_, label=one))  # noqa: S314
-        texts = [element.text or "" for element in root.iter(f"{SVG}text")]
-        for name in map(clean_name, (one, two, three, four)):
-            assert any(text == name or text.startswith(f"{name} (") for text in texts)
-            assert 0 < len(name) <= 24
-        assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
+    one, two, three, four = names
+    clf.classes_ = np.array([one, two], dtype=object)
+    frame = pd.DataFrame(X, columns=[three, four])
+    made = BoundaryDisplay.from_estimator(clf, frame, clf.classes_[y], ax=ax())
+    root = ET.fromstring(figure_to_svg(made.figure_, label=one))  # noqa: S314
+    texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+    for name in map(clean_name, (one, two, three, four)):
+        assert any(text == name or text.startswith(f"{name} (") for text in texts)
+        assert 0 < len(name) <= 24
+    assert render_figure(made.figure_, ".png").startswith(b"\x89PNG")
 
 
 @DISPLAYS

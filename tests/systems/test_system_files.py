@@ -26,7 +26,7 @@ from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from tests.real_data import published_systems, real
 
 F = Fraction
@@ -35,7 +35,7 @@ F = Fraction
 def read(text: str | bytes, format: str, folder: Path) -> SystemFile:
     path = folder / f"system.{format}"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_model(str(path))
+    return read_system(str(path))
 
 
 def test_a_csv_means_what_it_shows(tmp_path: Path) -> None:
@@ -469,7 +469,7 @@ def test_a_broken_file_is_rejected(
 def test_no_such_file(name: str, part: str, tmp_path: Path) -> None:
     (tmp_path / "folder.mps").mkdir()
     with pytest.raises(DataError, match=part):
-        read_model(str(tmp_path / name))
+        read_system(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def opened(path: Path) -> Any:
 )
 def test_highs_reads_the_same(name: str, tmp_path: Path) -> None:
     path = real(name)
-    file = read_model(str(path))
+    file = read_system(str(path))
     unpack = {".gz": gzip.decompress, ".bz2": bz2.decompress}.get(path.suffix, bytes)
     plain = tmp_path / f"peer.{file.format}"
     plain.write_bytes(unpack(path.read_bytes()))
@@ -511,9 +511,9 @@ def test_what_highs_writes_is_read(name: str, tmp_path: Path) -> None:
     plain = [line for line in MPS.splitlines() if "MARKER" not in line]
     (tmp_path / "a.mps").write_text("\n".join(plain) + "\n")
     peer = opened(tmp_path / "a.mps")
-    compare(read_model(str(tmp_path / "a.mps")).model, peer.getLp())
+    compare(read_system(str(tmp_path / "a.mps")).model, peer.getLp())
     peer.writeModel(str(tmp_path / name))
-    compare(read_model(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
+    compare(read_system(str(tmp_path / name)).model, opened(tmp_path / name).getLp())
 
 
 def compare(model: LinearSystem, peer: Any) -> None:
@@ -545,13 +545,13 @@ def compare(model: LinearSystem, peer: Any) -> None:
 
 def test_comments_and_names_of_sections_break_nothing() -> None:
     """Files that HiGHS 1.15 refuses, or takes for one column where there are five."""
-    comments = read_model(str(real("lp/badfiles/comment.mps"))).model
+    comments = read_system(str(real("lp/badfiles/comment.mps"))).model
     assert comments.constraints[:2] == (
         Constraint("R0", {0: F(1), 1: F(1)}, ">=", F(1)),
         Constraint("R0", {0: F(1), 1: F(1)}, "<=", F(2)),
     )
     assert (comments.objective, comments.upper) == ({0: F(-1), 1: F(-2)}, (F(1), None))
-    silly = read_model(str(real("lp/badfiles/silly-names.mps"))).model
+    silly = read_system(str(real("lp/badfiles/silly-names.mps"))).model
     assert silly.variables == ("C0", "OBJSENSE", "RANGES", "RHS", "C1")
     assert silly.constraints == (Constraint("R0", dict.fromkeys(range(5), F(-1)), ">=", F(-1)),)
 
@@ -571,4 +571,4 @@ def test_comments_and_names_of_sections_break_nothing() -> None:
 )
 def test_files_that_break_readers_are_rejected(name: str, part: str) -> None:
     with pytest.raises(DataError, match=re.escape(part)):
-        read_model(str(real(f"lp/badfiles/{name}")))
+        read_system(str(real(f"lp/badfiles/{name}")))

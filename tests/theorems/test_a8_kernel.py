@@ -84,38 +84,38 @@ def assert_bounded(mistakes: int, gram: Vector, y: Vector) -> None:
     assert mistakes <= mistake_bound(np.sqrt(np.diagonal(gram).max() + 1.0), margin)
 
 
-def test_mistakes_are_bounded_in_the_kernels_space() -> None:
-    for seed in range(3):
-        X, y = rings(seed)
-        gram = rbf_kernel(X, gamma=0.5)
-        clf = nv.KernelPerceptron("rbf", gamma=0.5, trace=True, random_state=seed).fit(X, y)
-        assert clf.converged_
-        assert_bounded(clf.n_mistakes_, gram, y)
-        assert not isinstance(clf.trace_, list)
-        t, norms = np.arange(1, len(clf.trace_) + 1), clf.trace_.squared_norm
-        assert (norms <= 2.0 * t + 1e-9).all()  # ‖w_t‖² ≤ t·R², R² = K + 1 = 2
-        w = np.zeros(len(X))
-        w[np.flatnonzero(np.asarray(clf.update_counts_))] = clf.dual_coef_[0]
-        assert norms[-1] == pytest.approx(w @ (gram + 1.0) @ w)
+@pytest.mark.parametrize("seed", range(3))
+def test_mistakes_are_bounded_in_the_kernels_space(seed: int) -> None:
+    X, y = rings(seed)
+    gram = rbf_kernel(X, gamma=0.5)
+    clf = nv.KernelPerceptron("rbf", gamma=0.5, trace=True, random_state=seed).fit(X, y)
+    assert clf.converged_
+    assert_bounded(clf.n_mistakes_, gram, y)
+    assert not isinstance(clf.trace_, list)
+    t, norms = np.arange(1, len(clf.trace_) + 1), clf.trace_.squared_norm
+    assert (norms <= 2.0 * t + 1e-9).all()  # ‖w_t‖² ≤ t·R², R² = K + 1 = 2
+    w = np.zeros(len(X))
+    w[np.flatnonzero(np.asarray(clf.update_counts_))] = clf.dual_coef_[0]
+    assert norms[-1] == pytest.approx(w @ (gram + 1.0) @ w)
 
 
-def test_a_wrong_dual_run_breaks_the_bound() -> None:
-    for mutant in ["the sign forgotten", "the past forgotten", "a right row too"]:
-        X, y = rings(0)
-        gram, coef, mistakes = rbf_kernel(X, gamma=0.5), np.zeros(len(X)), 0
-        for _ in range(400):
-            for i in range(len(X)):
-                wrong = not y[i] * ((gram[i] + 1.0) @ coef) > 0.0
-                mistakes += wrong
-                if wrong and mutant == "the past forgotten":
-                    coef = y[i] * np.eye(len(y))[i]
-                elif wrong or mutant == "a right row too":
-                    coef[i] += 1.0 if mutant == "the sign forgotten" else y[i]
-        if mutant == "a right row too":  # the counts then are not those of mistakes
-            assert np.abs(coef).sum() > mistakes
-            mistakes = int(np.abs(coef).sum())
-        with pytest.raises(AssertionError):
-            assert_bounded(mistakes, gram, y)
+@pytest.mark.parametrize("mutant", ["the sign forgotten", "the past forgotten", "a right row too"])
+def test_a_wrong_dual_run_breaks_the_bound(mutant: str) -> None:
+    X, y = rings(0)
+    gram, coef, mistakes = rbf_kernel(X, gamma=0.5), np.zeros(len(X)), 0
+    for _ in range(400):
+        for i in range(len(X)):
+            wrong = not y[i] * ((gram[i] + 1.0) @ coef) > 0.0
+            mistakes += wrong
+            if wrong and mutant == "the past forgotten":
+                coef = y[i] * np.eye(len(y))[i]
+            elif wrong or mutant == "a right row too":
+                coef[i] += 1.0 if mutant == "the sign forgotten" else y[i]
+    if mutant == "a right row too":  # the counts then are not those of mistakes
+        assert np.abs(coef).sum() > mistakes
+        mistakes = int(np.abs(coef).sum())
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes, gram, y)
 
 
 def test_many_classes_share_their_support() -> None:

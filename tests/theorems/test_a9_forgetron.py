@@ -116,15 +116,15 @@ def assert_bounded(rounds: list[Round], K: Vector, y: Vector, B: int) -> None:
         assert len(rounds) <= bound < math.inf
 
 
-def test_the_estimator_is_the_algorithm_and_holds_its_bound() -> None:
-    for B, noise in [(5, 0.1), (83, 0.2), (100, 0.05)]:
-        X, y, K = noisy_stream(B, 1000, noise)
-        rounds, clf = rounds_of(X, y, B)
-        assert [r.row for r in rounds] == [r.row for r in reference(K, y, B)]
-        assert len(rounds) == clf.n_mistakes_ > B
-        assert clf.damage_[0] == pytest.approx(assert_sound(rounds, K, y, B))
-        if B >= 83:
-            assert_bounded(rounds, K, y, B)
+@pytest.mark.parametrize(("B", "noise"), [(5, 0.1), (83, 0.2), (100, 0.05)])
+def test_the_estimator_is_the_algorithm_and_holds_its_bound(B: int, noise: float) -> None:
+    X, y, K = noisy_stream(B, 1000, noise)
+    rounds, clf = rounds_of(X, y, B)
+    assert [r.row for r in rounds] == [r.row for r in reference(K, y, B)]
+    assert len(rounds) == clf.n_mistakes_ > B
+    assert clf.damage_[0] == pytest.approx(assert_sound(rounds, K, y, B))
+    if B >= 83:
+        assert_bounded(rounds, K, y, B)
 
 
 MUTANTS = [
@@ -136,12 +136,12 @@ MUTANTS = [
 ]
 
 
-def test_mutants_are_caught() -> None:
-    for mutant in MUTANTS:
-        _, y, K = noisy_stream(1, 3000, 0.2)
-        assert_sound(reference(K, y, 20), K, y, 20)
-        with pytest.raises(AssertionError):
-            assert_sound(reference(K, y, 20, mutant), K, y, 20)
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_mutants_are_caught(mutant: str) -> None:
+    _, y, K = noisy_stream(1, 3000, 0.2)
+    assert_sound(reference(K, y, 20), K, y, 20)
+    with pytest.raises(AssertionError):
+        assert_sound(reference(K, y, 20, mutant), K, y, 20)
 
 
 def test_a_learner_that_learns_nothing_breaks_the_bound() -> None:
@@ -174,13 +174,13 @@ def test_shrinking_goes_on_when_the_scale_of_the_weights_underflows() -> None:
     assert clf.dual_coef_ == pytest.approx(rounds[-1].beta)
 
 
-def test_other_kernels_are_normalised() -> None:
-    for kernel in ["linear", "poly"]:
-        X, y, _ = noisy_stream(5, 400, 0.1)
-        clf = nv.Forgetron(10, kernel=kernel).partial_fit(X, y, classes=[-1, 1])
-        scaled = nv.Forgetron(10, kernel=kernel).partial_fit(8.0 * X, y, classes=[-1, 1])
-        norms = np.linalg.norm(X, axis=1, keepdims=True)
-        assert np.abs(clf.decision_function(X)).max() <= np.abs(clf.dual_coef_).sum() + 1e-12
-        if kernel == "linear":
-            K = (X / norms) @ (X / norms).T
-            assert clf.n_mistakes_ == scaled.n_mistakes_ == len(reference(K, y, 10))
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_other_kernels_are_normalised(kernel: str) -> None:
+    X, y, _ = noisy_stream(5, 400, 0.1)
+    clf = nv.Forgetron(10, kernel=kernel).partial_fit(X, y, classes=[-1, 1])
+    scaled = nv.Forgetron(10, kernel=kernel).partial_fit(8.0 * X, y, classes=[-1, 1])
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    assert np.abs(clf.decision_function(X)).max() <= np.abs(clf.dual_coef_).sum() + 1e-12
+    if kernel == "linear":
+        K = (X / norms) @ (X / norms).T
+        assert clf.n_mistakes_ == scaled.n_mistakes_ == len(reference(K, y, 10))

@@ -76,16 +76,20 @@ def test_a_sparse_target_is_learned_with_few_mistakes() -> None:
     assert few < many / 4
 
 
-def test_a_wrong_link_breaks_the_bound() -> None:
-    for mutant in [
+@pytest.mark.parametrize(
+    "mutant",
+    [
         lambda theta, p: theta,  # the perceptron's w under another norm
         lambda theta, p: np.abs(theta) ** (p - 1.0),  # the sign forgotten
         lambda theta, p: -gradient(theta, p),
-    ]:
-        A, u = sparse_target(6000, 1000)
-        p = 2.0 * math.log(1000)
-        with pytest.raises(AssertionError):
-            assert_bounded(mistakes_of(mutant, A, p), A, u, p)
+    ],
+    ids=["another norm", "the sign forgotten", "negated"],
+)
+def test_a_wrong_link_breaks_the_bound(mutant: Callable[[Vector, float], Vector]) -> None:
+    A, u = sparse_target(6000, 1000)
+    p = 2.0 * math.log(1000)
+    with pytest.raises(AssertionError):
+        assert_bounded(mistakes_of(mutant, A, p), A, u, p)
 
 
 @settings(max_examples=25, deadline=None)
@@ -121,11 +125,11 @@ def test_a_stream_may_be_cut_anywhere() -> None:
     assert len(set(ends)) == 1
 
 
-def test_large_powers_of_any_size_of_rows() -> None:
-    for size in [1e-100, 1.0, 1e100]:
-        A, _ = sparse_target(200, 20)
-        clf = nv.PNormPerceptron(500, fit_intercept=False, order="cyclic").fit(
-            size * np.vstack([A, -A]), np.repeat([1, 0], 200)
-        )
-        assert clf.converged_
-        assert (clf.predict(size * A) == 1).all()
+@pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
+def test_large_powers_of_any_size_of_rows(size: float) -> None:
+    A, _ = sparse_target(200, 20)
+    clf = nv.PNormPerceptron(500, fit_intercept=False, order="cyclic").fit(
+        size * np.vstack([A, -A]), np.repeat([1, 0], 200)
+    )
+    assert clf.converged_
+    assert (clf.predict(size * A) == 1).all()

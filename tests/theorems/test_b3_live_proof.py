@@ -36,13 +36,17 @@ def numbers(trace: Trace) -> tuple[Vector, Vector]:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("seed", "gap"), [(0, 0.05), (1, 0.2), (5, 0.01)])
 @pytest.mark.parametrize("step", [1.0, 0.3])
-def test_the_proof_holds_at_every_update(rule: str, seed: int, gap: float, step: float) -> None:
+@pytest.mark.parametrize(
+    "limits", [Limits(epochs=5000), Limits(updates=6)], ids=["to the end", "six updates"]
+)
+def test_the_proof_holds_at_every_update(
+    limits: Limits, rule: str, seed: int, gap: float, step: float
+) -> None:
     """Before convergence too."""
     case = planted(seed, 80, 5, gap=gap)
-    for limits in (Limits(epochs=5000), Limits(updates=6)):
-        _, trace = learn(case, rule, Perceptron(step_size=step), limits)
-        assert len(trace) > 5
-        assert_proof_holds(*numbers(trace), case, step=step)
+    _, trace = learn(case, rule, Perceptron(step_size=step), limits)
+    assert len(trace) > 5
+    assert_proof_holds(*numbers(trace), case, step=step)
 
 
 def test_the_trace_is_what_happened() -> None:

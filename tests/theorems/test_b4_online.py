@@ -9,9 +9,8 @@ import pytest
 
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
-from novikoff.core.runs import Plan
+from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.theory import mistake_bound
 from tests.cases import Planted, planted, update_of
 from tests.oracle import Indices, Perceptron, Vector, margins

@@ -23,7 +23,7 @@ from novikoff.cli.options import (
 from novikoff.cli.progress import print_lines, showing_progress
 from novikoff.data import Dataset, ReadOptions, Recipe
 from novikoff.data.messages import all_quoted, quoted
-from novikoff.data.on_disk import parquet_files
+from novikoff.data.source import parquet_files
 from novikoff.errors import CertificateError
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.certificate_file import Proofs
@@ -123,12 +123,12 @@ def _check_systems(
     systems: Sequence[SystemCertificate], data: str, proofs: Proofs
 ) -> list[tuple[str, str]]:
     """Check the certificates of novikoff solve against a file of inequalities."""
-    from novikoff.systems.files.reading import read_model
+    from novikoff.systems.files.reading import read_system
 
     known = proofs.data.get("format")
     with showing_progress() as show:
         show(f"reading {data}", None)
-        file = read_model(data, known if isinstance(known, str) else None)
+        file = read_system(data, known if isinstance(known, str) else None)
         show("checking", None)
         for proof in systems:
             proof.check(file.stated)

@@ -27,10 +27,9 @@ from novikoff.cluster.shards import Shard
 from novikoff.cluster.tasks import Cluster, ShardVisit
 from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Plan
+from novikoff.core.runs import Plan, train
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.training import train
 from novikoff.geometry.passes import OutOfTimeError
 
 Mix: TypeAlias = Literal["mistakes", "uniform"]

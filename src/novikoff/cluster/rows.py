@@ -24,13 +24,12 @@ from novikoff.cluster.shards import (
 )
 from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
 from novikoff.core.class_labels import Label, distinct_labels
-from novikoff.core.linear_model import LinearModel, evaluate
+from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
-from novikoff.data.options import ReadOptions
-from novikoff.data.recipe import Recipe
+from novikoff.data.recipe import ReadOptions, Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError
 from novikoff.geometry.separability import choose_sides
 from novikoff.geometry.verdict import Verdict, make_verdict, with_undecided_reason

@@ -15,13 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.class_labels import Label, Labels, check_labels, plain_label
+from novikoff.core.class_labels import (
+    CodedLabels,
+    Label,
+    Labels,
+    check_labels,
+    code_labels,
+    plain_label,
+)
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import check_matrix, widened
-from novikoff.data.labels import LabelKind, LabelReader
-from novikoff.data.options import ReadOptions
-from novikoff.data.recipe import Recipe
+from novikoff.data.recipe import ReadOptions, Recipe
+from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.visits import Part
 
@@ -76,11 +82,10 @@ class ShardPart(Part):
 class Shard:
     """The rows first, first + 1, … of the data, with their labels. Shards are numbered."""
 
-    def __init__(self, number: int, first: int, X: Matrix, y: Labels) -> None:
+    def __init__(self, number: int, first: int, X: Matrix, coded: CodedLabels) -> None:
         self.number, self.first, self.X = number, first, X
-        values, codes = np.unique(y, return_inverse=True)
-        self.labels: list[Label] = [plain_label(value) for value in values.tolist()]
-        self.codes = codes.astype(np.uint8 if len(values) <= 256 else np.int64)
+        self.labels: list[Label] = [plain_label(value) for value in coded.classes.tolist()]
+        self.codes = coded.codes.astype(np.uint8 if len(self.labels) <= 256 else np.int64)
         self.memo: Memo = {}
         self._checked: dict[bool, Rows] = {}
 
@@ -185,9 +190,9 @@ def read_file(
         reader = open_reader(path, ReadOptions(), recipe, labelled=True)
         reader.labels = None if kind is None else LabelReader(kind, reader.label_form)
         data = join(reader)
-    if data is None or len(data.labels) != count or check_file(path) != mark:
+    if data is None or data.n_rows != count or check_file(path) != mark:
         raise DataError(f"{path} has changed while it was in use: start again.")
-    return Shard(number, first, check_matrix(data.X), data.labels)
+    return Shard(number, first, check_matrix(data.X), data.coded_labels)
 
 
 def take_chunk(
@@ -195,7 +200,7 @@ def take_chunk(
 ) -> Shard:
     """The shard of chunks X and y; ``levels`` are the categories of category columns."""
     try:
-        return Shard(number, first, check_matrix(X, levels), check_labels(y))
+        return Shard(number, first, check_matrix(X, levels), code_labels(check_labels(y)))
     except ValueError as error:
         raise DataError(f"The chunk whose first row is {first}: {error}") from None
 
@@ -214,7 +219,7 @@ def check_file(path: str) -> tuple[int, int]:
 
 def folder_files(folder: str) -> list[str]:
     """The Parquet files of a folder; DataError if the path is no folder or has no such file."""
-    from novikoff.data.on_disk import parquet_files
+    from novikoff.data.source import parquet_files
 
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:

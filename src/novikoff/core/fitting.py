@@ -2,21 +2,26 @@
 
 Every estimator and `novikoff fit` call `fit_model`, so that the same data, plan and seed give the
 same weights, bit for bit.
+
+Scale and translation change R and γ, and with them the mistake bound R²/γ² (B6). The perceptron may
+run on standardised features, but every statement about its rules is about the original features:
+`Scaling` maps rules from one to the other.
 """
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
-from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import Model
-from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.model import LinearModel, Model
+from novikoff.core.problem import Rows, row_blocks
+from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import Plan, Run
-from novikoff.core.scaling import standardise
 
 M = TypeVar("M", bound=Model)
 
@@ -114,3 +119,120 @@ def is_clean(
     if sample_weight is not None:
         taking &= (sample_weight > 0.0)[:, None]
     return bool(np.isfinite(margins).all() and (margins[taking] > threshold).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The map x ↦ (x − mean)/scale, column by column.
+
+    Columns that are constant, or whose variance is beyond float64, are not changed.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 7.0], [3.0, 7.0]])
+    >>> scaling = Scaling.of(X, centre=True)
+    >>> scaling.apply(X).tolist()
+    [[-1.0, 7.0], [1.0, 7.0]]
+    >>> scaling.back(np.array([[2.0], [1.0], [0.0]])).ravel().tolist()
+    [2.0, 1.0, -4.0]
+    """
+
+    mean: Vector
+    scale: Vector
+
+    @classmethod
+    def of(cls, X: Matrix, *, centre: bool) -> Scaling:
+        """The means and standard deviations of the columns; without ``centre``, all means are 0."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, variance = _moments(X)
+        scale = np.sqrt(variance)
+        usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
+        kept = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+
+    def apply(self, X: Matrix) -> Matrix:
+        """The standardised rows in the precision of X, in a temporary file if X is a memory map."""
+        if not isinstance(X, np.ndarray):
+            data = _empty_like(X.data)
+            for first in range(0, X.nnz, 1 << 20):
+                part = slice(first, first + (1 << 20))
+                data[part] = X.data[part] / self.scale[X.indices[part]]
+            return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+        scaled = _empty_like(X)
+        for first, last in row_blocks(X):
+            scaled[first:last] = (X[first:last] - self.mean) / self.scale
+        return scaled
+
+    @property
+    def matters(self) -> bool:
+        """Whether some column is far from mean 0 and variance 1."""
+        return bool(((np.abs(np.log2(self.scale)) > 1.0) | (np.abs(self.mean) > self.scale)).any())
+
+    def forth(self, W: Vector) -> Vector:
+        """The weights for standardised rows with the scores that W gives the original rows."""
+        scaled = W.copy()
+        scaled[-1] += self.mean @ scaled[:-1]
+        scaled[:-1] *= self.scale[:, None]
+        return scaled
+
+    def back(self, W: Vector) -> Vector:
+        """The weights for original rows with the scores that W gives the standardised rows."""
+        given = W.copy()
+        given[:-1] /= self.scale[:, None]
+        given[-1] -= self.mean @ given[:-1]
+        return given
+
+    def back_model(self, model: LinearModel) -> LinearModel:
+        """The model for original features, given a model for standardised features."""
+        given = model.copy()
+        given.W = self.back(model.W)
+        if model.averages:
+            given.weighted = self.back(model.weighted)
+        return given
+
+
+def standardise(rows: Rows) -> tuple[Rows, Scaling]:
+    """The rows with features of mean 0 and variance 1, and their scaling.
+
+    Without a bias, and in a sparse matrix, columns are only divided and keep their means.
+    """
+    scaling = Scaling.of(rows.X, centre=rows.fit_intercept)
+    return Rows.of(scaling.apply(rows.X), rows.fit_intercept), scaling
+
+
+def _moments(X: Matrix) -> tuple[Vector, Vector]:
+    """The mean and the variance of each column; the variance of a constant column is 0."""
+    n, d = X.shape
+    sums, squares = np.zeros(d), np.zeros(d)
+    if isinstance(X, np.ndarray):
+        low, high = np.full(d, np.inf), np.full(d, -np.inf)
+        for first, last in row_blocks(X):
+            sums += X[first:last].sum(axis=0, dtype=np.float64)
+            low = np.minimum(low, X[first:last].min(axis=0))
+            high = np.maximum(high, X[first:last].max(axis=0))
+        mean = sums / n
+        for first, last in row_blocks(
+            X
+        ):  # a second pass: a difference of large squares would lose digits
+            squares += np.square(X[first:last] - mean).sum(axis=0)
+        return mean, np.where(low < high, squares / n, 0.0)
+    for first, last in row_blocks(X):
+        part = X[first:last]
+        values = part.data.astype(np.float64, copy=False)
+        sums += np.bincount(part.indices, values, minlength=d)
+        squares += np.bincount(part.indices, values * values, minlength=d)
+    mean = sums / n
+    variance = squares / n - mean**2
+    # In a constant column, the difference of two rounded sums is not exactly 0.
+    return mean, np.where(variance > 1e-12 * squares / n, variance, 0.0)
+
+
+def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """An array in memory, or in a temporary file if the values are a memory map."""
+    owner: object = values
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
+        owner = owner.base
+    if not isinstance(owner, np.memmap):
+        return np.empty_like(values)
+    with tempfile.TemporaryFile() as file:  # the mapping keeps the file until it is deleted
+        return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)

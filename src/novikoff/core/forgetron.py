@@ -105,6 +105,7 @@ class ForgetronModel(StateModel):
 
     def check(self) -> None:
         """Raise ValueError if the arrays, which may come from a file, contradict each other."""
+        super().check()
         n_places = self.beta.shape[1]
         if n_places != int(self.settings["budget"]) + 1:
             raise ValueError("it has not as many places as its budget")

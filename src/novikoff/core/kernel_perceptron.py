@@ -153,6 +153,7 @@ class KernelModel(StateModel):
 
     def check(self) -> None:
         """Raise ValueError if the arrays, which may come from a file, contradict each other."""
+        super().check()
         rows, width = self.rows, self.coef.shape[1]
         if not ((rows >= 0) & (rows < self.n_features) & (rows % 1.0 == 0.0)).all():
             raise ValueError("its support has numbers of no row")

@@ -1,16 +1,20 @@
-"""A model: the binary rules of a scheme, their arrays, and what they have counted.
+"""Models: the binary rules of a scheme, their arrays, and what they have counted.
 
-How a model is copied, grows by features and classes, and is saved follows from the shapes of its
-arrays. `novikoff.core.linear_model` has the model of the perceptron. `novikoff.core.state_model` is
-the base of the models with a formula of their own.
+`Model` is what all models share: how a model chooses a class, is copied, grows by features and
+classes, and is saved follows from the shapes of its arrays. A model says how it scores rows and how
+it learns. `LinearModel` is the model of the perceptron. `novikoff.core.state_model` is the base of
+the models with a formula of their own. `evaluate` measures a linear model on rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field, replace
+from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +25,24 @@ from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import Scheme, scheme_for
 
 if TYPE_CHECKING:
+    from novikoff.core.counts import Counts
     from novikoff.core.orders import Order
     from novikoff.core.runs import Plan, Run
     from novikoff.core.updates import Update
 
+# The largest number of rows of a stream whose scores are kept at the same time.
+MAX_SCORES = 1 << 14
 TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64: scale x down."
 
 
 @dataclass(eq=False)
-class Model:
-    """The rules of a scheme. Each array is an attribute, and ``shapes`` describes its shape.
+class Model(ABC):
+    """The rules of a scheme, and what every kind of model does.
 
-    A shape is a word with one letter for each axis: K is the number of rules, d the number of
-    features, p = d + 1 the number of features and the bias. A digit is that length. Any other
-    letter is a length of the model's own, which is the same wherever the letter stands.
+    Each array is an attribute, and ``shapes`` describes its shape. A shape is a word with one
+    letter for each axis: K is the number of rules, d the number of features, p = d + 1 the number
+    of features and the bias. A digit is that length. Any other letter is a length of the model's
+    own, which is the same wherever the letter stands.
     """
 
     classes: Labels  # sorted and distinct
@@ -115,7 +123,9 @@ class Model:
                 raise ValueError(f"its setting {name!r} is {str(value)[:80]!r}")
 
     def check(self) -> None:
-        """Raise ValueError if the arrays, which may come from a file, contradict each other."""
+        """Raise ValueError if the counts and arrays of a file contradict each other."""
+        if (self.totals[2] > self.totals[1]).any():
+            raise ValueError("it counts more mistakes than updates")
 
     # Predicting
 
@@ -137,22 +147,20 @@ class Model:
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
         return found
 
+    @abstractmethod
     def final_scores(self, X: Matrix) -> Vector:
         """The scores that predict, which may be infinite or NaN."""
-        return self.last_scores(X)
 
+    @abstractmethod
     def last_scores(self, X: Matrix) -> Vector:
         """The scores by which the loop recognises a mistake; `final_scores` may be an average."""
-        return scores(X, self.prediction_weights())
 
+    @abstractmethod
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example, given the values of some columns.
 
         If ``columns`` is empty, ``values`` are the values of the columns from 0 on.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            found: Vector = self.final_scores(self._row(columns, values))[0]
-        return found
 
     def decision(self, X: Matrix) -> Vector:
         """The scores as ``decision_function`` returns them."""
@@ -164,10 +172,11 @@ class Model:
 
     # Learning
 
+    @abstractmethod
     def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
         """Compile the loops of a run, or load them from the cache, before a clock starts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def train(
         self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
     ) -> Run:
@@ -176,8 +185,8 @@ class Model:
         ``codes`` are the classes of the rows. ``sample_weight`` has a factor c_i on the steps of
         each row; rows whose factor is 0 are left out.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def learn(
         self,
         X: Matrix,
@@ -193,8 +202,8 @@ class Model:
         model. ``update`` is the update rule of linear models. ``sample_weight`` has a factor on the
         steps of each row; rows whose factor is 0 are left out.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
@@ -205,7 +214,6 @@ class Model:
         a factor on the step. ValueError, and nothing is learned, if a number would leave the range
         of float64.
         """
-        raise NotImplementedError
 
     def _check_rows(self, X: Matrix) -> Rows:
         """The rows of X, which must have as many features as the model."""
@@ -215,12 +223,6 @@ class Model:
         if not isinstance(X, np.ndarray):
             X = type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
         return Rows.of(X, self.fit_intercept)
-
-    def _row(self, columns: Indices, values: Vector) -> Vector:
-        """One example as a matrix of one row."""
-        row = np.zeros((1, self.n_features))
-        row[0, columns if len(columns) > 0 else slice(len(values))] = values
-        return row
 
     # Copying and growing
 
@@ -303,3 +305,228 @@ class Model:
                 rule = rules.get((sign * sides).tobytes())
                 if rule is not None:
                     yield heir, rule, sign
+
+
+@dataclass(eq=False)
+class LinearModel(Model):
+    """The linear rules of a scheme, a column of weights for each.
+
+    The loop is imported when the model learns: predicting does not wait for Numba.
+
+    Examples
+    --------
+    >>> from novikoff.core.updates import perceptron
+    >>> model = LinearModel(np.array(["down", "up"]), 1)
+    >>> model.learn(np.array([[2.0], [-1.0], [3.0]]), np.array([1, 0, 1]), perceptron())
+    array([-1,  0,  1])
+    >>> model.predict(np.array([[5.0], [-5.0]]))
+    array(['up', 'down'], dtype='<U4')
+    """
+
+    radius: float = 0.0  # at least the largest ‖a_i‖ that has changed a rule
+    W: Vector = field(init=False)  # (n_features + 1, n_rules): the weights, the biases last
+    # Σ t·τ·a_i over the updates, of the shape of W, if the average predicts; else (0, n_rules).
+    weighted: Vector = field(init=False)
+
+    shapes: ClassVar = {"W": "pK", "weighted": "pK"}
+    average_only: ClassVar = ("weighted",)
+    negated_on_swap: ClassVar = ("W", "weighted")
+
+    def __post_init__(self, arrays: Mapping[str, Vector] | None) -> None:
+        super().__post_init__(arrays)
+        if not self.averages:
+            self.weighted = np.zeros((0, self.n_rules))
+
+    def check(self) -> None:
+        """Raise ValueError if the weights contradict the counts or ``fit_intercept``."""
+        super().check()
+        with np.errstate(all="ignore"):
+            biases = self.prediction_weights()[-1]
+        if not self.fit_intercept and (biases.any() or self.W[-1].any()):
+            raise ValueError("its intercept is not zero, though fit_intercept is false")
+
+    # Predicting
+
+    def prediction_weights(self) -> Vector:
+        """The weights that predict: their average over all steps, if it is kept, or W (A9).
+
+        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, where t
+        counts from 0: a step without an update costs nothing.
+        """
+        if not self.averages:
+            return self.W
+        averaged: Vector = self.W - self.weighted / np.maximum(self.totals[0], 1)
+        if not np.isfinite(averaged).all():
+            raise ValueError("The averaged weights are beyond float64: scale the data down.")
+        return averaged
+
+    def last_scores(self, X: Matrix) -> Vector:
+        """⟨w, x⟩ + b by the last weights."""
+        return scores(X, self.W)
+
+    def final_scores(self, X: Matrix) -> Vector:
+        """⟨w, x⟩ + b by the weights that predict."""
+        return scores(X, self.prediction_weights())
+
+    def score_one(self, columns: Indices, values: Vector) -> Vector:
+        """The scores of one example; see `Model.score_one`."""
+        own = columns if len(columns) > 0 else slice(len(values))
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: Vector = values.dot(self.W[own]) + self.W[-1]
+            if self.averages:
+                lag = values.dot(self.weighted[own]) + self.weighted[-1]
+                found -= lag / np.maximum(self.totals[0], 1)
+            return found
+
+    # Learning
+
+    def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
+        """Compile the loop of a run, or load it from the cache, before a clock starts."""
+        from novikoff.core.runs import load_loop
+
+        load_loop(rows, self.scheme, order, trace=trace)
+
+    def train(
+        self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None
+    ) -> Run:
+        """Learn from rows until a cycle is clean or a limit is reached.
+
+        The run begins with the weights of the model, and its counts begin with 0. ``plan.average``
+        must be ``averages`` of the model.
+        """
+        from novikoff.core.runs import train
+
+        start = self.W if self.W.any() else None
+        run = train(rows, codes, self.scheme, plan, start=start, sample_weight=sample_weight)
+        self.W, self.weighted, self.totals = run.W, run.counts.weighted, run.counts.totals
+        return run
+
+    def learn(
+        self,
+        X: Matrix,
+        codes: npt.NDArray[np.integer],
+        update: Update | None = None,
+        *,
+        sample_weight: Vector | None = None,
+    ) -> Indices:
+        """Look at each row once, in turn, as a piece of a stream; see `Model.learn`.
+
+        Returns
+        -------
+        array of int
+            For each row, the code of the class that the last weights predicted before they learned
+            the row, even if their average predicts in the end; −1 for a tie. For a row whose factor
+            is 0, the row's own class.
+        """
+        from novikoff.core.counts import check_range
+        from novikoff.core.updates import perceptron
+
+        rows = self._check_rows(X)
+        touched: Indices | slice = slice(None)  # the weights that may change
+        if not isinstance(X, np.ndarray) and 8 * X.nnz <= self.n_features:
+            touched = np.append(np.unique(X.indices), self.n_features)
+        before = {name: array[touched].copy() for name, array in self.state.items()}
+        totals = self.totals.copy()
+        rule = perceptron() if update is None else update
+        try:
+            predicted, counts = self._sweep(rows, codes.astype(np.int64), rule, sample_weight)
+            check_range(self.W[touched], counts)
+        except BaseException:
+            self.totals[:] = totals
+            for name, array in before.items():
+                self.state[name][touched] = array
+            raise
+        self.radius = max(self.radius, rows.radius)
+        return predicted
+
+    def _sweep(
+        self, rows: Rows, codes: Indices, update: Update, sample_weight: Vector | None
+    ) -> tuple[Indices, Counts]:
+        """Show each row to all rules; returns the classes predicted before, and the counts."""
+        from novikoff.core.counts import Counts, trace_buffer
+        from novikoff.core.runs import ENTRIES_PER_CALL
+        from novikoff.core.sweep import sweep, sweep_classes
+
+        epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
+        factors = np.empty(0) if sample_weight is None else sample_weight
+        unlimited, active = np.iinfo(np.int64).max, np.ones(self.n_rules, dtype=np.bool_)
+        rows_per_call = min(rows.rows_within(ENTRIES_PER_CALL // self.n_rules), MAX_SCORES)
+        before, predicted = np.empty((rows_per_call, self.n_rules)), codes.copy()
+        none = np.empty((0, self.n_rules), dtype=np.int32)
+        counts = Counts(self.totals, none, self.weighted, before, np.zeros(1))
+        single = self.n_rules == 1
+        problem = rows.with_signs(self.sides[codes, 0]) if single else rows.all_positive()
+        for first in range(0, len(epoch), rows_per_call):
+            part = epoch[first : first + rows_per_call]
+            if single:
+                sweep(
+                    problem.arrays, part, 0, len(part), update, factors, self.W[:, 0],
+                    counts.of_single_rule(), trace_buffer(), unlimited,
+                )  # fmt: skip
+            else:
+                sweep_classes(
+                    problem.arrays, codes, self.sides, part, 0, len(part), update, factors, self.W,
+                    counts, active, unlimited,
+                )  # fmt: skip
+            predicted[part] = self.scheme.choose_or_tie(before[: len(part)])
+        return predicted, counts
+
+    def learn_one(
+        self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
+    ) -> tuple[Vector, int]:
+        """Learn one example; the scores before are those of the last weights."""
+        before, sides = np.empty(self.W.shape[1]), self.sides[code]
+        updated = _step_all_rules()(
+            columns, values, sides, self.W, self.weighted, self.totals, numbers, factor, before
+        )
+        if updated < 0:
+            raise ValueError(TOO_LARGE)
+        if updated > 0:
+            with np.errstate(over="ignore"):
+                length = math.sqrt(float(values.dot(values)) + self.fit_intercept)
+            self.radius = max(self.radius, length * (1.0 + (len(values) + 5) * 2**-52))
+        return before, updated
+
+
+@cache
+def _step_all_rules() -> Callable[..., int]:
+    from novikoff.core.sweep import step_all_rules
+
+    return cast("Callable[..., int]", step_all_rules)
+
+
+class Evaluation(NamedTuple):
+    """How the rules of a model classify rows whose classes are known."""
+
+    predicted: Indices  # the class that the model predicts for each row
+    distances: Vector  # the least y·f(x)/‖w‖ of each row over the rules
+    margins: Vector  # the least y·f(x)/‖w‖ of each rule over the rows
+    confusion: Indices  # rows of each class (down) by predicted class (across)
+
+
+def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
+    """Predict the classes of rows, and measure the distance of each row from the hyperplanes.
+
+    Examples
+    --------
+    >>> model = LinearModel(np.array(["down", "up"]), 1)
+    >>> model.W[:, 0] = 2.0, -2.0
+    >>> evaluate(model, np.array([[3.0], [0.0], [2.0]]), np.array([1, 0, 0]))[1:]
+    (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
+           [0, 1]]))
+    """
+    found = model.scores(X)
+    W = model.prediction_weights()[:-1]
+    n = len(model.classes)
+    largest = np.abs(W).max(axis=0)
+    distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
+    for k, sides in enumerate(model.sides.T):
+        signs = sides[codes]
+        with np.errstate(all="ignore"):  # zero weights have no hyperplane
+            length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
+            own = np.where(signs == 0, np.inf, signs * found[:, k] / length)
+        margins[k] = own.min(initial=np.inf)
+        distances = np.minimum(distances, own)
+    predicted = model.scheme.choose(found)
+    pairs = np.bincount(codes * n + predicted, minlength=n * n)
+    return Evaluation(predicted, distances, margins, pairs.reshape(n, n))

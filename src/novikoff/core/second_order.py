@@ -63,6 +63,7 @@ class SecondOrderModel(StateModel):
 
     def check(self) -> None:
         """Raise ValueError if an entry on the diagonal of A⁻¹ is not positive."""
+        super().check()
         if not self.root.any(axis=2).all():
             raise ValueError("its matrix is not positive definite")
 

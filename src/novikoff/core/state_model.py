@@ -15,7 +15,7 @@ import numpy.typing as npt
 from novikoff.core.counts import Counts, Trace, check_range
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.orders import Order
-from novikoff.core.problem import Rows
+from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Flags, Loop, Plan, Run
 from novikoff.core.updates import Update
@@ -36,6 +36,30 @@ class StateModel(Model):
     # Whether a run is in a cycle when the first of the arrays ``negated_on_swap`` is the same
     # after two epochs in the same order (B8).
     cycles: ClassVar[bool] = False
+
+    # Predicting
+
+    def final_scores(self, X: Matrix) -> Vector:
+        """The scores that predict: those of the last rules."""
+        return self.last_scores(X)
+
+    def last_scores(self, X: Matrix) -> Vector:
+        """The scores by which the loop recognises a mistake: products with the weights."""
+        return scores(X, self.prediction_weights())
+
+    def score_one(self, columns: Indices, values: Vector) -> Vector:
+        """The scores of one example; see `Model.score_one`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: Vector = self.final_scores(self._row(columns, values))[0]
+        return found
+
+    def _row(self, columns: Indices, values: Vector) -> Vector:
+        """One example as a matrix of one row."""
+        row = np.zeros((1, self.n_features))
+        row[0, columns if len(columns) > 0 else slice(len(values))] = values
+        return row
+
+    # Learning
 
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts

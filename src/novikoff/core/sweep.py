@@ -9,7 +9,7 @@
 
 `sweep_greedy` is the loop of the maximal index rules, which look at all rows before every step and
 act on the worst. `sweep_classes` is the loop for several rules that share each row.
-`step_all_rules` is one step of all rules on a single example. `novikoff.core.training` calls these
+`step_all_rules` is one step of all rules on a single example. `novikoff.core.runs` calls these
 loops, epoch after epoch, until a cycle is clean or a limit is reached.
 
 References

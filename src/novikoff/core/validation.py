@@ -30,6 +30,11 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 MAX_EXACT = 1 << 53
 _NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
+_ENCODED = "encode it first"
+_CATEGORIES_FOR_TEXT = (
+    'turn its values into categories first: .astype("category") in pandas, .cast(pl.Categorical) '
+    "in polars"
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,8 @@ def check_matrix(
     Parameters
     ----------
     X : array, data frame, sparse matrix or nested sequence of shape (n, d)
-        The numbers. Booleans and integers become float64. A column of pandas categories becomes
-        one column of 0 and 1 for each category that occurs.
+        The numbers. Booleans and integers become float64. A column of categories (pandas, or
+        Categorical and Enum of polars) becomes one column of 0 and 1 for each category that occurs.
     levels : mapping, optional
         The categories of each category column by its name, if X is a part of a larger frame.
 
@@ -94,14 +99,18 @@ def aligned(array: Any) -> Any:
 def columns_of(X: Any, d: int) -> Columns:
     """The names of the d columns that `check_matrix` makes of X; numbers if X has no names.
 
+    Data frames have names, and so have the design matrices of formulaic and patsy.
+
     Examples
     --------
     >>> list(columns_of([[1.0, 2.0]], 2).names)
     [0, 1]
     """
     if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
-        return Columns(range(d))
-    coded = [_categories(X.iloc[:, j]) if hasattr(X, "iloc") else None for j in range(X.shape[1])]
+        described = getattr(X, "model_spec", None) or getattr(X, "design_info", None)
+        own: Sequence[Hashable] = [*getattr(described, "column_names", ())]
+        return Columns(own if len(own) == d == len({*own}) else range(d))
+    coded = [_categories(column) for column in _columns(X)]
     columns = widened(zip(X.columns, [own and own[1] for own in coded], strict=True))
     return columns if len({*columns.names}) == d else Columns(range(d))
 
@@ -204,10 +213,7 @@ def may_be_rounded(values: npt.NDArray[Any]) -> bool:
 
 def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     """The numbers of a data frame, read column by column if the types of the columns differ."""
-    by_number = hasattr(frame, "iloc")
-    columns: list[Any] = [
-        frame.iloc[:, j] if by_number else frame[:, j] for j in range(frame.shape[1])
-    ]
+    columns = _columns(frame)
     kinds = {str(column.dtype) for column in columns}
     if len(kinds) == 1 and kinds <= {"float32", "float64", "Float32", "Float64"}:
         whole = np.asarray(frame.to_numpy())
@@ -215,7 +221,7 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
             return np.ascontiguousarray(whole)
     parts: list[npt.NDArray[Any]] = []
     for j, column in enumerate(columns):
-        coded = _categories(column, levels.get(column.name)) if by_number else None
+        coded = _categories(column, levels.get(column.name))
         if coded is not None:
             codes, own = coded
             if (codes < 0).any():
@@ -224,9 +230,16 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
-        parts.append(_as_floats(values, lambda i, _, c=named: (i, c)))  # type: ignore[misc]
+        place: Place = lambda i, _, c=named: (i, c)  # type: ignore[misc]  # noqa: E731
+        parts.append(_as_floats(values, place, _CATEGORIES_FOR_TEXT))
     out = np.empty((frame.shape[0], sum(part.shape[1] for part in parts)))
     return np.concatenate(parts, axis=1, out=out) if parts else out
+
+
+def _columns(frame: Any) -> list[Any]:
+    """The columns of a pandas or polars data frame."""
+    by_number = hasattr(frame, "iloc")
+    return [frame.iloc[:, j] if by_number else frame[:, j] for j in range(frame.shape[1])]
 
 
 def _categories(
@@ -234,29 +247,69 @@ def _categories(
 ) -> tuple[npt.NDArray[np.int64], Sequence[Any]] | None:
     """The code of each row, and the categories that occur; None if the column has no categories.
 
-    If ``levels`` are given, they are the categories.
+    A missing value has the code −1. If ``levels`` are given, they are the categories.
     """
-    if not hasattr(column, "cat"):
+    coded = coded_categories(column)
+    if coded is None:
         return None
+    codes, categories = coded
     if levels is not None:
-        return np.asarray(column.cat.set_categories(levels).cat.codes, dtype=np.int64), levels
-    codes = np.asarray(column.cat.codes, dtype=np.int64)
-    used, renumbered = np.unique(codes[codes >= 0], return_inverse=True)
-    codes[codes >= 0] = renumbered
-    return codes, [column.cat.categories[k] for k in used.tolist()]
+        place = {level: k for k, level in enumerate(levels)}
+        return np.array([*(place.get(own, -1) for own in categories), -1])[codes], levels
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(categories) + 1)[1:])
+    renumbered = np.full(len(categories) + 1, -1, dtype=np.int64)
+    renumbered[used] = np.arange(len(used))
+    return renumbered[codes], [categories[k] for k in used.tolist()]
+
+
+def coded_categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
+    """The code of each row, and all categories in order; None if the column has no categories.
+
+    A missing value has the code −1. The categories of polars' Categorical have no order, and are
+    sorted.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> codes, categories = coded_categories(pl.Series(["b", None, "a"], dtype=pl.Categorical))
+    >>> codes.tolist(), categories
+    ([1, -1, 0], ['a', 'b'])
+    """
+    if hasattr(column, "categories") and hasattr(column, "codes"):  # a pandas.Categorical
+        return np.asarray(column.codes, dtype=np.int64), column.categories.tolist()
+    if hasattr(column, "iloc"):
+        if not hasattr(column, "cat"):
+            return None
+        return np.asarray(column.cat.codes, dtype=np.int64), column.cat.categories.tolist()
+    if not str(getattr(column, "dtype", "")).startswith(("Categorical", "Enum")):
+        return None
+    arrow = column.to_arrow()
+    codes = arrow.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+    categories = arrow.dictionary.to_pylist()
+    if arrow.type.ordered:
+        return codes, categories
+    order = sorted(range(len(categories)), key=categories.__getitem__)
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order], place[-1] = np.arange(len(order)), -1
+    return place[codes], [categories[k] for k in order]
 
 
 def _as_given(i: int, j: int) -> tuple[int, int]:
     return i, j
 
 
-def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
-    """The numbers as float32 or float64; an error names the place of a number that is rounded."""
+def _as_floats(
+    values: npt.NDArray[Any], place: Place = _as_given, for_text: str = _ENCODED
+) -> Floats:
+    """The numbers as float32 or float64; an error names the place of a number that is rounded.
+
+    ``for_text`` is the advice of the error about text.
+    """
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return values
     kind = values.dtype.kind
     if kind == "O":
-        return _from_objects(values, place)
+        return _from_objects(values, place, for_text)
     if kind not in "biuf":
         where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
         if kind == "c":
@@ -267,7 +320,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
         what, advice = {
             "m": ("durations", _NUMBERS_FOR_DURATIONS),
             "M": ("dates", _NUMBERS_FOR_DATES),
-        }.get(kind, ("text", "encode it first"))
+        }.get(kind, ("text", for_text))
         raise DataError(f"X contains {what} ({values.dtype}){where}, not numbers: {advice}.")
     wide = values.astype(np.float64)
     if kind == "f":
@@ -282,7 +335,7 @@ def _as_floats(values: npt.NDArray[Any], place: Place = _as_given) -> Floats:
     return wide
 
 
-def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.float64]:
+def _from_objects(values: npt.NDArray[Any], place: Place, for_text: str) -> npt.NDArray[np.float64]:
     out = np.empty(values.shape)
     for (i, j), value in np.ndenumerate(values):
         number = math.nan if value is None or is_missing(value) else value
@@ -294,7 +347,9 @@ def _from_objects(values: npt.NDArray[Any], place: Place) -> npt.NDArray[np.floa
             if isinstance(value, Collection) and not isinstance(value, str | bytes):
                 raise TypeError(f"{where}: the argument must be free of strings, only numbers.")
             dated = hasattr(value, "isoformat") or hasattr(value, "to_timestamp")
-            advice = _NUMBERS_FOR_DATES if dated else "encode it first"
+            advice = (
+                _NUMBERS_FOR_DATES if dated else for_text if isinstance(value, str) else _ENCODED
+            )
             raise DataError(f"{where}, which is not a number: {advice}.")
         try:
             out[i, j] = float(number)
@@ -338,7 +393,10 @@ def _from_sparse(matrix: Any) -> sp.csr_array:
 
             floats = _as_floats(data[:, None], place)[:, 0]
             return _csr(aligned(floats), aligned(indices), aligned(indptr), (n, d))
-        matrix = type(matrix)((data, indices, indptr), shape=(n, d))
+        import scipy.sparse as sp
+
+        compressed = sp.csr_array if form == "csr" else sp.csc_array
+        matrix = compressed((data, indices, indptr), shape=(n, d))
     entries = matrix if form == "coo" else matrix.tocoo()
     rows, columns, data = (np.asarray(part) for part in (*entries.coords, entries.data))
     for indices, most, what in ((rows, n, "row"), (columns, d, "column")):

@@ -9,10 +9,9 @@ their features. A `Recipe` says how to read other files in the same way; a model
 
 from __future__ import annotations
 
-from novikoff.data.dataset import Dataset, Piece, Position
-from novikoff.data.options import ReadOptions, StreamOptions, parse_size
-from novikoff.data.reading import read
-from novikoff.data.recipe import Recipe
+from novikoff.data.reader import Piece, Position
+from novikoff.data.reading import Dataset, read
+from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions, parse_size
 from novikoff.data.stream import RowStream, open_stream, read_pieces
 from novikoff.errors import ChangedError, DataError
 

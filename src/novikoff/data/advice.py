@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from novikoff.data.messages import argument, quoted
-from novikoff.data.numbers import BLANKS, is_number_text
+from novikoff.data.values import BLANKS, is_number_text
 
 NUMBERS_FOR_DATES: Final = "turn it into a number, such as days since a date"
 

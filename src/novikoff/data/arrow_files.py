@@ -10,10 +10,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from novikoff.data.columns import check_unique, find_roles
-from novikoff.data.dataset import Piece, Position
 from novikoff.data.messages import all_quoted, listed
-from novikoff.data.reader import Request
+from novikoff.data.reader import Piece, Position, Request
+from novikoff.data.recipe import check_unique, find_roles
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
 from novikoff.errors import DataError
@@ -51,15 +50,15 @@ class ArrowTable(TableReader):
         tables, row = self._tables(), 0
         if begin is None:
             head = list(islice(tables, 2))
-            self.missing.whole, tables = len(head) == 1, chain(head, tables)
+            self.whole, tables = len(head) == 1, chain(head, tables)
         begin = begin or Position()
         for table in tables:
             first, row = row, row + table.num_rows
-            if row <= begin.row and not self.missing.whole:
+            if row <= begin.row and not self.whole:
                 continue
             table = table.slice(max(0, begin.row - first))
             columns = {j: table.column(self.names[j]) for j in self.roles.used}
-            piece = self.from_columns(columns, table.num_rows, begin)
+            piece = self.from_columns(columns, begin)
             begin = piece.end
             yield piece
 
@@ -73,7 +72,7 @@ class ArrowTable(TableReader):
     def _tables(self) -> Iterator[Any]:
         names = [self.names[j] for j in self.roles.used]
         batches = (batch for file in self._files for batch in self._batches(file, names))
-        if not self.request.one_piece:
+        if not self.request.all_at_once:
             yield from (pa.Table.from_batches([batch]) for batch in batches)
             return
         with self._readable(self.source):

@@ -24,10 +24,9 @@ import numpy.typing as npt
 from numba import njit
 
 from novikoff.core.rows import Indices
-from novikoff.data.dataset import csr
-from novikoff.data.numbers import is_exact_text
 from novikoff.data.pairs import MAX_INDEX, QUERY_ROW, Pairs
-from novikoff.data.text import count_lines
+from novikoff.data.reader import count_lines, csr
+from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Doubles: TypeAlias = npt.NDArray[np.float64]

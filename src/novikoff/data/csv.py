@@ -5,14 +5,22 @@ rejects a column in which a field is neither a number nor missing. The column is
 text, and its different values are judged one by one: this finds a word for a missing value with
 blanks around it, or the field that is wrong. A column whose numbers may not be exact as floats is
 read again as text, too, because only the text tells 9007199254740993 from 9007199254740992.
+
+A `Layout` says which delimiter separates the fields, whether the first line is a header, and what
+the columns are called. It is found from the first rows. `records` splits text into fields as
+RFC 4180 describes and rejects a quote that is never closed; it is used on the first rows, and to
+name the line of an error.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice, repeat
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,27 +29,282 @@ from pyarrow import types
 
 from novikoff.core.rows import Floats
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.columns import find_roles
-from novikoff.data.dataset import Piece, Position
-from novikoff.data.labels import LabelForm
-from novikoff.data.layout import Layout, Record, end_of_records, records
-from novikoff.data.numbers import (
+from novikoff.data.messages import quoted
+from novikoff.data.reader import (
+    Piece,
+    Position,
+    Request,
+    check_encoding,
+    check_text,
+    count_lines,
+    cut_text,
+    end_of_lines,
+    parse_texts,
+)
+from novikoff.data.recipe import LABEL_NAMES, check_unique, find_roles, numbered
+from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.data.tables import TableReader, encode, is_text, to_numpy
+from novikoff.data.values import (
     BLANKS,
     FALSE,
     MISSING,
     TRUE,
+    LabelForm,
+    ValueKind,
     is_exact_text,
-    is_missing_text,
-    is_number_text,
     is_truth,
     parse_number,
     refuse_inexact,
+    value_kind,
 )
-from novikoff.data.reader import Request
-from novikoff.data.tables import TableReader, encode, is_text, to_numpy
-from novikoff.data.text import check_text, cut_text, is_read_at_once, parse_texts
 from novikoff.errors import DataError
 from novikoff.sentences import counted
+
+_ROW_NAME: Final = "row name"  # the name given to a first column whose name in the header is empty
+_NO_HEADER: Final = "no header: columns are named x1, x2, …"
+_UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
+# The delimiters that are tried, in this order. The comma is last: it may be a decimal point.
+_CANDIDATES: Final = ("\t", ";", "|", ",")
+_LINE_ENDS: Final = re.compile(rb"[\r\n]++")
+_SVMLIGHT_ROW: Final = re.compile(r"\S+( \d+:\S+)+")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Delimiter, decimal point, header and column names of a text file.
+
+    ``header`` is the line that names the columns; it is empty if there is none. ``body`` is the
+    position of the first row, and ``sample`` holds the fields of the first rows. ``row_names`` says
+    that the first column has no name in the header, as in files written by R or pandas.
+    """
+
+    delimiter: str
+    decimal: str
+    names: list[str]
+    header: str
+    body: Position
+    sample: Sequence[Sequence[str]] = ()
+    row_names: bool = False
+    notes: Sequence[str] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return as JSON values what is needed to continue reading the file."""
+        needed = ("delimiter", "decimal", "names", "header")
+        return {name: getattr(self, name) for name in needed} | {"body": list(self.body)}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Layout:
+        """Return the layout that `to_json` wrote; LookupError or TypeError if it is not valid."""
+        return cls(**{**value, "body": Position(*value["body"])})
+
+    @classmethod
+    def sniff(cls, request: Request) -> Layout:
+        """Find delimiter, header and column names in the first records of a source."""
+        source, options, recipe = request.source, request.options, request.recipe
+        start, text = _first_lines(source, skip_bad=request.skip_bad)
+        name = source.name
+        notes = list[str]()
+        decimal = options.decimal
+        delimiter, header = options.delimiter, options.header
+        if recipe is not None:
+            decimal = recipe.decimal if decimal == "." and recipe.decimal else decimal
+            delimiter = delimiter or recipe.delimiter
+            header = recipe.header if header is None else header
+        if delimiter is None:
+            tabs = source.format == "tsv"
+            delimiter = "\t" if tabs else _find_delimiter(name, text, start, decimal)
+            if delimiter not in ",\t":
+                notes.append(f"fields are separated by {quoted(delimiter)}")
+        sample = list[Record]()
+        try:
+            for record in islice(records(text, start, delimiter, name), SNIFFED_LINES):
+                sample.append(record)
+        except DataError:  # a quote is left open: if bad rows are skipped, use the rows before it
+            if not (sample and request.skip_bad):
+                raise
+        if not sample:
+            raise DataError(f"{name} is empty: it has no rows.")
+        rows = [[text.decode() for text in record.fields] for record in sample]
+        if header is None:
+            if recipe is not None:
+                found = {name.strip() for name in rows[0]}
+                header = {column.name for column in recipe.columns} <= found
+            if not header:
+                header, note = _has_header(rows, decimal)
+                notes += [note] if note else []
+        if header and len(rows) == 1 and source.ended:
+            raise DataError(f"{name} has a header but no rows.")
+        if header:
+            (names, row_names), body = _header_names(name, rows[0]), sample[0].end
+        else:
+            names, row_names, body = numbered(len(rows[0]), recipe), False, start
+        return cls(
+            delimiter,
+            decimal,
+            names,
+            text[start:body].strip(b"\r\n").decode() if header else "",
+            Position(body, count_lines(text[:body])),
+            rows[1:] if header else rows,
+            row_names,
+            notes,
+        )
+
+    def hint(self, asked: str | None) -> str:
+        """Return advice on a file that seems to have one column only; ``asked`` is --delimiter."""
+        lines = [row[0].strip(BLANKS) for row in self.sample if len(row) == 1]
+        if not lines:
+            return ""
+        if asked is not None:
+            return f"; no line contains the delimiter {quoted(asked)}: try without --delimiter"
+        if all(_SVMLIGHT_ROW.fullmatch(line) for line in lines):
+            return "; its lines look like svmlight, label index:value …: --from svmlight"
+        if any(len(line.split()) < 2 for line in lines):
+            return "; say --delimiter if fields are separated by something else"
+        if any("  " in line for line in lines):
+            return (
+                "; the fields seem to be separated by several blanks: make them single ones with "
+                "tr -s ' ', then say --delimiter ' '"
+            )
+        return "; the fields seem to be separated by blanks: --delimiter ' '"
+
+
+class Record(NamedTuple):
+    """A record: the number of its first line (from 1), its fields, and the offset of its end."""
+
+    line: int
+    fields: list[bytes]
+    end: int
+
+
+def records(
+    text: bytes, start: int, delimiter: str, source: str, *, line: int = 1
+) -> Iterator[Record]:
+    """Split text into records of fields as in RFC 4180; blank lines are skipped."""
+    pattern, end = _patterns(delimiter)[0], start
+    while start < len(text):
+        if blank := _LINE_ENDS.match(text, start):  # all at once: a file may be mostly blank lines
+            line, start = line + count_lines(blank[0]), blank.end()
+            end = start
+            continue
+        fields, more = list[bytes](), True
+        while more:
+            match = pattern.match(text, end)
+            if match is None:
+                line += count_lines(text[start:end])
+                raise DataError(f"{source}, line {line} opens a quote that is never closed.")
+            inside, rest, plain, mark = match.groups()
+            fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
+            end, more = match.end(), mark == delimiter.encode()
+        yield Record(line, fields, end)
+        line, start = line + len(text[start:end].splitlines()), end
+
+
+def end_of_records(text: bytes, delimiter: str) -> int:
+    """Return the offset behind the last whole record of a text that begins with a record."""
+    if b'"' not in text:
+        return end_of_lines(text)
+    match = _patterns(delimiter)[1].match(text)
+    return 0 if match is None else match.end()
+
+
+@cache
+def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return a pattern for one field with its end, and a pattern for all whole records."""
+    mark = re.escape(delimiter.encode())
+    plain = rb"([^\r\n" + mark + rb"]*+)"
+    value = rb'(?:"((?:[^"]++|"")*+)"' + plain + rb'|(?!")' + plain + rb")"
+    # A return at the very end of a text may be the first half of a line end.
+    record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"
+    field = value + rb"(" + mark + rb"|\r\n|\r|\n|\Z)"
+    return re.compile(field), re.compile(rb"(?:" + record + rb")*+")
+
+
+def _first_lines(source: Source, *, skip_bad: bool) -> tuple[int, bytes]:
+    """Return the offset where the text begins, and the whole lines of the source's head.
+
+    With ``skip_bad``, lines that are not UTF-8 text are left out.
+    """
+    start, text = check_encoding(source), source.head
+    if not source.ended:
+        marks = np.frombuffer(text, np.uint8)
+        # Cut after a newline that is outside quotes; this does not depend on the delimiter.
+        outside = (np.cumsum(marks == ord('"')) % 2 == 0) & (marks == ord("\n"))
+        end = int(np.flatnonzero(outside)[-1]) + 1 if outside.any() else end_of_lines(text)
+        text = text[: end or None]
+    first, *others = text.splitlines(keepends=True)
+    if skip_bad:
+        good = [line for line in others if line.decode(errors="ignore").encode() == line]
+        text = first + b"".join(line for line in good if b"\0" not in line)
+    check_text(text, source.name, Position())
+    return start, text
+
+
+def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
+    """Return the first delimiter that gives all first records the same number of fields.
+
+    If no delimiter does, return the one with which most records have the same number of fields.
+    """
+    best, most = ",", 0
+    for delimiter in _CANDIDATES:
+        if delimiter == decimal:
+            continue
+        try:
+            sample = list(islice(records(text, start, delimiter, source), 20))
+        except DataError:  # with this delimiter a quote is left open
+            continue
+        widths = Counter(len(record.fields) for record in sample).most_common()
+        if widths and widths[0][0] > 1:
+            if len(widths) == 1:
+                return delimiter
+            if widths[0][1] > most:
+                best, most = delimiter, widths[0][1]
+    return best
+
+
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:
+    """Return whether the first line names the columns, and the note on that decision.
+
+    Text above a column of numbers is evidence for a header. Without it, a line with a missing value
+    is a row, and so is a line whose fields appear again below.
+    """
+    first, *others = rows
+    kinds = [value_kind(text, decimal) for text in first]
+    named = [j for j, kind in enumerate(kinds) if kind == "text"]
+    for j in named:
+        if _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}):
+            return True, None
+    # Only the first name may be left out: R and pandas do so above the names of the rows.
+    nameless = not first[0].strip()
+    header = bool(named) and "missing" not in (kinds[1:] if nameless else kinds)
+    if header and {"number", "truth"} & {*kinds}:
+        header = any(text.strip().lower() in LABEL_NAMES for text in first)
+    elif header:
+        names = {(j, first[j].strip()) for j in named}
+        header = not any((j, text.strip()) in names for row in others for j, text in enumerate(row))
+    return header, _UNSURE if header else _NO_HEADER
+
+
+def _kinds_of_column(rows: Sequence[Sequence[str]], column: int, decimal: str) -> set[ValueKind]:
+    """Return the kinds of a column's values in some rows, without missing values."""
+    kinds = {value_kind(row[column], decimal) for row in rows if column < len(row)}
+    return kinds - {"missing"}
+
+
+def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the column names of a header, and whether the first column has row names."""
+    names = [name.strip() for name in fields]
+    row_names = len(names) > 1 and not names[0] and _ROW_NAME not in names
+    if row_names:
+        names[0] = _ROW_NAME
+    if "" in names:
+        number = names.index("") + 1
+        raise DataError(
+            f"{source} has no name for column {number} in its header, line 1; give it one, or "
+            "say --no-header if the first line is a row."
+        )
+    check_unique(source, names)
+    return names, row_names
+
 
 # The types with which columns are read. Text is coded by pyarrow: a code for each row, and the
 # different texts.
@@ -86,13 +349,12 @@ class CsvTable(TableReader):
             if again and not source.regular:  # a pipe may give the header again
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
-        hint = layout.hint(request.options.delimiter)
+        hint = "" if len(layout.names) > 1 else layout.hint(request.options.delimiter)
         roles = find_roles(request, layout.names, row_names=layout.row_names, hint=hint)
         super().__init__(request, layout.names, roles)
         self.notes = [*layout.notes, *self.notes]
-        self.missing.whole = is_read_at_once(request)
         self.truths: dict[int, bool] = dict((state or {}).get("truths") or [])
-        self._kinds = {j: self._first_kind(j) for j in roles.used}
+        self._types = self._first_types()
 
     def state(self) -> dict[str, object]:
         """Return the layout, and which columns have truth values, as JSON values."""
@@ -105,14 +367,16 @@ class CsvTable(TableReader):
             row[at]
             for row in self.layout.sample
             if len(row) == width
-            and not is_missing_text(row[at])
-            and all(self._is_number_or_truth(row[j]) for j in self.roles.features)
+            and value_kind(row[at]) != "missing"
+            and all(
+                value_kind(row[j], self.decimal) in ("number", "truth") for j in self.roles.features
+            )
         ]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """Return the rows behind a position, by default all; None while a pipe is silent."""
         begin = begin or self.start
-        return parse_texts(self, ((text, None) for text in cut_text(self, begin.offset)), begin)
+        return parse_texts(self, zip(cut_text(self, begin.offset), repeat(None)), begin)
 
     def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
         """Return the rows of a text that begins at a position."""
@@ -120,11 +384,10 @@ class CsvTable(TableReader):
         # pyarrow would take all text behind an open quote for one field. Most text has no quotes.
         if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
-        table = self._read(text, begin)
-        columns = {j: table.column(str(j)) for j in self.roles.used}
+        columns = self._read(text, begin)
         if self.roles.row_names is not None:
             self._check_row_names(columns[self.roles.row_names], begin.row)
-        return self.from_columns(columns, table.num_rows, begin)
+        return self.from_columns(columns, begin)
 
     def end_of_rows(self, text: bytes) -> int:
         """Return the offset behind the last whole row of a text, which is not within quotes."""
@@ -146,82 +409,86 @@ class CsvTable(TableReader):
 
     def is_value(self, position: int, text: str) -> bool:
         """Return whether a text is of the kind of a column's values: a number, or true or false."""
-        return is_truth(text) if self.truths.get(position) else is_number_text(text, self.decimal)
+        kind = "truth" if self.truths.get(position) else "number"
+        return value_kind(text, self.decimal) == kind
 
     def expected(self, position: int) -> str:
         """Return what a text in a column of features is not."""
         return "neither true nor false" if self.truths.get(position) else "not a number"
 
-    def _first_kind(self, position: int) -> Any:
-        """Return the type with which a column is read first, as its first rows suggest."""
-        roles = self.roles
-        levels = [f for f, c in zip(roles.features, self.columns, strict=True) if c.levels]
-        if position not in roles.features or position in roles.one_hot or position in levels:
-            return _CODED_TEXT
-        texts = [row[position] for row in self.layout.sample if position < len(row)]
-        values = [text for text in texts if not is_missing_text(text)]
-        if self.truths.get(position) or (values and all(map(is_truth, values))):
-            return _TRUTH_TYPE
-        if all(is_number_text(text, self.decimal) for text in values):
-            return _FLOAT_TYPE
-        return _CODED_TEXT
+    def _first_types(self) -> dict[int, Any]:
+        """Return the type with which each column is read first, as its first rows suggest."""
+        found, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
+        for position, column in zip(roles.features, self.columns, strict=True):
+            if position in roles.one_hot or column.levels is not None:
+                continue
+            kinds = _kinds_of_column(self.layout.sample, position, self.decimal)
+            if self.truths.get(position) or kinds == {"truth"}:
+                found[position] = _TRUTH_TYPE
+            elif kinds <= {"number"}:
+                found[position] = _FLOAT_TYPE
+        return found
 
-    def _read(self, text: bytes, begin: Position) -> Any:
+    def _read(self, text: bytes, begin: Position) -> dict[int, Any]:
         """Return the columns of a text: numbers and truth values with their types, others as text.
 
         A column that pyarrow rejects, or whose numbers are doubtful, is read again as text. A
         doubtful column is read as text from then on, in later pieces, too.
         """
-        kinds = dict(self._kinds)
+        types_ = dict(self._types)
         while True:
             try:
-                table = self._by_arrow(text, kinds)
+                columns = self._by_arrow(text, types_)
             except pa.ArrowInvalid as error:
                 bad = _BAD_COLUMN.search(str(error))
                 again = {int(bad[1])} if bad else set[int]()
-                if not again or kinds.get(min(again)) == _CODED_TEXT:
+                if not again or types_.get(min(again)) == _CODED_TEXT:
                     self._check_records(text, begin)
                     reason = str(error).splitlines()[0].rstrip(".")[:200]
                     message = f"{self.source} cannot be read as a table: {reason}."
                     raise DataError(message) from None
             else:
-                numeric = [j for j, kind in kinds.items() if kind == _FLOAT_TYPE]
-                again = {j for j in numeric if _is_doubtful(table.column(str(j)), text)}
+                again = set()
+                for j, type_ in types_.items():
+                    if type_ == _FLOAT_TYPE and _is_doubtful(columns[j], text):
+                        again.add(j)
                 if not again:
-                    return table
-                self._kinds |= dict.fromkeys(again, _CODED_TEXT)
-            kinds |= dict.fromkeys(again, _CODED_TEXT)
+                    return columns
+                self._types |= dict.fromkeys(again, _CODED_TEXT)
+            types_ |= dict.fromkeys(again, _CODED_TEXT)
 
-    def _by_arrow(self, text: bytes, kinds: dict[int, Any]) -> Any:
-        """Return the columns of a text by pyarrow; pa.ArrowInvalid if a field is not of a kind."""
-        names = [str(j) for j in range(len(self.names))]
-        wanted = {str(j): kind for j, kind in kinds.items()}
+    def _by_arrow(self, text: bytes, types_: dict[int, Any]) -> dict[int, Any]:
+        """Return the columns of a text; pa.ArrowInvalid if a field is not of a column's type."""
+        names = list(map(str, range(len(self.names))))
+        wanted = {names[j]: type_ for j, type_ in types_.items()}
         if len(names) == 1:  # a blank line is a row then, but not at the end
             text = text.rstrip(b"\r\n")
         if _NO_ROWS.fullmatch(text):
-            return pa.schema(list(wanted.items())).empty_table()
-        return pa_csv.read_csv(
-            pa.BufferReader(text),
-            # One block for all, because a row may be long. For a short text threads cost more.
-            read_options=pa_csv.ReadOptions(
-                use_threads=len(text) > 1 << 16,
-                column_names=names,
-                block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
-            ),
-            parse_options=pa_csv.ParseOptions(
-                delimiter=self.layout.delimiter,
-                newlines_in_values=b'"' in text,
-                ignore_empty_lines=len(names) > 1,
-            ),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=wanted,
-                include_columns=list(wanted),
-                decimal_point=self.decimal,
-                null_values=_NULLS,
-                true_values=list(TRUE),
-                false_values=list(FALSE),
-            ),
-        )
+            table = pa.schema(list(wanted.items())).empty_table()
+        else:
+            table = pa_csv.read_csv(
+                pa.BufferReader(text),
+                # One block for all, because a row may be long. For a short text threads cost more.
+                read_options=pa_csv.ReadOptions(
+                    use_threads=len(text) > 1 << 16,
+                    column_names=names,
+                    block_size=min(len(text) + 1, _MAX_BLOCK_BYTES),
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self.layout.delimiter,
+                    newlines_in_values=b'"' in text,
+                    ignore_empty_lines=len(names) > 1,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=wanted,
+                    include_columns=list(wanted),
+                    decimal_point=self.decimal,
+                    null_values=_NULLS,
+                    true_values=list(TRUE),
+                    false_values=list(FALSE),
+                ),
+            )
+        return dict(zip(types_, table.columns, strict=True))
 
     def _judge(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column of text as numbers, or as truth values; None if it holds other text."""
@@ -277,9 +544,6 @@ class CsvTable(TableReader):
                     f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
                     f"{'is' if width == 1 else 'are'} expected."
                 )
-
-    def _is_number_or_truth(self, text: str) -> bool:
-        return not is_missing_text(text) and (is_number_text(text, self.decimal) or is_truth(text))
 
 
 def _is_doubtful(cells: Any, text: bytes) -> bool:

@@ -15,15 +15,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final, NoReturn
 
-from novikoff.data.columns import LABEL_NAMES
-from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted, repeated
-from novikoff.data.missing import DROP_ADVICE
-from novikoff.data.numbers import inexact, is_exact_text
 from novikoff.data.pairs import PairRows, Row
 from novikoff.data.reader import Request
-from novikoff.data.recipe import Recipe
+from novikoff.data.recipe import LABEL_NAMES, Recipe
 from novikoff.data.source import SNIFFED_LINES
+from novikoff.data.tables import DROP_ADVICE
+from novikoff.data.values import LabelForm, inexact, is_exact_text
 from novikoff.errors import DataError
 
 _JSON_TYPES: Final = {list: "a list", dict: "an object", str: "text", bool: "true or false"}

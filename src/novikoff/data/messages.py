@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gzip
+import os
 import re
 import struct
 import zlib
@@ -47,7 +48,9 @@ def argument(name: str) -> str:
 
 def repeated(values: Sequence[str]) -> str | None:
     """Return the first value that appears more than once, or None."""
-    return next((value for value, count in Counter(values).items() if count > 1), None)
+    if len(set(values)) == len(values):
+        return None
+    return next(value for value, count in Counter(values).items() if count > 1)
 
 
 def place(source: str, row: int, column: str) -> str:
@@ -55,9 +58,11 @@ def place(source: str, row: int, column: str) -> str:
     return f"{source}, row {row}, column {quoted(column)}"
 
 
-def printable_name(name: str) -> str:
-    """Return a file's name with bytes that are not UTF-8 replaced, so that it can be printed."""
-    return _SURROGATE.sub("\ufffd", name)
+def printable_name(path: object) -> str:
+    """Return a file's name with bytes that are not UTF-8 replaced; "the data" for an open file."""
+    if not isinstance(path, str | os.PathLike):
+        return "the data"
+    return _SURROGATE.sub("\ufffd", os.fspath(path))
 
 
 @contextmanager

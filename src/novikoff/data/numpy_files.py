@@ -11,16 +11,12 @@ from typing import Final, cast
 import numpy as np
 
 from novikoff.core.rows import Floats, Indices
-from novikoff.data.columns import ColumnRoles, find_roles, numbered, refuse_columns
-from novikoff.data.dataset import Piece, Position
-from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
-from novikoff.data.numbers import are_exact, refuse_inexact
-from novikoff.data.on_disk import AnyArray
-from novikoff.data.reader import Request
-from novikoff.data.recipe import Recipe
+from novikoff.data.reader import AnyArray, Piece, Position, Request
+from novikoff.data.recipe import ColumnRoles, Recipe, find_roles, numbered, refuse_columns
 from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
+from novikoff.data.values import LabelForm, are_exact, refuse_inexact
 from novikoff.errors import DataError
 
 _NUMBERS_AT_ONCE: Final = 1 << 22
@@ -60,7 +56,7 @@ class NumpyTable(TableReader):
         begin = begin or Position()
         step = max(1, _NUMBERS_AT_ONCE // self._X.shape[1])
         step = len(self._X) if self.request.options.missing == "mean" else step
-        self.missing.whole = begin.row == 0 and len(self._X) <= step
+        self.whole = begin.row == 0 and len(self._X) <= step
         for first in range(begin.row, len(self._X), step):
             some = slice(first, first + step)
             X, ids = self._features(self._X[some], first), None

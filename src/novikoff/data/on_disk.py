@@ -15,28 +15,26 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeAlias, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
-from novikoff.data.dataset import Dataset, csr
 from novikoff.data.messages import printable_name, readable_errors
-from novikoff.data.options import ReadOptions, parse_size
-from novikoff.data.recipe import Recipe
-from novikoff.data.source import PathOrFile
+from novikoff.data.reader import AnyArray, csr
+from novikoff.data.reading import Dataset, JoinedArrays
+from novikoff.data.recipe import ReadOptions, Recipe, parse_size
+from novikoff.data.source import PathOrFile, parquet_files
 from novikoff.errors import DataError
-
-AnyArray: TypeAlias = npt.NDArray[np.generic]
 
 _PROGRAM_BYTES: Final = 400_000_000  # the memory of the program without data
 # The memory of data for each byte of a text file, and of a packed file.
 _PER_TEXT_BYTE, _PER_PACKED_BYTE = 4, 20
 _ON_DISK: Final = ("X", "data", "indices")  # the arrays of X that grow in a folder
 _VERSION: Final = 2
+_COPIES: Final = 4  # the memory of a whole command, in copies of the arrays as they are read
 # Pages may be changed in memory, never on disk: loops are then compiled for writable arrays only.
 _MAP_MODE: Final = "c"
 
@@ -108,6 +106,13 @@ class ArrayFolder:
             self.remove()
             self.path.mkdir(parents=True)
 
+    def finish_sparse(self, indptr: AnyArray, shift: int, width: int) -> Any:
+        """Return the CSR array of this folder, after its indices are reduced by ``shift``."""
+        np.save(self.path / "indptr.npy", indptr)
+        indices = np.load(self.path / "indices.npy", mmap_mode="r+")
+        indices -= np.int32(shift)
+        return load_matrix(self.path, len(indptr) - 1, width)
+
     def keep(self, data: Dataset) -> None:
         """Write labels and manifest; a folder of the cache gets its final name."""
         if self._find_key() != self._key:
@@ -137,112 +142,82 @@ class ArrayFolder:
         return json.dumps({**self._asked, "files": _files_with_times(self._source)}, sort_keys=True)
 
 
-class GrowingArray:
-    """An array that grows by appending rows, in memory or in an ``.npy`` file."""
+class FolderArrays(JoinedArrays):
+    """Arrays by name that grow by appending parts, where the arrays of X grow in a folder.
 
-    def __init__(self, path: Path | None) -> None:
-        self._path, self._length = path, 0
-        # The rows so far and space for more; if they are on disk, an array without rows.
-        self._array: AnyArray
-
-    def append(self, part: AnyArray) -> None:
-        """Append rows; the caller must not change the part afterwards."""
-        begin, self._length = self._length, self._length + len(part)
-        if self._path is not None:
-            with self._path.open("ab") as file:
-                if not file.tell():
-                    _write_header(file, part, 0)
-                file.write(np.ascontiguousarray(part).data)
-            self._array = part[:0]
-        elif not begin:
-            self._array = part  # often the only part
-        else:
-            if self._length > len(self._array):
-                self._resize(self._length + self._length // 8)
-            self._array[begin : self._length] = part
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory of the rows so far."""
-        on_disk = self._path is not None or not self._length
-        return 0 if on_disk else self._array[: self._length].nbytes
-
-    def move(self, path: Path) -> None:
-        """Move the rows so far to a file, to which later rows are appended."""
-        if self._length:
-            part, self._path, self._length = self._array[: self._length], path, 0
-            self.append(part)
-        self._path = path
-
-    def finish(self) -> AnyArray:
-        """Return the whole array."""
-        if self._path is not None:
-            with self._path.open("r+b") as file:
-                _write_header(file, self._array, self._length)
-            return cast(AnyArray, np.load(self._path, mmap_mode=_MAP_MODE))
-        if self._length < len(self._array):
-            self._resize(self._length)
-        return self._array
-
-    def _resize(self, length: int) -> None:
-        """Change the length in place: the system moves pages instead of copying them."""
-        if not self._array.flags.owndata:
-            self._array = self._array.copy()
-        self._array.resize((length, *self._array.shape[1:]), refcheck=False)
-
-
-class GrowingArrays:
-    """Arrays by name that grow by appending parts.
+    They do so from the beginning if there is a cache, or if the sizes of the files say that the
+    data may not fit into memory. Otherwise they move to a folder when they become too large: the
+    size of a packed file does not say how large its arrays are. Labels and row numbers are always
+    in memory.
 
     Parameters
     ----------
-    folder : ArrayFolder, optional
-        The folder in which X grows; by default it grows in memory. Labels and row numbers are
-        always in memory.
-    limit : float
-        If the arrays in memory need more bytes, X moves to the folder that ``make_folder`` returns.
-    make_folder : callable, optional
-        Returns a new folder.
+    path, options, recipe, labelled, max_memory, cache
+        The arguments of `read`.
     """
 
     def __init__(
         self,
-        folder: ArrayFolder | None = None,
-        limit: float = math.inf,
-        make_folder: Callable[[], ArrayFolder] | None = None,
+        path: PathOrFile,
+        options: ReadOptions,
+        recipe: Recipe | None,
+        labelled: bool,
+        max_memory: int | str | None,
+        cache: str | os.PathLike[str] | None,
     ) -> None:
-        self.folder, self._limit, self._make_folder = folder, limit, make_folder
-        self._arrays: dict[str, GrowingArray] = {}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._arrays
+        super().__init__()
+        self._make_folder = partial(ArrayFolder, cache, path, options, recipe, labelled)
+        self._parts = dict[str, AnyArray]()  # an array without rows for each array on disk
+        self._limit = math.inf
+        all_rows = options.needs_all_rows(recipe)
+        if cache is None and fits(path, max_memory):
+            if not all_rows:
+                self._limit = _room_for_data(max_memory) / _COPIES
+            return
+        if all_rows:
+            option = "--one-hot" if options.one_hot else "--missing mean"
+            raise DataError(
+                f"{printable_name(path)}: {option} needs all rows in memory at once: do without "
+                "--max-memory and --cache, or prepare the columns with another tool."
+            )
+        self.folder = self._make_folder()
 
     def append(self, **parts: AnyArray) -> None:
-        """Append a part to each of some arrays."""
-        if self.folder is not None and not self._arrays:
+        """Append a part to each of some arrays; the caller must not change it afterwards."""
+        if self.folder is not None and not self.lengths:
             self.folder.begin()
         for name, part in parts.items():
-            if name not in self._arrays:
-                self._arrays[name] = GrowingArray(self._path(name))
-            self._arrays[name].append(part)
-        size = sum(array.n_bytes for array in self._arrays.values())
-        if self.folder is None and self._make_folder is not None and size > self._limit:
+            if self.folder is not None and name in _ON_DISK:
+                self._write(self.folder, name, part)
+            else:
+                super().append(**{name: part})
+        if self.folder is not None or self._limit == math.inf:
+            return
+        size = sum(array[: self.lengths[name]].nbytes for name, array in self._arrays.items())
+        if size > self._limit:
             self.folder = self._make_folder()
             self.folder.begin()
-            for name, array in self._arrays.items():
-                path = self._path(name)
-                if path is not None:
-                    array.move(path)
+            for name in set(_ON_DISK) & set(self._arrays):
+                self._write(self.folder, name, self._arrays.pop(name)[: self.lengths.pop(name)])
 
     def finish(self) -> dict[str, AnyArray]:
-        """Return the whole arrays."""
-        found = {name: array.finish() for name, array in self._arrays.items()}
-        self._arrays.clear()
+        """Return the whole arrays; those on disk are mapped into memory."""
+        found = super().finish()
+        for name, part in self._parts.items():
+            path = cast(ArrayFolder, self.folder).path / f"{name}.npy"
+            with path.open("r+b") as file:
+                _write_header(file, part, self.lengths[name])
+            found[name] = np.load(path, mmap_mode=_MAP_MODE)
         return found
 
-    def _path(self, name: str) -> Path | None:
-        on_disk = self.folder is not None and name in _ON_DISK
-        return self.folder.path / f"{name}.npy" if self.folder and on_disk else None
+    def _write(self, folder: ArrayFolder, name: str, part: AnyArray) -> None:
+        """Append rows to the file of an array."""
+        self.lengths[name] = self.lengths.get(name, 0) + len(part)
+        self._parts[name] = part[:0]
+        with (folder.path / f"{name}.npy").open("ab") as file:
+            if not file.tell():
+                _write_header(file, part, 0)
+            file.write(np.ascontiguousarray(part).data)
 
 
 def load_matrix(folder: Path, n_rows: int, width: int) -> Any:
@@ -261,23 +236,12 @@ def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
     for file, size, *_ in _files_with_times(path):
         packed = file.lower().endswith((".gz", ".parquet", ".pq", ".npz"))
         needed += size * (_PER_PACKED_BYTE if packed else _PER_TEXT_BYTE)
-    return 0 < needed <= room_for_data(max_memory)
+    return 0 < needed <= _room_for_data(max_memory)
 
 
-def room_for_data(max_memory: int | str | None) -> int:
+def _room_for_data(max_memory: int | str | None) -> int:
     """Return the memory for data: the limit without the memory of the program, or 0."""
     return 0 if max_memory is None else max(0, parse_size(max_memory) - _PROGRAM_BYTES)
-
-
-def parquet_files(path: PathOrFile) -> list[str]:
-    """Return the Parquet files of a folder; an empty list if the path is not a folder."""
-    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
-        return []
-    files = sorted(str(f) for f in Path(path).iterdir() if f.suffix in (".parquet", ".pq"))
-    if not files:
-        name = printable_name(os.fspath(path))
-        raise DataError(f"{name} is a directory without Parquet files.")
-    return files
 
 
 def _files_with_times(path: PathOrFile) -> list[tuple[str, int, int, int]]:

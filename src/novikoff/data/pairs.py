@@ -23,21 +23,29 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from novikoff.core.rows import Indices
-from novikoff.data.columns import refuse_columns
-from novikoff.data.dataset import Piece, Position, csr
-from novikoff.data.labels import LabelForm
 from novikoff.data.messages import listed, quoted
-from novikoff.data.numbers import (
+from novikoff.data.reader import (
+    Piece,
+    Position,
+    Reader,
+    Request,
+    check_encoding,
+    check_text,
+    csr,
+    cut_text,
+    end_of_lines,
+    parse_texts,
+)
+from novikoff.data.recipe import Recipe, refuse_columns
+from novikoff.data.source import SNIFFED_LINES, Source
+from novikoff.data.values import (
+    LabelForm,
     inexact,
     is_exact_text,
     is_missing_text,
     is_number_text,
     parse_number,
 )
-from novikoff.data.reader import Reader, Request
-from novikoff.data.recipe import Recipe
-from novikoff.data.source import SNIFFED_LINES, Source
-from novikoff.data.text import check_encoding, check_text, cut_text, end_of_lines, parse_texts
 from novikoff.errors import DataError
 from novikoff.sentences import counted
 

@@ -1,21 +1,112 @@
-"""The reader of a format: it looks at the beginning of a source, then gives pieces of rows."""
+"""The reader of a format: it looks at the beginning of a source, then gives pieces of rows.
+
+A `Request` is what a reader is asked for, and a `Piece` is what it gives. Text is cut after whole
+rows and parsed piece by piece. A stream still gets the rows before a row that is wrong; if it skips
+bad rows, it gets the rows behind them, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import codecs
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from novikoff.core.rows import Floats, Indices
 from novikoff.core.validation import MAX_EXACT
-from novikoff.data.dataset import Imputed, Piece, Position
-from novikoff.data.labels import LabelForm, LabelReader, recode
-from novikoff.data.options import ReadOptions, StreamOptions
-from novikoff.data.recipe import Recipe
-from novikoff.data.source import Source
-from novikoff.errors import DataError
+from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.source import FILE_FORMATS, Source, find_magic
+from novikoff.data.values import LabelForm, LabelReader, recode
+from novikoff.errors import BadRowError, DataError
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+AnyArray: TypeAlias = npt.NDArray[np.generic]
+Imputed: TypeAlias = tuple[Indices, Indices]  # rows and columns of X
+
+
+class Position(NamedTuple):
+    """A position between two rows of a source.
+
+    ``offset`` counts the bytes before it (the rows, in binary files), ``line`` the lines, ``row``
+    the rows, and ``dropped`` those of the rows that were left out.
+    """
+
+    offset: int = 0
+    line: int = 0
+    row: int = 0
+    dropped: int = 0
+
+
+@dataclass
+class Piece:
+    """Consecutive rows of a source.
+
+    Attributes
+    ----------
+    X : array or CSR array
+        The features.
+    codes, labels : array of int64, and sequence
+        The label of row k is ``labels[codes[k]]``; a code of -1 means that the row has no label.
+    rows : array of int64
+        The number of each row in the source, counted from 1. Rows that were left out are counted.
+    ids : list of str or None
+        The names of the rows, if a column has names.
+    begin, end : Position
+        The positions before the first row and behind the last.
+    rows_of : callable or None
+        For text, finds its rows, as `TextRows.rows_of` does.
+    refused : DataError or None
+        The error of a bad row that was skipped; this piece stands for it and has no rows.
+    text : bytes
+        The text from which the rows were read.
+    """
+
+    X: Floats | sp.csr_array
+    codes: Indices
+    labels: Sequence[Hashable]
+    rows: Indices
+    ids: list[str] | None
+    begin: Position
+    end: Position
+    rows_of: Callable[[bytes], Iterator[tuple[int, Any, int]]] | None = None
+    refused: DataError | None = None
+    text: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def position(self, k: int) -> Position:
+        """Return the position behind the first k rows."""
+        if k == len(self):
+            return self.end
+        begin, read = self.begin, int(self.rows[k - 1]) - self.begin.row if k else 0
+        offset, line, row = begin.offset, begin.line, begin.row + read
+        if read and self.rows_of is None:
+            offset, line = row, 0
+        elif read:
+            end = self._ends[read - 1]
+            offset, line = offset + end, line + count_lines(self.text[:end])
+        return Position(offset, line, row, begin.dropped + read - k)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """The offset in the text behind each row, including rows that were left out."""
+        return [] if self.rows_of is None else [end for *_, end in self.rows_of(self.text)]
+
+
+def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
+    """Return a CSR array of data, ascending indices, and indptr."""
+    import scipy.sparse as sp
+
+    X = sp.csr_array(tuple(parts), shape=(n_rows, width))
+    X.has_canonical_format = True  # SciPy need not check it
+    return X
 
 
 @dataclass(frozen=True)
@@ -36,6 +127,8 @@ class Request:
         Given if rows are wanted as soon as they arrive, up to the first bad row.
     state : mapping, optional
         The state of an earlier stream, which is continued.
+    so_far : Recipe, optional
+        The recipe of the rows that this stream has read.
     """
 
     source: Source
@@ -44,11 +137,7 @@ class Request:
     labelled: bool = True
     stream: StreamOptions | None = None
     state: Mapping[str, Any] | None = None
-
-    @cached_property
-    def so_far(self) -> Recipe | None:
-        """The recipe of the rows that an earlier stream has read."""
-        return None if self.state is None else Recipe.from_json(self.state["recipe"])
+    so_far: Recipe | None = None
 
     @property
     def skip_bad(self) -> bool:
@@ -56,9 +145,11 @@ class Request:
         return self.stream is not None and self.stream.skip_bad
 
     @property
-    def one_piece(self) -> bool:
-        """Whether all rows are needed at once: to find the values of text, or means."""
-        return self.recipe is None and self.options.needs_all_rows
+    def all_at_once(self) -> bool:
+        """Whether all rows are read in one piece: all of them are needed, or the text is short."""
+        short = self.source.ended and len(self.source.head) < PIECE_BYTES
+        whole_text = short and self.stream is None and not FILE_FORMATS[self.source.format].magics
+        return whole_text or self.options.needs_all_rows(self.recipe)
 
 
 class Reader:
@@ -142,3 +233,157 @@ class Reader:
                     "2**53 are not exact as floats; --text-labels reads all labels as text."
                 )
         return piece
+
+
+PIECE_BYTES: Final = 1 << 21
+_LARGEST_ROW_BYTES: Final = 1 << 26
+_WIDE_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
+
+
+class TextRows(Protocol):
+    """A reader of rows of text."""
+
+    request: Request
+
+    def parse(self, text: bytes, begin: Position, found: Any = None, /) -> Piece:
+        """Return the rows of a text that begins at a position.
+
+        ``found`` is the result of looking at the text ahead of time, if the format does so.
+        """
+
+    def end_of_rows(self, text: bytes, /) -> int:
+        """Return the offset behind the last whole row of a text that begins with a row, or 0."""
+
+    def rows_of(self, text: bytes, line_offset: int = 0, /) -> Iterator[tuple[int, Any, int]]:
+        """Return first line, content and end of each row of a text; lines before it count."""
+
+
+def cut_text(reader: TextRows, offset: int) -> Iterator[bytes | None]:
+    """Return the text behind an offset, cut after whole rows; None while a pipe is silent."""
+    request = reader.request
+    chunks = list[bytes]()
+    size = 0
+    flow = request.source.flow(offset, PIECE_BYTES)
+    if request.all_at_once:
+        yield b"".join(flow)
+        return
+    for chunk in flow:
+        chunks.append(chunk)
+        size += len(chunk)
+        silent = not chunk and request.stream is not None
+        if size < PIECE_BYTES and not silent:
+            continue
+        text = b"".join(chunks)
+        end = reader.end_of_rows(text)
+        if not end and size > _LARGEST_ROW_BYTES:
+            # If bad rows are skipped, the line that opens the quote is skipped.
+            end = text.find(b"\n") + 1 if request.skip_bad else 0
+            if not end:
+                raise DataError(
+                    f"{request.source.name} has a row of more than {_LARGEST_ROW_BYTES:,} bytes; "
+                    "perhaps a quote is never closed."
+                )
+        if end:
+            yield text[:end]
+        elif silent:
+            yield None
+        chunks, size = [text[end:]], size - end
+    if size:
+        yield b"".join(chunks)
+
+
+def parse_texts(
+    reader: TextRows, texts: Iterable[tuple[bytes | None, Any]], begin: Position
+) -> Iterator[Piece | None]:
+    """Parse texts one after the other, each with the result of looking at it ahead of time.
+
+    A stream gives the rows before a bad row, which is found by bisection. If bad rows are skipped,
+    a bad row becomes a piece without rows that has the error, and the rows behind it follow.
+    """
+    for whole, found in texts:
+        if whole is None:
+            yield None
+        left = [] if whole is None else [whole]
+        while left:
+            text = left.pop()
+            try:
+                piece = reader.parse(text, begin, found)
+            except DataError as error:
+                found = None
+                if reader.request.stream is None:
+                    raise
+                cut = _middle(reader, text)
+                if cut:
+                    left += [text[cut:], text[:cut]]
+                    continue
+                if not reader.request.skip_bad:
+                    raise BadRowError(str(error)) from None
+                closed = reader.end_of_rows(text.rstrip(b"\r\n") + b"\n") > 0
+                if not closed:  # of a quote that is never closed, only its line is skipped
+                    cut = text.find(b"\n") + 1 or len(text)
+                    left += [text[cut:]] if text[cut:] else []
+                    text = text[:cut]
+                none = np.empty(0, np.int64)
+                end = Position(row=begin.row + 1, dropped=begin.dropped)
+                piece = Piece(np.empty((0, 0)), none, [], none, None, begin, end, refused=error)
+            else:
+                piece.rows_of = reader.rows_of
+            piece.text = text
+            begin = piece.end = piece.end._replace(
+                offset=begin.offset + len(text), line=begin.line + count_lines(text)
+            )
+            yield piece
+
+
+def _middle(reader: TextRows, text: bytes) -> int:
+    """Return where a row ends near the middle of a text; 0 if the text is a single row."""
+    last = len(text.rstrip(b"\r\n"))
+    at = max(text.find(mark, last // 2, last) for mark in (b"\r", b"\n"))
+    first = text[: at + 2] if at > 0 else b""  # with a character behind the line's end
+    return reader.end_of_rows(first) or reader.end_of_rows(text[:-1])
+
+
+def end_of_lines(text: bytes) -> int:
+    """Return the offset behind the last whole line of a text.
+
+    A return at the very end of the text does not count: a newline may follow.
+    """
+    return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
+
+
+def count_lines(text: bytes) -> int:
+    """Return the number of line ends in a text: newlines, returns, or both together."""
+    marks = np.frombuffer(text, np.uint8)
+    lines = int(np.count_nonzero(marks == ord("\n")))  # several times as fast as bytes.count
+    return lines + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
+
+
+def check_text(text: bytes, source: str, begin: Position) -> None:
+    """Raise DataError with the position unless a text is UTF-8 without NUL bytes."""
+    at = text.find(b"\0")
+    if at < 0 and text.isascii():
+        return
+    if at >= 0:
+        magic = find_magic(text) if not begin.offset else None
+        hint = f"it looks like {magic}: try --from {magic}" if magic else "it is not a file of text"
+        what, advice = "has a NUL byte", f": {hint}"
+    else:
+        try:
+            text.decode()
+            return
+        except UnicodeDecodeError as error:
+            at = error.start
+        what = f"is not UTF-8 text: byte 0x{text[at]:02X}"
+        advice = " does not belong; if it is Latin-1, convert it with iconv -f LATIN1 -t UTF-8"
+    line = begin.line + count_lines(text[:at]) + 1
+    raise DataError(f"{source} {what} at position {begin.offset + at + 1} (line {line}){advice}.")
+
+
+def check_encoding(source: Source) -> int:
+    """Return the offset behind a byte order mark; DataError if it is one of UTF-16 or UTF-32."""
+    if source.head.startswith(_WIDE_MARKS):  # that of UTF-16 LE begins that of UTF-32 LE
+        raise DataError(
+            f"{source.name} is encoded in UTF-16 or UTF-32, as its byte order mark at position 1 "
+            "says: convert it with iconv -f UTF-16 -t UTF-8."
+        )
+    return len(codecs.BOM_UTF8) if source.head.startswith(codecs.BOM_UTF8) else 0

@@ -9,33 +9,129 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.data.dataset import Dataset, csr, take_rows
-from novikoff.data.formats import FILE_FORMATS
-from novikoff.data.labels import LabelArray, check_are_classes, labels_of
+from novikoff.core.class_labels import CodedLabels, check_labels
+from novikoff.core.rows import Floats, Indices
 from novikoff.data.messages import printable_name, quoted
-from novikoff.data.on_disk import (
-    ArrayFolder,
-    GrowingArrays,
-    fits,
-    load_matrix,
-    parquet_files,
-    room_for_data,
-)
-from novikoff.data.options import ReadOptions, StreamOptions
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
-from novikoff.data.reader import Reader, Request
-from novikoff.data.recipe import Recipe
-from novikoff.data.source import PathOrFile, Source
+from novikoff.data.reader import AnyArray, Imputed, Reader, Request, csr
+from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.source import FILE_FORMATS, PathOrFile, Source, parquet_files
+from novikoff.data.values import LabelArray, check_are_classes, labels_of
 from novikoff.errors import DataError
 
+if TYPE_CHECKING:
+    import scipy.sparse as sp
+
+    from novikoff.data.on_disk import ArrayFolder
+
 _DEFAULT: Final = ReadOptions()
-_COPIES: Final = 4  # the memory of a whole command, in copies of the arrays as they are read
+# Codes taken at a time: NumPy makes a copy of them as 64-bit integers.
+_DECODED_ROWS: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The rows of a file, their labels, and how they were read.
+
+    Attributes
+    ----------
+    X : array or CSR array
+        The features; an array is C-contiguous.
+    codes, classes : array of int32 and array, or None
+        The different labels, sorted, and for each row the position of its label among them. Labels
+        are integers, floats, truth values or text. Both are None if there are no labels, which only
+        ``labelled=False`` allows.
+    y : array or None
+        The label of each row, ``classes[codes]``.
+    names, label : sequence of str, and str or None
+        The name of each column of X, and the name of the label's column.
+    recipe : Recipe
+        How to read other files in the same way.
+    source : str
+        The name of the file; "-" for the standard input.
+    notes : list of str
+        What was decided for the user, in short sentences.
+    rows, ids : array of int64, and list of str or None
+        The number of each row in the file, counted from 1 without the header, and the names of the
+        rows, if a column has names.
+    imputed : pair of arrays of int64, or None
+        The rows and columns of X where a mean replaces a missing value.
+    n_read : int or None
+        The number of rows in the file, including rows that were left out.
+    on_disk : bool
+        Whether X is in memory-mapped files.
+    """
+
+    X: Floats | sp.csr_array
+    codes: npt.NDArray[np.int32] | None
+    classes: LabelArray | None
+    recipe: Recipe
+    source: str
+    label: str | None
+    notes: list[str]
+    ids: list[str] | None
+    rows: Indices
+    imputed: Imputed | None = None
+    n_read: int | None = None
+    on_disk: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each column of X."""
+        return self.recipe.names
+
+    @property
+    def sparse(self) -> bool:
+        """Whether X is a CSR array."""
+        return not isinstance(self.X, np.ndarray)
+
+    @cached_property
+    def y(self) -> LabelArray | None:
+        """The label of each row; None if there are no labels."""
+        if self.codes is None or self.classes is None:
+            return None
+        y = np.empty(len(self.codes), self.classes.dtype)
+        take_rows(self.classes, self.codes, y)
+        return cast(LabelArray, y)
+
+    @property
+    def labels(self) -> LabelArray:
+        """The label of each row; DataError if there are no labels."""
+        if self.y is None:
+            raise DataError(f"{self.source} has no label column.")
+        return self.y
+
+    @property
+    def coded_labels(self) -> CodedLabels:
+        """The classes and codes, which `novikoff.jobs.study` takes; DataError without labels."""
+        if self.codes is None or self.classes is None:
+            raise DataError(f"{self.source} has no label column.")
+        try:
+            return CodedLabels(check_labels(self.classes), cast("Any", self.codes))
+        except DataError as error:
+            raise DataError(f"{self.source}: {error}") from None
+
+
+def take_rows(
+    values: npt.NDArray[Any], codes: npt.NDArray[np.int32], out: npt.NDArray[Any]
+) -> None:
+    """Set ``out`` to ``values[codes]``, some rows at a time; ``out`` may be ``codes`` itself."""
+    for first in range(0, len(codes), _DECODED_ROWS):
+        some = slice(first, first + _DECODED_ROWS)
+        out[some] = values[codes[some]]
 
 
 def read(
@@ -91,28 +187,16 @@ def read(
     ['the label is the column "class"']
     """
     tell = progress or (lambda _: None)
-    name = printable_name(os.fspath(path)) if isinstance(path, str | os.PathLike) else "the data"
-    all_rows = recipe is None and options.needs_all_rows
-
-    def make_folder() -> ArrayFolder:
-        return ArrayFolder(cache, path, options, recipe, labelled)
-
-    arrays = GrowingArrays()
+    name = printable_name(path)
+    arrays = JoinedArrays()
     try:
-        if cache is not None or not fits(path, max_memory):
-            if all_rows:
-                option = "--one-hot" if options.one_hot else "--missing mean"
-                raise DataError(
-                    f"{name}: {option} needs all rows in memory at once: do without --max-memory "
-                    "and --cache, or prepare the columns with another tool."
-                )
-            arrays = GrowingArrays(make_folder())
+        if max_memory is not None or cache is not None:
+            from novikoff.data.on_disk import FolderArrays
+
+            arrays = FolderArrays(path, options, recipe, labelled, max_memory, cache)
             found = arrays.folder and arrays.folder.load()
             if found:
                 return found
-        elif max_memory is not None and not all_rows:
-            # The size of a packed file does not say how large its arrays are.
-            arrays = GrowingArrays(None, room_for_data(max_memory) / _COPIES, make_folder)
         tell(f"reading {name}")
         return join(open_reader(path, options, recipe, labelled=labelled), arrays, tell)
     except BaseException as error:
@@ -140,7 +224,7 @@ def open_reader(
         files[0] if files else path, options.format, hasty=as_they_come, least_lines=lines
     )
     if files:
-        source.name, source.files = printable_name(os.fspath(cast("str", path))), files
+        source.name, source.files = printable_name(path), files
     stream = StreamOptions(options) if as_they_come else None
     try:
         return make_reader(Request(source, options, recipe, labelled, stream))
@@ -183,11 +267,11 @@ def make_reader(request: Request) -> Reader:
 
 def join(
     reader: Reader,
-    arrays: GrowingArrays | None = None,
+    arrays: JoinedArrays | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
     """Join all pieces of a reader to a dataset, in memory or in the folder of ``arrays``."""
-    arrays = arrays or GrowingArrays()
+    arrays = arrays or JoinedArrays()
     n_read = n_rows = told = 0
     keys = dict[tuple[type, Hashable], int]()  # with their types, because True equals 1
     ids = cast("list[str] | None", None)
@@ -195,19 +279,22 @@ def join(
         for piece in reader.pieces():
             if piece is None:
                 continue
-            n_read = piece.end.row
+            n_read, n_before = piece.end.row, n_rows
+            n_rows += len(piece.rows)
             own = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
-            if len(piece):
-                codes = np.array([*own, -1], np.int32)[piece.codes]
-                if n_read > n_rows + len(piece):  # rows were left out: their numbers are needed
-                    if n_rows and "rows" not in arrays:
-                        arrays.append(rows=np.arange(1, n_rows + 1))
+            if n_rows > n_before:
+                if n_read > n_rows:  # rows were left out: the numbers of the others are needed
+                    if n_before and "rows" not in arrays.lengths:
+                        arrays.append(rows=np.arange(1, n_before + 1))
                     arrays.append(rows=piece.rows)
-                arrays.append(codes=codes, **_arrays_of(piece.X))
-            n_rows += len(piece)
+                arrays.append(codes=np.array([*own, -1], np.int32)[piece.codes])
+                X = piece.X
+                if isinstance(X, np.ndarray):
+                    arrays.append(X=X)
+                else:
+                    arrays.append(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
             if piece.ids is not None:
-                ids = ids or []
-                ids += piece.ids
+                ids = [*(ids or []), *piece.ids]
             if n_read >= 2 * told:
                 told = n_read
                 tell(f"reading {reader.source}: {told:,} rows")
@@ -216,15 +303,16 @@ def join(
         raise DataError(f"{reader.source} {what}.")
     found: dict[str, Any] = arrays.finish()
     recipe, label, folder = reader.recipe(), reader.label, arrays.folder
-    X = found.get("X")
-    if X is None:
-        X = _join_sparse(found, folder, recipe.n_features, reader.shift())
+    if "X" not in found:
+        found["X"] = _join_sparse(found, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
-    codes, classes = found["codes"], None
+    codes, classes = found["codes"], cast("LabelArray | None", None)
     if label is not None and codes.min() >= 0:
-        classes, order = _classes(reader, [key for _, key in keys])
+        labels: Any = labels_of([key for _, key in keys], reader.label_form)
+        classes, order = np.unique(labels, return_inverse=True)
         take_rows(order, codes, out=codes)
-        if reader.request.recipe is None:
+        request = reader.request
+        if request.recipe is None and not request.options.regression:
             advice = "; choose the label with --label" if recipe.family == "table" else ""
             note = check_are_classes(classes, n_rows, reader.source, label, advice)
             notes += [note] if note else []
@@ -237,7 +325,7 @@ def join(
         )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
-        X,
+        found["X"],
         None if classes is None else codes,
         classes,
         recipe,
@@ -255,29 +343,58 @@ def join(
     return data
 
 
-def _classes(reader: Reader, keys: Sequence[Hashable]) -> tuple[LabelArray, npt.NDArray[np.int64]]:
-    """Return the labels of keys, sorted and each once, and the position of each key's label."""
-    labels: Any = labels_of(keys, reader.label_form)
-    classes, order = np.unique(labels, return_inverse=True)
-    return cast(LabelArray, classes), order
+class JoinedArrays:
+    """Arrays by name that grow in memory by appending parts.
+
+    Attributes
+    ----------
+    lengths : dict
+        The number of rows of each array so far.
+    folder : ArrayFolder or None
+        The folder in which arrays grow instead, in `novikoff.data.on_disk.FolderArrays`.
+    """
+
+    folder: ArrayFolder | None = None
+
+    def __init__(self) -> None:
+        self.lengths = dict[str, int]()
+        self._arrays = dict[str, AnyArray]()  # the rows so far, and space for more
+
+    def append(self, **parts: AnyArray) -> None:
+        """Append a part to each of some arrays; the caller must not change it afterwards."""
+        for name, part in parts.items():
+            begin = self.lengths.get(name, 0)
+            end = self.lengths[name] = begin + len(part)
+            if not begin:
+                self._arrays[name] = part  # often the only part
+                continue
+            if end > len(self._arrays[name]):
+                self._resize(name, end + end // 8)
+            self._arrays[name][begin:end] = part
+
+    def finish(self) -> dict[str, AnyArray]:
+        """Return the whole arrays."""
+        for name, array in self._arrays.items():
+            if len(array) > self.lengths[name]:
+                self._resize(name, self.lengths[name])
+        return self._arrays
+
+    def _resize(self, name: str, length: int) -> None:
+        """Change the length in place: the system moves pages instead of copying them."""
+        array = self._arrays[name]
+        if not array.flags.owndata:
+            array = self._arrays[name] = array.copy()
+        array.resize((length, *array.shape[1:]), refcheck=False)
 
 
-def _arrays_of(X: Any) -> dict[str, Any]:
-    """Return the arrays of which rows of features consist."""
-    if isinstance(X, np.ndarray):
-        return {"X": X}
-    return {"data": X.data, "indices": X.indices, "lengths": np.diff(X.indptr)}
-
-
-def _join_sparse(found: dict[str, Any], folder: ArrayFolder | None, width: int, shift: int) -> Any:
+def _join_sparse(
+    found: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
+) -> Any:
     """Return a CSR array, whose indices are too large by ``shift``."""
     lengths, indices = found["lengths"], found["indices"]
     indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
     np.cumsum(lengths, out=indptr[1:])
-    if folder is None:
-        indices -= np.int32(shift)
-        return csr((found["data"], indices, indptr), len(lengths), width)
-    np.save(folder.path / "indptr.npy", indptr)
-    on_disk = np.load(folder.path / "indices.npy", mmap_mode="r+")
-    on_disk -= np.int32(shift)
-    return load_matrix(folder.path, len(lengths), width)
+    if folder is not None:
+        return folder.finish_sparse(indptr, shift, width)
+    np.subtract(indices, np.int32(shift), out=indices)
+    return csr((found["data"], indices, indptr), len(lengths), width)

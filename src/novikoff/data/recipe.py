@@ -1,21 +1,162 @@
-"""The recipe of a model: which columns of a file become which features."""
+"""How the columns of a file become features.
+
+`ReadOptions` is what a user asks for, and a `Recipe` is what a model remembers of the file that it
+was trained on. `find_roles` turns one of the two into the positions of columns in a given table.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import accumulate
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from novikoff.data.formats import Family
-from novikoff.data.messages import quoted
+from novikoff.data.messages import (
+    all_quoted,
+    argument,
+    did_you_mean,
+    listed,
+    quoted,
+    repeated,
+)
+from novikoff.data.source import FILE_FORMATS, ColumnFamily
 from novikoff.errors import DataError
+from novikoff.sentences import counted, first_few
+
+if TYPE_CHECKING:
+    from novikoff.data.reader import Request
+
+_SIZE_TEXT: Final = re.compile(
+    r"([0-9]+(?:\.[0-9]*)?(?:e[0-9]{1,2})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is to be read; every field is optional.
+
+    Parameters
+    ----------
+    format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"}, optional
+        The format. By default it is found from the file's name (without a ``.gz`` at its end),
+        or else from the first bytes.
+    label : str or int, optional
+        The column of the labels: its name, or its number, counted from 1, or from the end if
+        negative. Text of digits is a name if a column has this name, otherwise a number. By
+        default the column named label, target, y or class, or else the last column.
+    features, drop : tuple of str
+        The columns that become features, by name or number, in this order; and the columns to
+        leave out.
+    id : str, optional
+        A column that names the rows; never a feature.
+    one_hot : tuple of str
+        Columns of text to replace by one column of 0 and 1 for each of their values; "*" stands
+        for all columns of text. Every value gets a column: no value is left out as a reference.
+    missing : {"refuse", "drop", "mean"}
+        How missing values are treated: they are an error, their rows are left out, or the mean
+        of the column replaces them.
+    regression : bool
+        Whether the rows are those of a regression. Then the label is the outcome: it may be any
+        number, and no column is taken for it unless ``label`` names it. Columns of text become
+        factors, as with ``one_hot="*"``.
+    header, delimiter : bool, and str, optional
+        Whether the first line names the columns, and the character between fields. By default
+        both are found from the first rows; the delimiters that are tried are comma, semicolon,
+        tab and bar.
+    decimal : {".", ","}
+        The decimal point.
+
+    Examples
+    --------
+    >>> ReadOptions(label="Class", one_hot=("*",)).missing
+    'refuse'
+    """
+
+    format: str | None = None
+    label: str | int | None = None
+    features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    id: str | None = None
+    one_hot: tuple[str, ...] = ()
+    missing: Literal["refuse", "drop", "mean"] = "refuse"
+    header: bool | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    regression: bool = False
+
+    def __post_init__(self) -> None:
+        mark = "," if self.delimiter is None else self.delimiter
+        if self.format is not None and self.format not in FILE_FORMATS:
+            known = ", ".join(FILE_FORMATS)
+            raise DataError(f"The format {quoted(self.format)} is unknown; there are {known}.")
+        if self.missing not in ("refuse", "drop", "mean"):
+            raise DataError(
+                f"Missing values can be treated by refuse, drop or mean, not {self.missing!r}."
+            )
+        if self.decimal not in (".", ","):
+            raise DataError(f"The decimal point can be . or , but not {quoted(self.decimal)}.")
+        if len(mark) != 1 or not mark.isascii() or mark in '"\r\n\0':
+            raise DataError(
+                f"The delimiter must be one ASCII character and no quote, not {quoted(mark)}."
+            )
+        if self.delimiter == self.decimal:
+            raise DataError(f"The delimiter and the decimal point are both {quoted(mark)}.")
+
+    def needs_all_rows(self, recipe: Recipe | None) -> bool:
+        """Return whether all rows are needed at once: to find the values of text, or means.
+
+        The recipe of a model has them already.
+        """
+        needs = bool(self.one_hot) or self.missing == "mean" or self.regression
+        return needs and recipe is None
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How a stream of rows is to be read; every field is optional.
+
+    Parameters
+    ----------
+    reading : ReadOptions
+        The options that files have, too.
+    hash_bits : int, optional
+        Hash the names of features to 2^bits columns.
+    names : bool
+        Read the features of ``label feature:value …`` rows as names, even if they are numbers.
+    text_labels : bool
+        Read labels as text, even if they are numbers.
+    skip_bad : bool
+        Leave out a row of text that cannot be used. It becomes a piece without rows that has the
+        error.
+    """
+
+    reading: ReadOptions = ReadOptions()
+    hash_bits: int | None = None
+    names: bool = False
+    text_labels: bool = False
+    skip_bad: bool = False
+
 
 _MAX_COLUMNS: Final = 2**31 - 1
 _MANY_NAMES: Final = 1_000_000  # names beyond this number are made when they are asked for
+
+
+def parse_size(size: int | str) -> int:
+    """Return the number of bytes of a size such as 500MB, 2GB, 1.5GiB or 1e9.
+
+    Examples
+    --------
+    >>> parse_size("2GB"), parse_size("1KiB"), parse_size(700)
+    (2000000000, 1024, 700)
+    """
+    match = _SIZE_TEXT.fullmatch(str(size).strip())
+    if match is None:
+        raise DataError(f"{quoted(str(size))} is not a size such as 500MB or 2GB.")
+    power = " kmgt".index(match[2].lower() or " ")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** power)
 
 
 @dataclass(frozen=True)
@@ -101,7 +242,7 @@ class Recipe:
     True
     """
 
-    family: Family
+    family: ColumnFamily
     columns: tuple[Column, ...] = ()
     label: str | None = None
     id: str | None = None
@@ -134,12 +275,12 @@ class Recipe:
     @property
     def groups(self) -> dict[Hashable, range]:
         """The positions of the features that each column of text became."""
-        ends = accumulate(len(column.names) for column in self.columns)
-        return {
-            column.name: range(end - len(column.levels), end)
-            for column, end in zip(self.columns, ends, strict=True)
-            if column.levels is not None
-        }
+        groups, end = dict[Hashable, range](), 0
+        for column in self.columns:
+            begin, end = end, end + len(column.names)
+            if column.levels is not None:
+                groups[column.name] = range(begin, end)
+        return groups
 
     def to_json(self) -> dict[str, object]:
         """Return the recipe as JSON values."""
@@ -215,3 +356,198 @@ def _is_whole(value: object, most: int) -> bool:
 
 def _are_texts(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+
+
+LABEL_NAMES: Final = ("label", "target", "y", "class")
+ROW_NUMBER_NAMES: Final = ("id", "index", "row", "row_id", "rowid", "row number")
+
+_COLUMN_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The positions of the columns that are read.
+
+    Attributes
+    ----------
+    label, id : int or None
+        The column of the labels, and the column that names the rows.
+    features : list of int
+        The columns that become features, in this order.
+    one_hot : frozenset of int
+        The features that become one column of 0 and 1 for each of their values.
+    every_text : bool
+        Whether all columns of text are treated as ``one_hot``.
+    row_names : int or None
+        A column without a name, which must be text or number the rows.
+    guessed : bool
+        Whether the label is the last column because no column has a usual name of labels.
+    notes : list of str
+        What was decided for the user.
+    """
+
+    label: int | None
+    id: int | None
+    features: list[int]
+    one_hot: frozenset[int] = frozenset()
+    every_text: bool = False
+    row_names: int | None = None
+    guessed: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def used(self) -> list[int]:
+        """All columns that are read, in the order of the file."""
+        others = {self.label, self.id, self.row_names} - {None}
+        return sorted({*self.features, *cast(set[int], others)})
+
+
+def find_roles(
+    request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
+) -> ColumnRoles:
+    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature.
+
+    The recipe of a model gives them, otherwise the user's options.
+    """
+    if request.recipe is not None:
+        return _match(request, names, request.recipe)
+    source, options, labelled = request.source.name, request.options, request.labelled
+
+    def found(asked: Sequence[str | int | None], option: str) -> list[int]:
+        return [find_column(source, names, c, option) for c in asked if c is not None]
+
+    label, id_ = found([options.label], "--label"), found([options.id], "--id")
+    drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
+    one_hot = set(found([c for c in options.one_hot if c != "*"], "--one-hot"))
+    roles: dict[int, str] = {}
+    asked = {"--label": label, "--id": id_, "--drop": drop, "--features": chosen}
+    for role, positions in asked.items():
+        for position in positions:
+            before = roles.setdefault(position, role)
+            if before != role:
+                raise DataError(
+                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
+                    f"and by {role}."
+                )
+    if len(set(chosen)) < len(chosen):
+        raise DataError(f"{source}: --features names a column twice.")
+    nameless = row_names and 0 not in roles
+    taken, notes, guessed = {*roles, 0} if nameless else set(roles), list[str](), False
+    if not label and not options.regression:
+        free = [j for j in range(len(names)) if j not in taken]
+        known = [j for name in LABEL_NAMES for j in free if names[j].lower() == name]
+        guessed = labelled and bool(free) and not known
+        label = known[:1] or free[-1:] * guessed
+        last = "last column," if guessed else "column"
+        notes = [f"the label is the {last} {quoted(names[j])}" for j in label]
+    if labelled and not label:
+        lacks = f"{source} has no column left for the label."
+        if options.regression:
+            all_names = first_few([quoted(name) for name in names], len(names))
+            lacks = f"{source}: name the outcome with --outcome; the columns are {all_names}."
+        raise DataError(lacks)
+    features = chosen or [j for j in range(len(names)) if j not in {*taken, *label}]
+    if not features:
+        raise DataError(
+            f"{source} has no column left for the features: of its {counted(len(names), 'column')}"
+            f" none remains besides the label{hint}."
+        )
+    for j in features if labelled and not chosen else ():
+        if names[j].lower() in ROW_NUMBER_NAMES:
+            what = f"the column {quoted(names[j])} is used as a feature"
+            notes.append(f"{what}: say --id {argument(names[j])} if it only names the rows")
+    for column in sorted(one_hot - set(features)):
+        raise DataError(f"{source}: --one-hot {names[column]} is not among the features.")
+    return ColumnRoles(
+        next(iter(label), None),
+        next(iter(id_), None),
+        features,
+        frozenset(one_hot),
+        "*" in options.one_hot or options.regression,
+        row_names=0 if nameless else None,
+        guessed=guessed,
+        notes=notes,
+    )
+
+
+def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRoles:
+    """Return the roles that a recipe gives, by the names of the columns, in any order."""
+    source, options, labelled = request.source.name, request.options, request.labelled
+    positions: dict[str | None, int] = {name: j for j, name in enumerate(names)}
+    absent = [column.name for column in recipe.columns if column.name not in positions]
+    if absent:
+        raise DataError(
+            f"{source} has no column{'s' if len(absent) > 1 else ''} {listed(absent)} "
+            f"({len(absent):,} of the {len(recipe.columns):,} that are needed)."
+        )
+    features = [positions[column.name] for column in recipe.columns]
+    label, id_ = positions.get(recipe.label), positions.get(recipe.id)
+    if options.label is not None:
+        label = find_column(source, names, options.label, "--label")
+    if label is None and labelled:
+        known = f" {quoted(recipe.label)}" if recipe.label is not None else ""
+        raise DataError(f"{source} has no column{known} for the label.")
+    if options.id is not None:
+        id_ = find_column(source, names, options.id, "--id")
+    if label in features or (id_ is not None and id_ in {label, *features}):
+        raise DataError(f"{source}: a column of the model is chosen as its label or id.")
+    extra = [name for j, name in enumerate(names) if j not in {*features, label, id_}]
+    notes = list[str]()
+    if extra:
+        noun, verb = counted(len(extra), "column"), "is" if len(extra) == 1 else "are"
+        notes.append(f"{noun} {verb} ignored: {all_quoted(extra)}")
+    if id_ is not None and labelled:
+        notes.append(f"the column {quoted(names[id_])} names the rows: it is not a feature")
+    return ColumnRoles(label, id_, features, notes=notes)
+
+
+def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
+    """Return the position of a column given by name, or by number from 1 or from the end."""
+    if isinstance(column, str):
+        if column in names:
+            return list(names).index(column)
+        if not _COLUMN_NUMBER.fullmatch(column):
+            hint = did_you_mean(column, names)
+            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
+    number = int(column)
+    if not 1 <= abs(number) <= len(names):
+        raise DataError(
+            f"{source} has no column number {number} ({option}); its "
+            f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
+        )
+    return number - 1 if number > 0 else len(names) + number
+
+
+def refuse_columns(
+    source: str, options: ReadOptions, what: str, allowed: Sequence[str] = ()
+) -> None:
+    """Raise DataError on options about columns for files whose columns have no names."""
+    for option in sorted({"label", "features", "drop", "id", "one_hot"}.difference(allowed)):
+        if getattr(options, option) not in (None, ()):
+            name = option.replace("_", "-")
+            raise DataError(f"{source}: --{name} does not apply to {what}.")
+    if options.missing == "mean":
+        raise DataError(f"{source}: --missing mean applies to tables, not to {what}.")
+
+
+def check_unique(source: str, names: Sequence[str]) -> None:
+    """Raise DataError if two columns have the same name."""
+    twice = repeated(names)
+    if twice is not None:
+        first, second, *_ = (number for number, name in enumerate(names, 1) if name == twice)
+        raise DataError(
+            f"{source} has two columns named {quoted(twice)}, the columns {first} and {second}; "
+            "rename one of them."
+        )
+
+
+def numbered(width: int, recipe: Recipe | None) -> list[str]:
+    """Return names x1, x2 and so on for columns without names.
+
+    If the file has one column less than the recipe, and the recipe's label is such a name, the file
+    has no label, and this name is left out.
+    """
+    names = [f"x{number}" for number in range(1, width + 2)]
+    short = recipe is not None and recipe.width - 1 == width and recipe.label in names
+    names.remove(str(recipe.label) if short and recipe is not None else names[-1])
+    return names

@@ -1,4 +1,4 @@
-"""A source of bytes: a file, a pipe or the standard input, unpacked if it is gzip.
+"""A source of bytes: a file, a pipe or the standard input, unpacked if it is gzip; and its format.
 
 A silent pipe yields b"" now and then, so that its reader can check for signals.
 """
@@ -6,20 +6,23 @@ A silent pipe yields b"" now and then, so that its reader can check for signals.
 from __future__ import annotations
 
 import fcntl
+import io
 import math
 import mmap
 import os
+import re
 import select
 import stat
 import sys
 import time
+import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Any, BinaryIO, Final, TypeAlias
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
-from novikoff.data.formats import find_format, refuse_foreign
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
 
@@ -89,7 +92,7 @@ class Source:
         self.origin = 0  # the offset of the next byte that a pipe gives
         self._owned = isinstance(path, str | os.PathLike) and os.fspath(path) != "-"
         if isinstance(path, str | os.PathLike) and self._owned:
-            self.name = printable_name(os.fspath(path))
+            self.name = printable_name(path)
             self._fd = _opened(os.fspath(path), self.name)
         else:
             if sys.stdin is None and isinstance(path, str | os.PathLike):
@@ -106,7 +109,7 @@ class Source:
         if self._fd is not None and stat.S_ISFIFO(mode):
             with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
-        self.packed = self.regular and self.bytes_at(0, 2) == _GZIP
+        self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if hasty else None)
             if not self.head and not may_be_empty:
@@ -134,10 +137,6 @@ class Source:
             with readable_errors(self.name):
                 self._all = memoryview(b"".join(self.flow()))
         return self._all
-
-    def bytes_at(self, begin: int, end: int) -> bytes:
-        """Return bytes of a regular file, without unpacking them."""
-        return b"" if self._fd is None else os.pread(self._fd, end - begin, begin)
 
     def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
         """Yield all bytes behind an offset.
@@ -252,3 +251,106 @@ def _opened(path: str, name: str) -> int:
         fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
         os.set_blocking(fd, True)
         return fd
+
+
+# Columns have names (table) or numbers (matrix), or each row names its features.
+ColumnFamily: TypeAlias = Literal["table", "matrix", "named"]
+
+
+class FileFormat(NamedTuple):
+    """A format: module and class of its reader, family, ends of file names, and first bytes.
+
+    A text format has no first bytes (``magics``).
+    """
+
+    reader: str
+    family: ColumnFamily
+    suffixes: tuple[str, ...]
+    magics: tuple[bytes, ...] = ()
+
+
+# A new format is a line here, and a `novikoff.data.reader.Reader`.
+FILE_FORMATS = {
+    "csv": FileFormat("csv.CsvTable", "table", (".csv",)),
+    "tsv": FileFormat("csv.CsvTable", "table", (".tsv", ".tab")),
+    "parquet": FileFormat("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
+    "arrow": FileFormat(
+        "arrow_files.ArrowTable",
+        "table",
+        (".arrow", ".arrows", ".ipc", ".feather"),
+        (b"ARROW1", b"\xff\xff\xff\xff"),
+    ),
+    "npy": FileFormat("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
+    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
+    "svmlight": FileFormat("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
+    "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
+}
+
+_BY_SUFFIX = {suffix: name for name, known in FILE_FORMATS.items() for suffix in known.suffixes}
+_FOREIGN = {
+    b"%PDF": "is a PDF, not a file of data",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
+}
+_SVMLIGHT_LINE = re.compile(
+    rb"(?:[ \t]*+(?:#[^\r\n]*+)?[\r\n])*+"  # blank lines and comments, without backtracking
+    rb"[ \t]*+[-+.0-9eE]++(?:[ \t]++qid:\d++)?(?:[ \t]++\d++:[-+.0-9eE]++)++[ \t]*+"
+    rb"(?:#[^\r\n]*+)?(?:[\r\n]|\Z)"
+)
+_JSON_LINE = re.compile(rb'[ \t\r\n]*\{[ \t]*"[^\r\n]*\}[ \t]*(?:[\r\n]|\Z)')
+_WEB_PAGE = re.compile(rb"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_JSON = re.compile(
+    rb'\{\s*"(?:[^"\\]|\\.)*+"\s*:|\[\s*(?:[\[{]|[-0-9"][^\r\n]*\][ \t]*(?:[\r\n]|\Z))'
+)
+
+
+def find_format(name: str, head: bytes) -> str:
+    """Return the format by a file's name, without .gz at its end, or else by its first bytes."""
+    path = PurePath(name.lower())
+    suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
+    if suffix != ".json" and _JSON_LINE.match(head):  # a .json file is usually a single value
+        by_content = "jsonl"
+    return _BY_SUFFIX.get(suffix) or find_magic(head) or by_content
+
+
+def find_magic(head: bytes) -> str | None:
+    """Return the binary format that begins with these bytes, or None."""
+    return next(
+        (name for name, known in FILE_FORMATS.items() if head.startswith(known.magics)), None
+    )
+
+
+def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
+    """Raise DataError if a file is known to be something else than data."""
+    what = ""
+    for start, kind in _FOREIGN.items():
+        what = kind if head.startswith(start) else what
+    if head.startswith(b"PK\x03\x04"):  # an npz file is a zip archive that contains an array
+        try:
+            names = zipfile.ZipFile(io.BytesIO(view())).namelist()
+        except Exception:  # zipfile may raise any error; the reader of npz files reports it
+            names = [".npy"]
+        if any(name.startswith("xl/") for name in names):
+            what = "is an Excel workbook: save it as CSV"
+        elif not any(name.endswith(".npy") for name in names):
+            what = "is a zip archive: unpack it"
+    elif not FILE_FORMATS[format].magics:
+        begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if _WEB_PAGE.match(begin):
+            what = "is a web page, not a file of data"
+        elif _JSON.match(begin) and format != "jsonl":
+            what = "is JSON, of which only JSON lines are read (one object a line, --from jsonl); "
+            what += "jq -c '.[]' converts a list of objects to JSON lines"
+    if what:
+        raise DataError(f"{name} {what}.")
+
+
+def parquet_files(path: PathOrFile) -> list[str]:
+    """Return the Parquet files of a folder; an empty list if the path is not a folder."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isdir(path):
+        return []
+    files = sorted(str(f) for f in Path(path).iterdir() if f.suffix in (".parquet", ".pq"))
+    if not files:
+        name = printable_name(path)
+        raise DataError(f"{name} is a directory without Parquet files.")
+    return files

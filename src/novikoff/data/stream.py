@@ -11,14 +11,11 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from novikoff.data.dataset import Piece, Position
-from novikoff.data.formats import FILE_FORMATS
-from novikoff.data.labels import KINDS, LabelReader
-from novikoff.data.options import ReadOptions, StreamOptions
-from novikoff.data.reader import Reader, Request
+from novikoff.data.reader import Piece, Position, Reader, Request
 from novikoff.data.reading import make_reader, open_reader
-from novikoff.data.recipe import Recipe
-from novikoff.data.source import PathOrFile, Source
+from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
+from novikoff.data.source import FILE_FORMATS, PathOrFile, Source
+from novikoff.data.values import KINDS, LabelReader
 from novikoff.errors import ChangedError, DataError
 
 _READING, _STREAM = ReadOptions(), StreamOptions()
@@ -361,7 +358,9 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
         if min(at) < 0:
             raise DataError(_NO_STATE)
         source.origin = 0 if source.regular else at.offset
-        reader = make_reader(replace(request, state=state))
+        reader = make_reader(
+            replace(request, state=state, so_far=Recipe.from_json(state["recipe"]))
+        )
     if kind is not None and kind not in KINDS:
         raise DataError(_NO_STATE)
     reader.labels = None if kind is None else LabelReader(kind, reader.label_form)

@@ -11,9 +11,11 @@ pyarrow has no type hints: its objects are `Any` here. Its own conversions to Nu
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, NoReturn, cast
+from dataclasses import replace
+from typing import Any, Final, NoReturn, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
@@ -28,16 +30,25 @@ from novikoff.data.advice import (
     mostly_numbers,
     seen_as_number,
 )
-from novikoff.data.columns import ColumnRoles
-from novikoff.data.dataset import Piece, Position
-from novikoff.data.labels import LabelForm, recode
 from novikoff.data.messages import argument, listed, place, quoted, repeated
-from novikoff.data.missing import MissingValues, Truths
-from novikoff.data.numbers import are_exact, is_exact_text, is_missing_text, refuse_inexact
-from novikoff.data.reader import Reader, Request
-from novikoff.data.recipe import Column, Recipe
+from novikoff.data.reader import Piece, Position, Reader, Request
+from novikoff.data.recipe import Column, ColumnRoles, Recipe
+from novikoff.data.values import (
+    LabelForm,
+    are_exact,
+    is_exact_text,
+    is_missing_text,
+    recode,
+    refuse_inexact,
+)
 from novikoff.errors import DataError
 from novikoff.sentences import counted
+
+Truths: TypeAlias = npt.NDArray[np.bool_]
+
+_ROWS_NAMED: Final = 10
+DROP_ADVICE: Final = "--missing drop leaves out rows with missing values"
+
 
 MAX_LABEL_CHARACTERS: Final = 10_000
 _MAX_LEVELS: Final = 10_000
@@ -63,6 +74,11 @@ class TableReader(Reader):
     ----------
     raw : bool
         Whether columns of text are the fields of a text file, where "NA" is a missing value.
+    whole : bool
+        Whether all rows of the table are in one piece.
+    columns : list of Column
+        The columns of features; each is one column of X, or one for each of its levels. They have
+        the means of a model, or the means of this table after its piece, if they are asked for.
     """
 
     raw = False
@@ -79,8 +95,9 @@ class TableReader(Reader):
         self.columns = [Column(names[position]) for position in roles.features]
         if recipe is not None and recipe.columns:  # the recipe of a matrix has no columns
             self.columns = list(recipe.columns)  # with the levels and means of the model
-        self.missing = MissingValues(request, self.label, self.columns)
-        self.imputed = self.missing.imputed
+        self.whole = request.all_at_once
+        self._kept = self._n_dropped = 0
+        self._first_dropped: list[int] = []
 
     def recipe(self, width: int | None = None) -> Recipe:
         """Return how to read other files in the same way; call it after the last piece."""
@@ -106,12 +123,23 @@ class TableReader(Reader):
         return recipe
 
     def final_notes(self) -> list[str]:
-        """Return how missing values were treated; call it after the last piece."""
-        return self.missing.notes()
+        """Return how many values were replaced, and which rows were left out."""
+        notes, n = list[str](), self._n_dropped
+        if self.imputed:
+            columns = np.concatenate([columns for _, columns in self.imputed])
+            values = counted(len(columns), "missing value")
+            notes.append(f"{values} replaced by {self._source_of_means(columns)}")
+        if n:
+            rows = self._first_dropped[:_ROWS_NAMED]
+            more = f" and {n - len(rows):,} more" if n > len(rows) else ""
+            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
+            notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
+        return notes
 
-    def from_columns(self, columns: Mapping[int, Any], n_rows: int, begin: Position) -> Piece:
+    def from_columns(self, columns: Mapping[int, Any], begin: Position) -> Piece:
         """Make a piece from Arrow columns, given by their positions in the table."""
-        if n_rows == 0 and self.missing.whole:
+        n_rows = len(columns[self.roles.features[0]])
+        if n_rows == 0 and self.whole:
             raise DataError(f"{self.source} has no rows.")
         roles = self.roles
         codes, keys = np.full(n_rows, -1), list[Hashable]()
@@ -137,9 +165,8 @@ class TableReader(Reader):
         begin: Position,
     ) -> Piece:
         """Make a piece from a matrix in which NaN is a missing value; its end counts rows."""
-        n_rows, needed = len(X), self.request.labelled and self.label is not None
-        unlabelled = codes < 0 if needed else np.zeros(n_rows, np.bool_)
-        X, keep = self.missing.handle(X, begin.row, unlabelled)
+        n_rows = len(X)
+        X, keep = self._treat_missing(X, codes, begin.row)
         rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
         if len(X) < n_rows:
             codes, rows = codes[keep], rows[keep]
@@ -149,6 +176,93 @@ class TableReader(Reader):
         row = begin.row + n_rows
         end = Position(offset=row, row=row, dropped=begin.dropped + n_rows - len(X))
         return self.read_labels(Piece(X, codes, keys, rows, ids, begin, end))
+
+    def _treat_missing(self, X: Floats, codes: Indices, first_row: int) -> tuple[Floats, Truths]:
+        """Return the rows of X that are kept, and which rows they are; X may be changed.
+
+        Infinity is always an error. A row without a label is left out with the policy "drop",
+        otherwise it is an error. The means of a model are used unless the policy is "drop"; a
+        column of text has no mean.
+        """
+        policy, trained = self.request.options.missing, self.request.recipe is not None
+        drop, absent = policy == "drop", np.zeros((1, 1), np.bool_)
+        with np.errstate(all="ignore"):
+            if not np.isfinite(X.sum()):  # a finite sum has no NaN and no infinity
+                infinite, absent = np.isinf(X), np.isnan(X)
+                if infinite.any():
+                    what = "is infinite or beyond the range of float64"
+                    raise DataError(f"{self._first(infinite, first_row)} {what}.")
+        needed = self.request.labelled and self.label is not None
+        unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)
+        if unlabelled.any() and not drop:
+            at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
+            raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
+        empty = absent.all(axis=0)
+        if self.whole and not trained and empty.any():
+            self._refuse_column(self._owner(int(np.argmax(empty))), "has no values at all")
+        learning = policy == "mean" and not trained
+        if learning:  # all rows of the file are in X
+            ends = np.cumsum([len(column.names) for column in self.columns])
+            for k, mean in enumerate(_means(X)[ends - 1].tolist()):
+                if self.columns[k].levels is None:
+                    self.columns[k] = replace(self.columns[k], mean=mean)
+        if not absent.any() and not unlabelled.any():
+            self._kept += len(X)
+            return X, ~unlabelled
+        replaced = learning or any(column.mean is not None for column in self.columns)
+        if absent.any() and replaced and not drop:
+            X = self._with_means(X, absent, first_row)
+            absent = np.zeros((1, 1), np.bool_)
+        gappy = unlabelled | absent.any(axis=1)
+        if absent.any() and not drop:
+            n_rows = int(gappy.sum())
+            several = n_rows > 1 and self.whole
+            also = f" ({n_rows:,} rows in all have missing values)" if several else ""
+            mean = ", --missing mean replaces missing values by the mean of the column"
+            mean = mean if self.whole and not trained else ""
+            raise DataError(
+                f"{self._first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
+            )
+        dropped = np.flatnonzero(gappy)
+        self._kept += len(X) - len(dropped)
+        self._n_dropped += len(dropped)
+        if len(self._first_dropped) < _ROWS_NAMED:
+            self._first_dropped += (dropped[:_ROWS_NAMED] + first_row + 1).tolist()
+        return (X[~gappy] if len(dropped) else X), ~gappy
+
+    def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
+        """Return X with means in place of missing values."""
+        own = [np.nan if column.mean is None else column.mean for column in self.columns]
+        means = np.repeat(own, [len(column.names) for column in self.columns])
+        unknown = absent & np.isnan(means)
+        if unknown.any():
+            at = self._first(unknown, first_row)
+            raise DataError(f"{at} is missing, and the column has no mean; {DROP_ADVICE}.")
+        rows, columns = np.nonzero(absent)
+        self.imputed.append((self._kept + rows, columns))
+        X = X if X.flags.writeable else X.copy()
+        X[rows, columns] = means[columns]
+        return X
+
+    def _source_of_means(self, columns: Indices) -> str:
+        """Return what replaced the missing values of these columns of X."""
+        if self.request.recipe is None:
+            return "the mean of the column"
+        means, each = {column.name: column.mean for column in self.columns}, list[str]()
+        for column, count in zip(*np.unique(columns, return_counts=True), strict=True):
+            name = self._owner(int(column))
+            each.append(f"{count:,} in column {quoted(name)} by {means[name]!r}")
+        return f"stored means: {', '.join(each)}"
+
+    def _owner(self, column: int) -> str:
+        """Return the name of the table's column that became a column of X."""
+        ends = np.cumsum([len(own.names) for own in self.columns])
+        return self.columns[int(np.searchsorted(ends, column, side="right"))].name
+
+    def _first(self, marks: Truths, first_row: int) -> str:
+        """Return the place of the first True in a matrix."""
+        row, column = (int(k) for k in np.argwhere(marks)[0])
+        return place(self.source, first_row + row + 1, self._owner(column))
 
     def code_numbers(
         self, labels: Any, missing: Truths, first_row: int
@@ -191,7 +305,7 @@ class TableReader(Reader):
                         f"{place(self.source, row, name)} is a label of over "
                         f"{MAX_LABEL_CHARACTERS} characters."
                     )
-            if not texts and self.missing.whole:
+            if not texts and self.whole:
                 raise DataError(
                     f"{self.source}, row 1: the label, column {quoted(name)}, is missing."
                 )
@@ -243,10 +357,10 @@ class TableReader(Reader):
                 self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
             known = tuple(found)
             self.columns[k] = Column(name, levels=known)
-            became = counted(len(found), "column")
-            self.notes.append(
-                f"column {quoted(name)} became {became} of 0 and 1, one for each value"
-            )
+            became = f"became {counted(len(found), 'column')} of 0 and 1, one for each value"
+            if self.request.options.regression:
+                became = f"is a factor with {counted(len(found), 'level')}"
+            self.notes.append(f"column {quoted(name)} {became}")
         order = {level: code for code, level in enumerate(known)}
         for code, level in enumerate(found):
             if level not in order:
@@ -352,7 +466,7 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     values: list[str] = coded.dictionary.to_pylist()
     codes, missing = to_numpy(coded.indices)
     kept = sorted(value for value in values if not (raw and is_missing_text(value)))
-    order = {value: code for code, value in enumerate(kept)}
+    order = dict(zip(kept, range(len(kept)), strict=True))
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
     return table[np.where(missing, -1, codes)], kept
 
@@ -400,11 +514,13 @@ def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
 
 def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
     """Join features to a C-ordered matrix; missing values become NaN."""
-    widths = [len(f[1]) if isinstance(f, tuple) else 1 for f in features]
-    single = all(not isinstance(f, tuple) and f.dtype == np.float32 for f in features)
-    kind = np.dtype(np.float32 if single else np.float64)
-    X = cast(Floats, np.empty((n_rows, sum(widths)), kind))
-    columns = list(zip(np.cumsum([0, *widths]).tolist(), features, strict=False))
+    columns, width, single = list[tuple[int, Any]](), 0, True
+    for feature in features:
+        columns.append((width, feature))
+        levels = feature[1] if isinstance(feature, tuple) else None
+        width += 1 if levels is None else len(levels)
+        single = single and levels is None and feature.dtype == np.float32
+    X = cast(Floats, np.empty((n_rows, width), np.float32 if single else np.float64))
     for first in range(0, n_rows, _COPIED_ROWS):
         rows = slice(first, first + _COPIED_ROWS)
         for j, feature in columns:
@@ -414,3 +530,10 @@ def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
             else:
                 X[rows, j] = feature[rows]
     return X
+
+
+def _means(X: Floats) -> npt.NDArray[np.float64]:
+    """Return the mean of each column, without NaN; the sum does not overflow."""
+    count = (~np.isnan(X)).sum(axis=0)
+    means = np.nansum(X / np.maximum(count, 1.0), axis=0)
+    return np.where(count == 0, np.nan, means)

@@ -26,8 +26,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
-from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import Model
+from novikoff.core.model import LinearModel, Model
 from novikoff.errors import InvalidJsonError, ModelFileError
 from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors, matrix_tensors

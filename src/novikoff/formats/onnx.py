@@ -47,6 +47,10 @@ def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = Tr
     OutputError
         If the file cannot be written.
 
+    See Also
+    --------
+    save : The format of novikoff, which `load` reads.
+
     Examples
     --------
     >>> import novikoff as nv

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.class_labels import Label, side_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
     Problem,

@@ -1,4 +1,4 @@
-"""Intervals that are guaranteed to contain the largest margin (C3, C4).
+"""The largest margin: intervals that are guaranteed to contain it, and its hyperplane (C3, C4).
 
 Objective
     The margin γ is the maximum of min_i ⟨a_i, w⟩ over all w with ‖w‖ ≤ 1.
@@ -13,6 +13,8 @@ If the bias does not count in ‖w‖, the margin is half the distance between t
 of the two classes (`widest_gap`). This distance is the norm of the point of P − Q that is nearest
 to the origin. That point is z = Σ u_k (a_i + a_j), a sum over pairs of a positive and a negative
 row. In each pair the entries of the bias cancel.
+
+`largest_margin` returns the hyperplane of the largest margin that a verdict has found.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from novikoff.core.problem import Problem, products
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import minimise, nearest_point
 from novikoff.geometry.passes import LocalPasses, Passes
@@ -35,6 +38,9 @@ from novikoff.geometry.visits import LeastProducts
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import GeometricMargin
 from novikoff.proofs.exact import Numbers
+
+if TYPE_CHECKING:
+    from novikoff.geometry.verdict import Verdict
 
 _U = 2.0**-53
 
@@ -167,3 +173,112 @@ def margin_of(problem: Problem, w: Vector) -> float:
     if lowest > 0:
         return lower_bound(lowest, exact.floats(w))
     return float(products(problem, w).min(initial=0.0)) / math.hypot(*w.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class LargestMargin:
+    """A separating hyperplane of the largest margin, and the support vectors that prove it.
+
+    Attributes
+    ----------
+    w : array of shape (d + 1,)
+        The weights and, as the last entry, the bias. The scores of the support vectors are ±1. The
+        weights may be infinite where float64 cannot hold them.
+    margin : Interval
+        An interval that contains the largest margin: proved.
+    support : array of int
+        The row numbers of the support vectors, sorted.
+    multipliers : array
+        The dual variable λ of each support vector, divided by the sum of all λ.
+    """
+
+    w: Vector
+    margin: Interval
+    support: Indices
+    multipliers: Vector
+
+    def dual_coef(self, signs: Signs) -> Vector:
+        """α with Σ αᵢ·xᵢ = w, without the bias; ``signs`` are the signs of the support vectors."""
+        # With z the nearest point of the hull, w = z/‖z‖²; with z the difference of the nearest
+        # points of two hulls, w = 2z/‖z‖², and the margin is ‖z‖/2.
+        with np.errstate(all="ignore"):
+            return np.asarray(signs * self.multipliers / self.margin.hi / self.margin.hi)
+
+
+def largest_margin(verdict: Verdict, *, free_bias: bool) -> LargestMargin | None:
+    """Return the hyperplane of the largest margin that a verdict on separable rows has found.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        A verdict with a certificate, found with the goal "margin".
+    free_bias : bool
+        Whether the margin is the distance of the nearest row from the hyperplane, as in a support
+        vector machine. Otherwise the bias counts as a weight, as in the mistake bound.
+
+    Returns
+    -------
+    LargestMargin or None
+        None if the verdict does not know this margin.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> found = largest_margin(nv.separate([[0.0], [1.0], [3.0]], [0, 0, 1]), free_bias=True)
+    >>> found.w.round(9), found.support
+    (array([ 1., -2.]), array([1, 2]))
+    """
+    proof = verdict.certificate
+    if proof is None or verdict.kind != "separable" or verdict.coef is None:
+        return None
+    claim = proof.geometric_margin if free_bias else proof.margin
+    if claim is None:
+        return None
+    if isinstance(claim, GeometricMargin):
+        w = np.array([float(value) for value in claim.w])
+    else:
+        w = separator(verdict)
+    rows, whole = np.array(claim.rows, dtype=np.int64), sum(claim.multipliers)
+    multipliers = np.array([float(value / whole) for value in claim.multipliers])
+    order = np.argsort(rows)
+    return LargestMargin(
+        w=canonical(w, claim.hi, free_bias=free_bias),
+        margin=Interval(claim.lo, claim.hi),
+        support=rows[order],
+        multipliers=multipliers[order],
+    )
+
+
+def separator(verdict: Verdict) -> Vector:
+    """Return the weights and the bias of a verdict's hyperplane, scaled by a power of two.
+
+    The largest absolute value is between ½ and 1. A power of two rounds nothing, so that the proved
+    signs of the rows stay proved.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> w = separator(nv.separate([[0.0], [4.0]], [0, 1]))
+    >>> bool(0.5 <= abs(w).max() < 1.0)
+    True
+    """
+    if verdict.coef is None or verdict.intercept is None:
+        raise ValueError("The verdict has no hyperplane, and so no weights.")
+    w = np.append(verdict.coef, verdict.intercept)
+    return np.ldexp(w, -int(np.frexp(np.abs(w).max())[1]))
+
+
+def canonical(w: Vector, margin: float, *, free_bias: bool) -> Vector:
+    """Return w/(‖w‖·margin): rows at the distance ``margin`` have the scores ±1, as in an SVM.
+
+    The norm includes the bias unless the bias is free.
+
+    Examples
+    --------
+    >>> canonical(np.array([3.0, 4.0, 10.0]), 0.5, free_bias=True)
+    array([1.2, 1.6, 4. ])
+    """
+    measured = w[:-1] if free_bias else w
+    size = float(np.abs(measured).max())  # dividing by it first keeps the squares within float64
+    with np.errstate(all="ignore"):
+        return w / (size * float(np.linalg.norm(measured / size))) / margin

@@ -137,6 +137,11 @@ def separate_classes(
     dict
         A `Verdict` for each label.
 
+    See Also
+    --------
+    separate : The verdict about two classes.
+    Pocket : A rule with few mistakes, and a bound, for each class.
+
     Examples
     --------
     >>> import novikoff as nv
@@ -231,7 +236,7 @@ def _checked(X: Any, y: object, fit_intercept: bool) -> tuple[Rows, Labels, Colu
         raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
     check_same_index(X, y)
     columns = columns_of(X, matrix.shape[1])
-    names = columns.names if hasattr(X, "columns") else None
+    names = None if isinstance(columns.names, range) else columns.names
     index = X.index.to_numpy() if hasattr(X, "iloc") else None
     return Rows.of(matrix, fit_intercept, names=names), labels, columns, index
 

@@ -110,6 +110,11 @@ class Verdict:
         The rows, and the names of rows and columns. None for a verdict from a certificate or about
         rows of a cluster.
 
+    See Also
+    --------
+    separate : Makes a verdict.
+    Certificate : Its proof.
+
     References
     ----------
     A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic

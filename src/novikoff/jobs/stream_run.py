@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices, Matrix
 from novikoff.errors import BadRowError, InvalidJsonError
 from novikoff.proofs.strict_json import take_fields

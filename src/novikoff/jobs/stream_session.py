@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.errors import BadRowError, DataError, InvalidJsonError
 from novikoff.formats.files import write_file
 from novikoff.formats.growing_csv import GrowingCsv

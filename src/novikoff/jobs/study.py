@@ -9,35 +9,78 @@
 3. Otherwise the pocket algorithm finds a rule with few mistakes, and a lower bound on the mistakes
    of every rule is proved.
 
-The rows are arrays (`study_arrays`), which are checked, coded and hashed once, or they are on a
-cluster (`study_cluster`).
+The rows are arrays in memory or on disk (`ArrayTask`), which are checked, coded and hashed once, or
+they are on a cluster (`ClusterTask`).
 """
 
 from __future__ import annotations
 
 import contextlib
-from functools import partial
+import hashlib
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
-from novikoff.core.class_labels import plain_label
-from novikoff.core.rows import Vector
+from novikoff.core.class_labels import (
+    CodedLabels,
+    Label,
+    check_labels,
+    code_labels,
+    plain_label,
+    side_labels,
+)
+from novikoff.core.model import LinearModel, evaluate
+from novikoff.core.problem import Rows
+from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.stops import Limits
-from novikoff.core.validation import Columns
-from novikoff.jobs.perceptron_run import run_perceptron
-from novikoff.jobs.study_arrays import ArrayTask
+from novikoff.core.validation import Columns, check_matrix
 from novikoff.jobs.study_cluster import ClusterTask
-from novikoff.jobs.study_records import Case, Loading, Options, Study, StudyProgress
+from novikoff.jobs.study_records import (
+    Case,
+    EachRow,
+    Loading,
+    Options,
+    PerceptronRun,
+    Sides,
+    Study,
+    StudyClasses,
+    StudyProgress,
+    StudyTask,
+)
 from novikoff.proofs.remote import RemoteRows
+from novikoff.sentences import least_mistakes
 
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
+    from novikoff.core.fitting import Fit
+    from novikoff.core.orders import Order
+    from novikoff.geometry.descent import Basis
+    from novikoff.geometry.fewest_mistakes import FoundRules
+    from novikoff.geometry.margin import Interval
+    from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.study_records import FoundRule
+    from novikoff.proofs.digest import MatrixDigest
+    from novikoff.proofs.error_bound import ErrorBound
 
-Task: TypeAlias = ArrayTask | ClusterTask
+Task: TypeAlias = "ArrayTask | ClusterTask"
 
 _DEFAULT_OPTIONS = Options()
+# One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
+MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
+POCKET_UPDATES = 10_000
+# About the largest number of weight vectors that a study keeps in memory at the same time.
+_RULES_IN_MEMORY = 16
+# The work of a run without --epochs, about two seconds on a common machine, and the work of an
+# epoch, of a row of an epoch, and of an entry of this row. The work is counted, not timed, so that
+# the same data and seed give the same bits.
+WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
+MIN_EPOCHS = 20
 
 
 def study(
@@ -140,7 +183,7 @@ def _largest_margins(task: Task, cases: list[Case]) -> Vector:
     If a hyperplane, rounded to floats, does not separate the rows, these are the hyperplanes of the
     verdicts, whose signs are proved.
     """
-    from novikoff.geometry.largest_margin import largest_margin, separator
+    from novikoff.geometry.margin import largest_margin, separator
 
     rules = []
     for case in cases:
@@ -151,3 +194,287 @@ def _largest_margins(task: Task, cases: list[Case]) -> Vector:
     if np.isfinite(W).all() and task.separated_by(W):
         return W
     return np.column_stack([case.for_model(separator(case.verdict)) for case in cases])
+
+
+@dataclass(frozen=True)
+class ArrayTask(StudyTask):
+    """A study of arrays.
+
+    Attributes
+    ----------
+    rows : Rows
+        The original rows.
+    given, codes : array of int
+        The label of each row, and its class of the model, as numbers.
+    columns : Columns
+        The names of the columns.
+    digest : MatrixDigest or None
+        The digest of X; None without a verdict.
+    """
+
+    rows: Rows
+    given: Indices
+    codes: Indices
+    columns: Columns
+    digest: MatrixDigest | None
+
+    @classmethod
+    def of(
+        cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
+        tell: StudyProgress, loading: Loading,
+    ) -> ArrayTask:  # fmt: skip
+        """Check the rows, code their labels unless they are coded already, and hash the rows."""
+        matrix = check_matrix(X)
+        coded = y if isinstance(y, CodedLabels) else code_labels(check_labels(y))
+        check_width(matrix.shape[1])
+        classes = StudyClasses.of(coded.classes, options.positive)
+        names = None if columns is None else columns.names
+        rows = Rows.of(matrix, options.fit_intercept, names=names)
+        digest = None
+        if options.verdict:
+            with clock.paused():  # the clock does not count the time of imports
+                from novikoff.geometry import separability  # noqa: F401
+                from novikoff.proofs.digest import MatrixDigest
+            digest = MatrixDigest.of(matrix)
+        return cls(
+            classes, options, clock, tell, loading,
+            rows=rows,
+            given=coded.codes,
+            codes=classes.codes[coded.codes],
+            columns=columns or Columns(range(matrix.shape[1])),
+            digest=digest,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> int:
+        """The number of entries of X; of a sparse X, the number of stored entries."""
+        X = self.rows.X
+        return max(1, X.size if isinstance(X, np.ndarray) else X.nnz)
+
+    def signs(self, positive: Label) -> Signs:
+        """+1 for the rows with this label, −1 for all others."""
+        own = self.given == self.classes.given.index(positive)
+        return np.where(own, 1, -1).astype(np.int8)
+
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """Decide one comparison. A single comparison also gets the logistic coefficients."""
+        from novikoff.geometry.separability import find_verdict
+        from novikoff.geometry.verdict import VerdictData
+
+        problem = self.rows.with_signs(self.signs(sides[0]))
+        verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
+        if self.options.proofs and len(self.classes.cases) == 1:
+            table, left = VerdictData(problem, self.columns), limits.left()
+            if left is not None:
+                table = replace(table, seconds=0.1 * left)
+            verdict = replace(verdict, data=table)
+            _ = verdict.logistic  # computed now, while the clock of this study runs
+        return verdict
+
+    def with_scaled(self, scaled: Rows, case: Case) -> Case:
+        """Add the verdict on the standardised rows, whose margin is known to a thousandth.
+
+        Only its margin, radius and mistake bound are reported, so that it has no certificate.
+        """
+        if case.verdict.kind != "separable":
+            return case
+        from novikoff.geometry.separability import find_verdict
+
+        problem, sides = (
+            scaled.with_signs(self.signs(case.positive)),
+            (case.positive, case.negative),
+        )
+        limits = self.clock.part(0.5)
+        found = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
+        return replace(case, scaled=found)
+
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every original row strictly on its side: proved."""
+        from novikoff.geometry.passes import prove_signs
+
+        sides, codes = self.classes.scheme.sides, self.codes
+        return bool(np.isfinite(W).all()) and all(
+            prove_signs(self.rows.with_signs(sides[codes, k]), W[:, k]) for k in range(W.shape[1])
+        )
+
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
+        """Find the model with the fewest mistakes; return it, its rules, and cases with bounds.
+
+        With several classes, one-vs-one rules are tried too. Each one-vs-rest rule is the best rule
+        for its class, but the scores of these rules have no common scale.
+        """
+        self.tell("loading", None)
+        with self.clock.paused():
+            from novikoff.core.pocket import load_pocket_loop
+            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+            from novikoff.geometry.descent import whitening
+        with self.clock.paused(), self.loading():
+            load_pocket_loop(self.rows)
+        n_classes, seed = len(self.classes.labels), self.options.seed
+        basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
+        paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
+        proofs = self.options.proofs
+        limits = self.clock.part(0.5 if paired else 0.9)
+        found = self._rules("ovr", basis, limits, proved=proofs)
+        if proofs:
+            cases = [
+                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                for case, best in zip(cases, found.alone, strict=True)
+            ]
+        if paired and self.clock.reached() is None:
+            other = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
+            if self._mistakes(other.model) < self._mistakes(found.model):
+                found = other
+        return found.model, [*found.together], cases
+
+    def _rules(
+        self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
+    ) -> FoundRules:
+        """Find the rules of a scheme with few mistakes, and report the progress of each search."""
+        from novikoff.geometry.fewest_mistakes import find_rules
+
+        options, labels = self.options, self.classes.labels
+        model = LinearModel(labels, self.rows.p - 1, options.fit_intercept, multi_class=kind)
+        limits.updates = POCKET_UPDATES
+
+        def begin(rule: int) -> Callable[[float, float], None]:
+            positive, negative = side_labels(model.scheme, labels, rule)
+            step = "fewest mistakes"
+            if model.n_rules > 1:
+                step += f" of {positive} against {'the rest' if negative is None else negative}"
+            self.tell(step, None)
+            return partial(self._tell_mistakes, step)
+
+        return find_rules(
+            self.rows,
+            self.codes,
+            model,
+            lower_bound=proved,
+            limits=limits,
+            seed=options.seed,
+            digest=self.digest,
+            basis=basis,
+            begin=begin,
+        )
+
+    def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
+        least = least_mistakes("hyperplane", math.ceil(bound))
+        self.tell(f"{step}: {errors:,.0f} so far, {least}", None)
+
+    def _mistakes(self, model: LinearModel) -> int:
+        chosen = model.scheme.choose(model.scores(self.rows.X))
+        return int(np.count_nonzero(chosen != self.codes))
+
+    def count(
+        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], EachRow]:
+        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+
+        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
+        identical rows with different labels are searched for.
+        """
+        found = evaluate(model, self.rows.X, self.codes)
+        groups = list[Indices]()
+        seen = self.rows if seen is None else seen
+        if self.options.proofs and duplicates:
+            from novikoff.geometry.duplicates import conflicting_duplicates
+
+            groups = list(conflicting_duplicates(self.rows, self.codes))
+        each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
+        return found.confusion, found.margins.tolist(), each_row
+
+    def fingerprint(self, cases: list[Case]) -> str:
+        """Return the digest of rows and classes."""
+        if self.digest is None:
+            return ""
+        codes = self.codes.astype("<i8").tobytes()
+        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
+
+
+def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
+    """The proof in terms of the labels of the data."""
+    if case.negative is not None:
+        return proof
+    return replace(proof, positive=case.positive, negative=None)
+
+
+def check_width(n_features: int) -> None:
+    """Raise ValueError if there are so many features that the weights alone would fill the memory.
+
+    A single wrong index in a sparse file is enough, and the system would kill the process.
+    """
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (
+        AttributeError,
+        ValueError,
+        OSError,
+    ):  # the system does not tell
+        return
+    if 8 * n_features * _RULES_IN_MEMORY > memory:
+        raise ValueError(
+            f"it has {n_features:,} features, and rules of so many weights do not fit into memory."
+        )
+
+
+def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel], PerceptronRun]:
+    """Run the perceptron on the rows of a study; its rule is mapped to the original features.
+
+    If the verdict is ``decided``, it is proved that the rule of a clean run classifies every row
+    correctly on the original features, and ``returned`` is False if it does not.
+    """
+    options, clock = task.options, task.clock
+    task.tell("loading", None)
+    with clock.paused():
+        from novikoff.core import orders, updates
+        from novikoff.core.fitting import fit_model
+        from novikoff.core.runs import Plan
+        from novikoff.geometry.passes import cores
+
+    began, stopped = time.perf_counter(), clock.paused_seconds
+    rows, order = task.rows, orders.named(options.order)
+    model = LinearModel(
+        task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
+    )
+    with clock.paused(), task.loading():
+        model.load(rows, order)
+    task.tell("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
+    limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
+    limits.seconds = clock.part(0.5).seconds
+    plan = Plan(
+        update=updates.perceptron(),
+        order=order,
+        limits=limits,
+        seed=options.seed,
+        average=options.average,
+        threads=cores(),
+    )
+    standardised = options.scale == "standard"
+    fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
+    seconds = time.perf_counter() - began - (clock.paused_seconds - stopped)
+    returned = fit.clean and (not decided or task.separated_by(fit.model.W))
+    return fit, PerceptronRun(
+        clean=fit.run.converged,
+        mistakes=fit.model.n_mistakes,
+        epochs=fit.run.epochs,
+        seconds=seconds,
+        scale=options.scale,
+        max_epochs=limits.epochs,
+        max_updates=limits.updates,
+        returned=returned or not fit.run.converged,
+        period=next(filter(None, fit.run.periods), None),
+    )
+
+
+def affordable_limits(options: Options, order: Order, n: int, entries: int) -> Limits:
+    """The epochs that were asked for, or the epochs that take about two seconds.
+
+    An order that looks at all rows before each update has a limit on updates too.
+    """
+    from novikoff.core.orders import Greedy
+
+    if options.epochs is not None:
+        return Limits(epochs=options.epochs)
+    cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY
+    updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
+    return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)

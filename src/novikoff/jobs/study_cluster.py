@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from novikoff.core.class_labels import side_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits

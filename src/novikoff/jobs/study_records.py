@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from novikoff.core.class_labels import Label, Labels, plain_label, side_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.schemes import Scheme, scheme_for

@@ -13,7 +13,7 @@ from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.lp import parse_objective
-from novikoff.systems.files.reading import read_model
+from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
@@ -119,7 +119,7 @@ def study_system(
     """
     began = time.perf_counter()
     show(f"reading {path}", None)
-    file = read_model(path, options.format)
+    file = read_system(path, options.format)
     show("solving", None)
     try:
         found, best, several = _answers(file.stated, options, lambda: show("solving", None))

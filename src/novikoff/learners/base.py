@@ -15,8 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff.core.class_labels import Labels
-from novikoff.core.linear_model import LinearModel
-from novikoff.core.model import TOO_LARGE, Model
+from novikoff.core.model import TOO_LARGE, LinearModel, Model
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
 from novikoff.learners.arrays import (

@@ -127,6 +127,11 @@ class KernelPerceptron(StateLearner):
     trace_ : Trace, or list of Trace for more than two classes
         One entry for each update; ``squared_norm`` is ‖w‖² in the feature space.
 
+    See Also
+    --------
+    Perceptron : The linear rule.
+    Forgetron : A kernel within a budget of points.
+
     References
     ----------
     Aizerman, M. A., Braverman, E. M. and Rozonoer, L. I. (1964). Theoretical foundations of the
@@ -263,6 +268,10 @@ class Forgetron(StateLearner):
         Their coefficients, y·σ with 0 < σ ≤ 1.
     damage_ : array of shape (n_rules,)
         Q, the damage by shrinking and removing: at most 15/32 of the mistakes.
+
+    See Also
+    --------
+    KernelPerceptron : Keeps every row on which it makes a mistake.
 
     References
     ----------

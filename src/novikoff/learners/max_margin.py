@@ -21,8 +21,7 @@ from novikoff.errors import NotSeparableError
 from novikoff.formats.fitted_state import read_margins, write_margins
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
-from novikoff.geometry.largest_margin import LargestMargin, largest_margin
-from novikoff.geometry.margin import Interval
+from novikoff.geometry.margin import Interval, LargestMargin, largest_margin
 from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.learners.arrays import MatrixLike
@@ -87,6 +86,11 @@ class MaxMargin(LinearLearner):
     ValueError
         If the weights exceed the range of float64, or if the margin is so narrow that the rounded
         weights misclassify a training row.
+
+    See Also
+    --------
+    separate : The verdict with its margin and certificate.
+    Perceptron : Some separating hyperplane, in one pass after another.
 
     Examples
     --------

@@ -256,6 +256,13 @@ class Perceptron(WeightLearner):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    separate : Whether any hyperplane classifies every row correctly.
+    Pocket : A rule with few mistakes on inseparable data.
+    MaxMargin : The hyperplane with the largest margin.
+    PassiveAggressive : Larger steps; for streams that drift.
+
     References
     ----------
     Rosenblatt, F. (1958). The perceptron: a probabilistic model for information storage and
@@ -335,6 +342,11 @@ warm_start, trace, random_state, n_jobs, verbose
         The number of updates, summed over the rules.
     n_mistakes_ : int
         The number of updates on a row on the wrong side, y·f(x) ≤ 0.
+
+    See Also
+    --------
+    Perceptron : Steps of one size.
+    regret : Compare its mistakes with those of the best fixed rule.
 
     References
     ----------

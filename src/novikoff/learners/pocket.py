@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.class_labels import side_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
@@ -142,6 +142,12 @@ class Pocket(LinearLearner):
         The number of updates of the perceptron; every update corrects a mistake.
     converged_ : bool
         Whether every rule classifies all rows correctly.
+
+    See Also
+    --------
+    separate : Whether a rule without mistakes exists.
+    ErrorBound : The proof of the lower bound.
+    Perceptron : Learns one row at a time.
 
     References
     ----------

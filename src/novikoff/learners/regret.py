@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.class_labels import Labels, check_labels, code_labels
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.pocket import load_pocket_loop
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
@@ -136,6 +136,11 @@ def regret(
     -------
     Regret
         The mistakes and the regret after each row.
+
+    See Also
+    --------
+    stream : Learn from a file, row by row.
+    Pocket : Few mistakes on all rows at once.
 
     References
     ----------

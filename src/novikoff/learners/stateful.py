@@ -146,6 +146,10 @@ class PNormPerceptron(StateLearner):
 period_, random_state_
         As in `Perceptron`; ``coef_`` and ``intercept_`` are w.
 
+    See Also
+    --------
+    Perceptron : The case p = 2.
+
     References
     ----------
     Grove, A. J., Littlestone, N. and Schuurmans, D. (2001). General convergence results for linear
@@ -222,6 +226,10 @@ class SecondOrderPerceptron(StateLearner):
     potential_ : array of shape (n_rules,)
         Σ a_iᵀA⁻¹a_i over the mistakes, where A includes the mistake: at most ``log_det_``. With
         weights, Σ c_i²·a_iᵀA⁻¹a_i.
+
+    See Also
+    --------
+    Perceptron : The same without rescaling the features.
 
     References
     ----------

@@ -229,6 +229,21 @@ def cumulative(design: Design, codes: Whole, levels: Sequence[Hashable]) -> Mode
     return _with_thresholds(design, levels, stacked(upper, lower), np.append(below, above))
 
 
+def with_increments(model: ModelCone, levels: Sequence[Hashable]) -> ModelCone:
+    """The same cumulative model in the parameters of statsmodels' OrderedModel.
+
+    The thresholds come last: θ_1, and then the increments θ_j − θ_{j−1}, whose logarithms are the
+    parameters of OrderedModel. An increment is infinite exactly if its logarithm is, as every class
+    has observations, and then with the sign +.
+    """
+    k = len(levels) - 1
+    sums = np.tril(np.ones((k, k)))  # θ_j is the sum of the first j parameters
+    A = model.cone.A if isinstance(model.cone.A, np.ndarray) else model.cone.A.toarray()
+    A = np.ascontiguousarray(np.hstack([A[:, k:], A[:, :k] @ sums]))
+    names: list[Hashable] = [*model.names[k:], *(f"{a}/{b}" for a, b in pairwise(levels))]
+    return replace(model, cone=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
+
+
 def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
     """Ordered classes by stages: P(y > j | y ≥ j) = G(a_j + x·β), a sequence of binomial models."""
     K = len(levels)

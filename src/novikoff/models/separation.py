@@ -17,8 +17,10 @@ from novikoff.core.rows import Matrix
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import Fate, Recession
 from novikoff.geometry.separability import find_verdict
-from novikoff.models.arguments import FAMILIES, read_model
 from novikoff.models.cones import ModelCone
+from novikoff.models.families import FAMILIES
+from novikoff.models.outcomes import model_of
+from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
 Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
@@ -49,10 +51,12 @@ _ADVICE = (
 
 
 def detect_separation(
-    X: object,
+    X: object = None,
     y: object = None,
     *,
-    family: str = "binomial",
+    formula: str | None = None,
+    data: object = None,
+    family: str | None = None,
     link: str | None = None,
     fit_intercept: bool = True,
     weights: object = None,
@@ -75,13 +79,25 @@ def detect_separation(
 
     Parameters
     ----------
-    X : array, data frame or sparse matrix of shape (n, d)
+    X : array, data frame, sparse matrix of shape (n, d), or model
         The covariates. A column of categories becomes one column for each level but the reference
-        level. A constant column is the intercept, if the model has one. For "bradley-terry", X is
-        the table of wins: X[i, j] says how often i beat j.
+        level. A constant column is the intercept, if the model has one. Matrices of formulaic and
+        patsy have names. For "bradley-terry", X is the table of wins: X[i, j] says how often i beat
+        j.
+
+        Or a model of statsmodels, fitted or not (Logit, Probit, GLM, MNLogit, OrderedModel,
+        Poisson, NegativeBinomial, PHReg, ConditionalLogit), or a Cox fitter of lifelines with its
+        frame as ``data``. The names are those of its summary table.
     y : array, optional
         The outcome, as each family needs it; see Notes.
-    family : str
+    formula : str, optional
+        A formula about the columns of ``data``, such as "died ~ age + C(colour)". It needs the
+        package formulaic, which computes the columns and names them.
+    data : data frame, optional
+        The frame of a formula, or of a fitter of lifelines. y, weights, duration and the like may
+        be names of its columns. Without a formula, all other columns are the covariates.
+    family : str, optional
+        By default "binomial", or the family of the model:
         "binomial", "poisson", "negative-binomial", "multinomial", "cumulative", "adjacent",
         "sequential", "cox", "conditional-logit", "choice", "rank-ordered" or "bradley-terry".
     link : str, optional
@@ -123,16 +139,21 @@ def detect_separation(
         Whether the estimate exists, the fate of each coefficient, the separated observations, and a
         certificate.
 
+    See Also
+    --------
+    separate : The verdict about two classes, with the margin.
+
     Notes
     -----
     The outcome y is
 
     - binomial: two labels, of which the larger (or second category) is a success; or proportions
       between 0 and 1; or two columns, successes and failures; or successes with ``trials``;
-    - poisson, negative-binomial (with a given dispersion), and piecewise-exponential hazards as
-      poisson models of the events: numbers ≥ 0;
+    - poisson, negative-binomial, and piecewise-exponential hazards as poisson models of the
+      events: numbers ≥ 0. For negative-binomial the answer is the same for every dispersion, given
+      or estimated (NB1 and NB2);
     - multinomial: labels, or a table of counts with one column for each class;
-    - cumulative, adjacent, sequential: labels in the order of their categories, or sorted;
+    - cumulative, adjacent, sequential: numbers, or labels in the order of their categories;
     - conditional-logit: 0 and 1; choice: 1 for the chosen row of each group; rank-ordered: ranks,
       1 for the best;
     - cox, bradley-terry: none.
@@ -159,15 +180,23 @@ def detect_separation(
     array([3, 4])
     >>> nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson").kind
     'overlap'
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"died": [0, 1, 0, 1, 1], "colour": [*"rrbgg"]})
+    >>> found = nv.detect_separation(formula="died ~ C(colour)", data=frame)
+    >>> dict(found.coefficients)
+    {'Intercept': '-inf', 'C(colour)[T.g]': '+inf', 'C(colour)[T.r]': '+inf'}
     """
-    model = read_model(
-        X, y, family=family, link=link, fit_intercept=fit_intercept, weights=weights, trials=trials,
-        groups=groups, strata=strata, duration=duration, event=event, entry=entry, ties=ties,
-        reference=reference, missing=missing, budget=budget,
+    arguments = read_arguments(
+        X=X, y=y, formula=formula, data=data, family=family, link=link,
+        fit_intercept=fit_intercept, weights=weights, trials=trials, groups=groups, strata=strata,
+        duration=duration, event=event, entry=entry, ties=ties, reference=reference,
+        missing=missing, budget=budget,
     )  # fmt: skip
+    model = model_of(arguments)
     limits = Limits(seconds=budget)
     return Separation(
-        family=family,
+        family=model.family,
         link=model.link,
         rows=model.rows,
         notes=model.notes,

@@ -16,14 +16,13 @@ import numpy as np
 
 from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
-from novikoff.core.linear_model import LinearModel
+from novikoff.core.model import LinearModel
 from novikoff.core.orders import Greedy, first_visits, named
 from novikoff.core.pocket import load_pocket_loop, pocket_steps
 from novikoff.core.problem import Problem, products, scores
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
-from novikoff.core.training import train_rule
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of

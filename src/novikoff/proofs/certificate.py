@@ -110,6 +110,12 @@ class Certificate(Proof):
         ⌊R²/γ²⌋ for γ = margin.lo: the mistake bound of the perceptron. A mistake is y·f(x) ≤ 0, so
         that f(x) = 0 counts as a mistake.
 
+    See Also
+    --------
+    verify : Check a certificate of any kind.
+    ErrorBound : The proof of a lower bound on mistakes.
+    SystemCertificate : The proof about a system of inequalities.
+
     Examples
     --------
     >>> import novikoff as nv
@@ -227,6 +233,11 @@ def verify(
     CertificateError
         If the data differs from that of the certificate, or a claim is false. The message names
         the claim.
+
+    See Also
+    --------
+    separate : Makes the certificate of a verdict.
+    Pocket : Proves a lower bound on mistakes.
 
     Examples
     --------

@@ -45,6 +45,11 @@ class ErrorBound(Proof):
         that contain it add up to at most the cost of a mistake on this row. Then the mistakes of
         every hyperplane cost at least Σ v, rounded up if all costs are integers. None if no two
         contradictions have a row in common: then v is the least cost among the rows of each.
+
+    See Also
+    --------
+    Pocket : Finds the bound.
+    verify : Check it.
     """
 
     kinds = ("lower bound",)

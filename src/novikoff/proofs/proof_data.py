@@ -190,16 +190,17 @@ def _malformed_sparse(what: str) -> ValueError:
 def _as_array(X: Any) -> npt.NDArray[Any]:
     """Convert a data frame, whose columns may differ in type, or nested sequences to an array.
 
-    A column of pandas categories becomes one column of 0 and 1 for each category that occurs.
+    A column of categories becomes one column of 0 and 1 for each category that occurs.
     """
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         by_number = hasattr(X, "iloc")
         columns = []
         for j in range(X.shape[1]):
             column = X.iloc[:, j] if by_number else X[:, j]
-            values = np.array(column.to_numpy())[:, None]
-            if by_number and hasattr(column, "cat"):
-                codes = np.array(column.cat.codes)[:, None]
+            codes = _codes(column, by_number)
+            if codes is None:
+                values = np.array(column.to_numpy())[:, None]
+            else:
                 values = np.where(codes < 0, np.nan, codes == np.unique(codes[codes >= 0]))
             columns.append(_exact_floats(values, 0))
         return np.concatenate(columns, axis=1) if columns else np.empty(tuple(X.shape))
@@ -208,6 +209,20 @@ def _as_array(X: Any) -> npt.NDArray[Any]:
     if not hasattr(X, "dtype") and (table.dtype.kind in "USO" or large):
         return np.array(X, dtype=object)  # the conversion to float64 would have rounded
     return table
+
+
+def _codes(column: Any, pandas: bool) -> npt.NDArray[Any] | None:
+    """Return the numbers of a column of categories, −1 where they are missing; else None."""
+    if pandas:
+        return np.array(column.cat.codes)[:, None] if hasattr(column, "cat") else None
+    if not str(column.dtype).startswith(("Categorical", "Enum")):  # of polars
+        return None
+    coded = column.to_arrow()
+    codes = coded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)[:, None]
+    if not coded.type.ordered:  # as many numbers, in the order of the sorted categories
+        rank = np.argsort(np.argsort(np.array(coded.dictionary.to_pylist(), dtype=object)))
+        codes = np.where(codes < 0, -1, np.append(rank, -1)[codes])
+    return codes
 
 
 def exact_vector(values: Any) -> Vector:

@@ -95,6 +95,11 @@ class SystemCertificate(Proof):
         them with equality, and the point is in the relative interior of the solutions.
     radius : Radius or None
         Bounds on the signed radius.
+
+    See Also
+    --------
+    verify : Check it.
+    solve : Makes it.
     """
 
     kinds = ("system",)

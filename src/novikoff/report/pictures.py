@@ -92,7 +92,7 @@ def _hardest_rule(found: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
 
 def _draw_run(found: Study, subject: Subject, axes: list[Axes]) -> None:
     """Run the perceptron again, with a trace, and draw its mistakes or the proof."""
-    from novikoff.geometry.largest_margin import separator
+    from novikoff.geometry.margin import separator
     from novikoff.report import plots
     from novikoff.theory.run import run_from_zero
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import math
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +18,18 @@ from novikoff.formats.file_names import PAGE_MARK, PNG_MARK, SVG_MARK
 from novikoff.formats.files import Content
 from novikoff.formats.fitted_state import write_pocket, write_run
 from novikoff.formats.model_record import ModelRecord
-from novikoff.jobs.study_records import REST, Study
-from novikoff.report.row_table import HEADINGS, row_table
+from novikoff.jobs.study_records import REST, EachRow, Study
 from novikoff.report.study_report import Report
 
 # The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
 _RULES = ("perceptron", "average", "largest margin", "fewest mistakes")
-_ROW_MARKS = tuple(f"{','.join(heading)}\n".encode() for heading in HEADINGS)
+_ROWS_AT_ONCE = 1 << 14
+# The first line of the table, of rows without ids and of rows with ids.
+_HEADINGS = (
+    ("row", "label", "predicted", "distance", "multiplier"),
+    ("row", "id", "label", "predicted", "distance", "multiplier"),
+)
+_ROW_MARKS = tuple(f"{','.join(heading)}\n".encode() for heading in _HEADINGS)
 _LONGEST_MARK = 1024
 
 
@@ -108,3 +117,29 @@ def _model_record(found: Study, names: list[object] | None) -> ModelRecord:
         }
     fitted = write_run(0 if run is None else run.epochs, converged=clean)
     return ModelRecord("Perceptron", model, names, parameters, fitted)
+
+
+def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
+    """Yield the table in pieces of CSV, in the order of the file.
+
+    ``distance`` is y·f(x)/‖w‖, the distance from the hyperplane, which is negative on the wrong
+    side. With several rules it is the least distance among the rules that the label has a side of.
+    ``multiplier`` is the row's share of the λ that prove the verdict: support vectors of the margin
+    and rows of the contradiction have one. A cell without a value is empty.
+    """
+    data, classes, shares = report.data, report.found.classes, report.found.multipliers
+    heading = _HEADINGS[data.ids is not None]
+    for first in range(0, data.n_rows, _ROWS_AT_ONCE):
+        last, out = min(first + _ROWS_AT_ONCE, data.n_rows), io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        if first == 0:
+            writer.writerow(heading)
+        part = slice(first, last)
+        columns = (rows.codes[part], rows.predicted[part], rows.distances[part])
+        places = range(first, last), data.rows[part]
+        lines = zip(*places, *(column.tolist() for column in columns), strict=True)
+        for i, row, code, predicted, distance in lines:
+            named = [row] if data.ids is None else [row, data.ids[i]]
+            far = repr(distance) if math.isfinite(distance) else ""
+            writer.writerow([*named, classes[code], classes[predicted], far, shares.get(i, "")])
+        yield out.getvalue().encode("utf-8", "surrogatepass")

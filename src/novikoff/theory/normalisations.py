@@ -10,8 +10,8 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.core.fitting import Scaling
 from novikoff.core.rows import Vector
-from novikoff.core.scaling import Scaling
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.sentences import digits_down, digits_up, large

@@ -8,10 +8,9 @@ from novikoff.core import updates
 from novikoff.core.orders import Order, named
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Plan, Run
+from novikoff.core.runs import Plan, Run, load_loop, train_rule
 from novikoff.core.schemes import Binary
 from novikoff.core.stops import Limits
-from novikoff.core.training import load_loop, train_rule
 
 
 def run_from_zero(

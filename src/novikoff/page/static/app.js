@@ -255,13 +255,18 @@ export async function startServed() {
       page.begin(whole(own.question));
     } else {
       await choose("two_clouds");
-      if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play(); // so that a visitor sees the run before the first click
+      playAtFirst(page);
     }
   } catch (error) {
     await choose("two_clouds");
     page.trouble = `The link in this address cannot be opened. ${/** @type {Error} */ (error).message}`;
     page.draw();
   }
+}
+
+/** Play, so that a visitor sees the run before the first click. @param {LabPage} page */
+function playAtFirst(page) {
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play();
 }
 
 /** Say what is being compiled until everything is ready. @param {LabPage} page */
@@ -272,9 +277,11 @@ async function watchReady(page) {
   if (next) window.setTimeout(() => watchReady(page), RETRY);
 }
 
-/** The page of an offline file, which shows a recorded run. @param {Recorded} record */
+/** The page of an offline file, which shows a recorded run: at the recorded moment, or from the beginning. @param {Recorded} record */
 export function startRecorded(record) {
-  new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost()).begin(whole(record.question), record, record.view.moment);
+  const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost());
+  page.begin(whole(record.question), record, record.view.moment ?? 0);
+  if (record.view.moment === undefined) playAtFirst(page);
 }
 
 /** The page in a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */

@@ -17,11 +17,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from novikoff.data.messages import quoted
-from novikoff.data.numbers import is_missing_text
+from novikoff.data.values import is_missing_text
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
-from novikoff.systems.files.builder import ModelBuilder, SystemFile
-from novikoff.systems.files.fields import FileLine, each_line, exact_number
+from novikoff.systems.files.builder import (
+    FileLine,
+    ModelBuilder,
+    SystemFile,
+    each_line,
+    exact_number,
+)
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
 CSV_RELATIONS: Final[dict[str, Relation]] = {

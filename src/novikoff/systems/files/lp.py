@@ -24,8 +24,14 @@ from typing import Final, NamedTuple
 from novikoff.data.messages import quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
-from novikoff.systems.files.builder import ModelBuilder, SystemFile
-from novikoff.systems.files.fields import FileLine, bound_number, each_line, exact_number
+from novikoff.systems.files.builder import (
+    FileLine,
+    ModelBuilder,
+    SystemFile,
+    bound_number,
+    each_line,
+    exact_number,
+)
 
 _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",

@@ -16,8 +16,14 @@ from novikoff.data.messages import listed, quoted
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Relation
 from novikoff.sentences import counted
-from novikoff.systems.files.builder import ModelBuilder, SystemFile
-from novikoff.systems.files.fields import FileLine, bound_number, each_line, exact_number
+from novikoff.systems.files.builder import (
+    FileLine,
+    ModelBuilder,
+    SystemFile,
+    bound_number,
+    each_line,
+    exact_number,
+)
 
 _MPS_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
 _FIXED_COLUMNS: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))

@@ -42,7 +42,7 @@ MAX_UNPACKED: Final = 1 << 28
 MAX_LINES: Final = 10_000_000
 
 
-def read_model(path: str, format: str | None = None) -> SystemFile:
+def read_system(path: str, format: str | None = None) -> SystemFile:
     r"""Read a system from a file, which may be gzipped or bzipped; "-" is standard input.
 
     The ending of the file name determines the format, unless ``format`` is given. Decimals are
@@ -54,7 +54,7 @@ def read_model(path: str, format: str | None = None) -> SystemFile:
     >>> text = "name,tea,bread,is,limit\nmoney,3,1.1,<=,20\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "diet.csv").write_text(text)
-    ...     model = read_model(f"{folder}/diet.csv").model
+    ...     model = read_system(f"{folder}/diet.csv").model
     >>> model.variables, model.constraints[0].terms[1]
     (('tea', 'bread'), Fraction(11, 10))
     """

@@ -78,7 +78,7 @@ def most_steps(limits: Limits) -> int:
     return limits.most_updates()
 
 
-class Cone(NamedTuple):
+class UnitRows(NamedTuple):
     """Unit rows h_i; a method looks for a u with ⟨h_i, u⟩ > 0 for all i.
 
     For A w ≤ c the rows are [−a_i, (c_i − ⟨a_i, w₀⟩)/s] and, last, e = (0, …, 0, 1), each scaled to
@@ -122,7 +122,7 @@ class Cone(NamedTuple):
         return Attempt(w, multipliers, n_steps, trace)
 
 
-def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) -> Cone:
+def unit_rows(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) -> UnitRows:
     """The homogeneous form of a system, in rows of unit length."""
     notes = TraceBuilder() if trace else None
     if c is None:
@@ -132,14 +132,14 @@ def cone(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) ->
                 "auto, relaxation or spingarn."
             )
         lengths = lengths_of(A)
-        return Cone(scaled(A, 1.0 / lengths), lengths, None, None, notes)
+        return UnitRows(scaled(A, 1.0 / lengths), lengths, None, None, notes)
     right = c if w0 is None else c - A @ w0
     distances = np.abs(right) / lengths_of(A)
     unit = math.ldexp(1.0, math.frexp(float(distances.max(initial=0.0)))[1])
     H = side_by_side(A, right[:, None] / -unit)  # [a, −c/s]; the sign is changed below
     lengths = lengths_of(H)
     rows = stacked(scaled(H, -1.0 / lengths), np.eye(1, H.shape[1], A.shape[1]))
-    return Cone(rows, np.append(lengths, 1.0), unit, w0, notes)
+    return UnitRows(rows, np.append(lengths, 1.0), unit, w0, notes)
 
 
 def lengths_of(A: Matrix) -> Vector:

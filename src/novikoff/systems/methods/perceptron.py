@@ -12,7 +12,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import dense
-from novikoff.systems.methods.attempt import TINY, Attempt, cone, most_steps, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, most_steps, steps, unit_rows
 
 
 def perceptron_method(
@@ -27,7 +27,7 @@ def perceptron_method(
 ) -> Attempt:
     """The perceptron on the homogeneous rows: if ⟨h_i, u⟩ ≤ 0, u ← u + h_i (D2).
 
-    Guarantee: the rows h_i of `Cone` have length 1. If their margin is γ > 0, there are at most
+    Guarantee: the rows h_i of `UnitRows` have length 1. If their margin is γ > 0, there are at most
     1/γ² steps in every order (`theory.unit_ball_bound`). After t steps, u/t is a convex combination
     of the rows with ‖u/t‖ ≤ 1/√t. Hence, if γ ≤ 0, counts/t tends to a λ ≥ 0 with Σ λ_i h_i = 0.
 
@@ -44,11 +44,13 @@ def perceptron_method(
     >>> perceptron_method(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.tolist()
     [0.4, 0.8]
     """
-    from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
-    from novikoff.core.training import train_rule
+    from novikoff.core.runs import (
+        Plan,  # imported here: compiled code loads slowly
+        train_rule,
+    )
     from novikoff.core.updates import perceptron as update
 
-    system = cone(A, c, w0)
+    system = unit_rows(A, c, w0)
     signs = np.ones(system.H.shape[0], dtype=np.int8)
     problem = pose(system.H, signs, fit_intercept=False)
     limits = limits or Limits()
@@ -76,7 +78,7 @@ def von_neumann(
         j = argmin ⟨h_i, u⟩:    u ← the point nearest to 0 on the segment from u to h_j
 
     where u = Σ x_i h_i. Guarantee: while ⟨h_j, u⟩ ≤ 0, 1/‖u⁺‖² ≥ 1/‖u‖² + 1 for the unit rows of
-    `Cone`. Hence ‖u_k‖ ≤ 1/√(k+1), and if the margin is γ > 0 there are at most 1/γ² steps
+    `UnitRows`. Hence ‖u_k‖ ≤ 1/√(k+1), and if the margin is γ > 0 there are at most 1/γ² steps
     (`theory.unit_ball_bound`). If the origin lies at depth ρ inside the convex hull of the rows,
     ‖u_k‖ ≤ (1 − ρ²)^(k/2), and x tends to a λ with Σ λ_i h_i = 0.
 
@@ -98,7 +100,7 @@ def von_neumann(
     >>> von_neumann(np.array([[1.0, 0.0], [-0.6, 0.8]])).w.round(3).tolist()
     [0.2, 0.4]
     """
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     H = system.H
     x = np.eye(1, H.shape[0])[0]
     u, square = dense(H[[0]])[0], 1.0

@@ -116,8 +116,10 @@ def relaxation_method(
     >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
     True
     """
-    from novikoff.core.runs import Plan  # imported here: compiled code loads slowly
-    from novikoff.core.training import train_rule
+    from novikoff.core.runs import (
+        Plan,  # imported here: compiled code loads slowly
+        train_rule,
+    )
     from novikoff.core.updates import Update
 
     if not 0.0 < eta <= 2.0:

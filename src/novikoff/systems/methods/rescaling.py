@@ -10,7 +10,7 @@ import numpy as np
 from novikoff.core.rows import Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import dense, time_to_factor
-from novikoff.systems.methods.attempt import TINY, Attempt, cone, lengths_of, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, lengths_of, steps, unit_rows
 from novikoff.systems.methods.smooth import ascend, euclidean
 
 # The method stops after this many rescalings times p: a smaller margin is below the precision of
@@ -60,7 +60,7 @@ def rescaled(
     >>> bool((A @ found.w > 0.0).all()), found.n_steps < 200
     (True, True)
     """
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     H = dense(system.H).copy()
     n, p = H.shape
     B, lengths = np.eye(p), np.ones(n)
@@ -130,7 +130,7 @@ def dunagan_vempala(
     >>> bool((A @ dunagan_vempala(A).w > 0.0).all())
     True
     """
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     rng = np.random.default_rng(seed)
     H = dense(system.H).copy()
     p = H.shape[1]
@@ -202,7 +202,7 @@ def projection_rescaling(
     True
     """
     limits = limits or Limits()
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     left = steps(limits)
     n, p = system.H.shape
     if not time_to_factor(n, p, limits):

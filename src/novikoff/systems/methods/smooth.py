@@ -11,7 +11,7 @@ import numpy as np
 
 from novikoff.core.rows import Matrix, Vector
 from novikoff.core.stops import Limits
-from novikoff.systems.methods.attempt import TINY, Attempt, cone, steps
+from novikoff.systems.methods.attempt import TINY, Attempt, steps, unit_rows
 
 
 def smooth(
@@ -27,7 +27,7 @@ def smooth(
 
         φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x)
 
-    H has the unit rows of `Cone`, and Δ is the simplex. The prox function d is the entropy
+    H has the unit rows of `UnitRows`, and Δ is the simplex. The prox function d is the entropy
     Σ x_i ln x_i + ln n with L = 1, or ½‖x − x̄‖² with L = ‖H‖₂². Nesterov's excessive gap condition
     holds at every step:
 
@@ -61,7 +61,7 @@ def smooth(
     """
     if prox not in ("entropy", "euclidean"):
         raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     H, left = system.H, steps(limits)
     centre = np.full(H.shape[0], 1.0 / H.shape[0])
     d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), _squared_norm(H))
@@ -114,7 +114,7 @@ def smooth_primal_dual(
     """
     if not factor > 1.0:
         raise ValueError(f"The factor Γ must be above 1, not {factor}.")
-    system = cone(A, c, w0, trace)
+    system = unit_rows(A, c, w0, trace)
     H, left = system.H, steps(limits)
     L = _squared_norm(H)
     x = np.full(H.shape[0], 1.0 / H.shape[0])

@@ -1,0 +1,174 @@
+"""What the site makes of plain pages and docstrings, as a Sphinx extension.
+
+- The Python blocks of a Markdown page run in order and show all their results.
+- ``nv.separate(X, y)`` and the names of classes link to the reference, and ids such as (B3) to the
+  page of the items.
+- Subscripts such as a_i are typeset outside of code.
+- Every page has a title and a description for link previews.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from pydoc import locate
+from typing import Any, ClassVar
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+_BLOCK = r"\n```python\n.*?\n```\n"  # a Python block
+_OUTPUT = r"```\n.*?\n```\n"  # what it prints, just below it
+_HEAD = """---
+file_format: mystnb
+kernelspec:
+  name: python3
+---
+"""
+_SAID = re.compile(r"^nv\.(\w+(?:\.\w+)*)")
+_CLASS = re.compile(r"^[A-Z]\w*[a-z]\w*$")
+_ITEMS = re.compile(r"\((?=[A-H]\d{1,2}\b)[^()]*\)|\bitems? [A-H]\d{1,2}(?:–[A-H]\d{1,2})?")
+_ITEM = re.compile(r"\b[A-H]\d{1,2}\b")
+_SUBSCRIPT = re.compile(
+    r"(?<![\w.])((?:min|max|[A-Za-zα-ωℓΣ])\*?|‖)_(\{[^}]+\}|[A-Za-z0-9∞]{1,2})(?!\w)"
+)
+_NOT_PROSE = (
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.raw,
+    nodes.reference,
+    nodes.title,
+    addnodes.desc_signature,
+    addnodes.pending_xref,
+)
+
+
+def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
+    """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
+    if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
+        text = re.sub(f"({_BLOCK}){_OUTPUT}", r"\1", source[0], flags=re.DOTALL)
+        source[0] = _HEAD + text.replace("\n```python\n", "\n```{code-cell}\n")
+
+
+class LinkNames(SphinxPostTransform):
+    """Link the names of the library that stand in backquotes."""
+
+    default_priority = 5  # before Sphinx resolves references
+    _pages: ClassVar[dict[int, str]] = {}  # the documented name of each object
+
+    def run(self, **options: Any) -> None:
+        """Replace each such name by a reference around it."""
+        if not self._pages:
+            self._pages.update({id(locate(name)): name for name in self.env.domains["py"].objects})
+        for literal in list(self.document.findall(nodes.literal)):
+            if isinstance(literal.parent, _NOT_PROSE) or "xref" in literal["classes"]:
+                continue
+            target = self._target(literal.astext())
+            if target and not self.env.docname.endswith(target):
+                link = addnodes.pending_xref(
+                    "", refdomain="py", reftype="obj", reftarget=target, refexplicit=True
+                )
+                link["refdoc"] = self.env.docname
+                literal.replace_self(link)
+                link += literal
+
+    def _target(self, text: str) -> str | None:
+        said = _SAID.match(text)
+        name = said[1] if said else text if _CLASS.match(text) else None
+        return self._pages.get(id(locate(f"novikoff.{name}"))) if name else None
+
+
+class Typeset(SphinxPostTransform):
+    """Link the ids of items, and set subscripts."""
+
+    default_priority = 6
+
+    def run(self, **options: Any) -> None:
+        """Replace the texts that have either."""
+        for text in list(self.document.findall(nodes.Text)):
+            if not _inside(text, _NOT_PROSE):
+                parts: list[nodes.Node] = [text]
+                if self.env.docname != "items":
+                    parts = [*_replaced(parts, _ITEMS, self._items)]
+                parts = [*_replaced(parts, _SUBSCRIPT, _subscript)]
+                if parts != [text]:
+                    text.parent.replace(text, parts)
+
+    def _items(self, found: re.Match[str]) -> Iterator[nodes.Node]:
+        return _replaced([nodes.Text(found[0])], _ITEM, self._item)
+
+    def _item(self, found: re.Match[str]) -> Iterator[nodes.Node]:
+        page = self.app.builder.get_relative_uri(self.env.docname, "items")
+        yield nodes.reference("", found[0], refuri=f"{page}#{found[0].lower()}", internal=True)
+
+
+def _subscript(found: re.Match[str]) -> Iterator[nodes.Node]:
+    yield nodes.Text(found[1])
+    yield nodes.subscript("", found[2].strip("{}"))
+
+
+def _inside(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
+def _replaced(
+    parts: list[nodes.Node],
+    pattern: re.Pattern[str],
+    new: Callable[[re.Match[str]], Iterator[nodes.Node]],
+) -> Iterator[nodes.Node]:
+    """The parts, with new nodes for each match in their texts."""
+    for part in parts:
+        if not isinstance(part, nodes.Text) or not pattern.search(part):
+            yield part
+            continue
+        text, end = part.astext(), 0
+        for found in pattern.finditer(text):
+            if found.start() > end:
+                yield nodes.Text(text[end : found.start()])
+            yield from new(found)
+            end = found.end()
+        if end < len(text):
+            yield nodes.Text(text[end:])
+
+
+def preview(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Describe a page to search engines, and to the programs that show a preview of a link."""
+    if doctree is None:
+        return
+    paragraphs = (
+        node.astext() for node in doctree.findall(nodes.paragraph) if len(node.astext()) > 40
+    )
+    text = " ".join(next(paragraphs, app.config.html_title).split())
+    if len(text) > 200:
+        text = text[:200].rpartition(" ")[0] + " …"
+    title = re.sub(r"<[^>]*>", "", context["title"])
+    title = title if title.startswith("novikoff") else f"{title} – novikoff"
+    for name, content in {
+        "name=description": text,
+        "property=og:type": "website",
+        "property=og:site_name": "novikoff",
+        "property=og:title": title,
+        "property=og:description": text,
+    }.items():
+        kind, value = name.split("=")
+        context["metatags"] += f'<meta {kind}="{value}" content="{escape(content)}">\n'
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("source-read", as_cells)
+    app.connect("html-page-context", preview)
+    app.add_post_transform(LinkNames)
+    app.add_post_transform(Typeset)
+    return {"parallel_read_safe": True}

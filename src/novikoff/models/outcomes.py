@@ -1,0 +1,369 @@
+"""Check the data of a model row by row, and turn it into the model's inequalities."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.class_labels import (
+    Labels,
+    check_labels,
+    code_labels,
+    distinct_labels,
+    plain_label,
+)
+from novikoff.core.rows import Vector
+from novikoff.core.validation import check_matrix, check_same_index, coded_categories, columns_of
+from novikoff.errors import DataError
+from novikoff.geometry.visits import Mask
+from novikoff.models import cones
+from novikoff.models.arguments import Arguments, Table
+from novikoff.models.cones import Design, ModelCone, Whole
+from novikoff.models.designs import design_of
+from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
+from novikoff.sentences import counted
+
+
+@dataclass(frozen=True)
+class Model:
+    """The inequalities of a model, and the labels of its observations."""
+
+    cone: ModelCone
+    family: str
+    link: str
+    rows: Labels
+    labelled: bool
+    notes: list[str]
+    references: Mapping[Hashable, Hashable] = field(default_factory=dict)
+
+
+def model_of(arguments: Arguments) -> Model:
+    """Check the data, and return the inequalities of the model."""
+    if arguments.family == "bradley-terry":
+        return _paired_comparisons(arguments.X, arguments.class_reference)
+    return _Observations(arguments).model()
+
+
+class _Observations:
+    """The rows of the data that are used, with their labels."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self.arguments = arguments
+        self.notes = [*arguments.notes]
+        self.table = arguments.X if isinstance(arguments.X, Table) else None
+        X, index = _rows_and_labels(arguments.X)
+        y, vectors = arguments.y, arguments.vectors()
+        n = n_rows(X)
+        for name, own in (("y", y), *vectors.items()):
+            check_length(name, own, n)
+            check_same_index(X, own)
+        self.labelled = index is not None
+        index = np.arange(n) if index is None else index
+        self.labels: Labels = np.asarray(index)
+        arrays = {name: self._array(name, own) for name, own in vectors.items()}
+        used = self._complete(X, n) if arguments.missing == "drop" else np.ones(n, dtype=np.bool_)
+        lost = n - int(used.sum())
+        if lost:
+            self.notes.append(f"{counted(lost, 'row')} with missing values left out")
+        if "weights" in arrays:
+            weighted = self._weighted(arrays["weights"], used)
+            lost = int((used & ~weighted).sum())
+            used &= weighted
+            if lost:
+                self.notes.append(f"{counted(lost, 'row')} of weight 0 left out")
+        if not used.any():
+            raise DataError("No row is left: all rows have missing values or the weight 0.")
+        at = np.flatnonzero(used)
+        every = len(at) == n
+        self.X = X if every else rows_of(X, at)
+        self.y = y if y is None or every else rows_of(y, at)
+        self.vectors = {name: own[at] for name, own in arrays.items()}
+        self.labels = self.labels[at]
+
+    def _complete(self, X: Any, n: int) -> Mask:
+        """The rows without a missing value."""
+        missing = missing_rows(X) | missing_rows(self.arguments.y, n)
+        for own in self.arguments.vectors().values():
+            missing |= missing_rows(own)
+        return ~missing
+
+    def _array(self, name: str, given: Any) -> npt.NDArray[Any]:
+        values = np.asarray(given.to_numpy() if hasattr(given, "to_numpy") else given)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.ndim != 1:
+            raise DataError(f"{name} has shape {values.shape}, but one value per row is needed.")
+        return values
+
+    def _weighted(self, weights: npt.NDArray[Any], used: Mask) -> Mask:
+        """The rows whose weight is positive."""
+        numbers = self.numbers("weights", weights, used)
+        self._check("weights", numbers, used & (numbers < 0), "is negative")
+        return np.asarray(numbers > 0)
+
+    def _check(self, name: str, values: Any, bad: Mask, what: str, then: str = "") -> None:
+        """DataError that names the first bad row, if there is one."""
+        if bad.any():
+            row = int(np.argmax(bad))
+            label = plain_label(self.labels[row])
+            value = plain_label(values[row])
+            raise DataError(f"{name} {what} in row {label!r}: {value!r}.{then}")
+
+    def numbers(self, name: str, values: npt.NDArray[Any], used: Mask | None = None) -> Vector:
+        """An array as finite numbers; DataError with the first row that has none."""
+        used = np.ones(len(values), dtype=np.bool_) if used is None else used
+        if values.dtype.kind in "OSU":
+            text = np.array([isinstance(own, str | bytes) for own in values.tolist()])
+            self._check(name, values, text, "has text, not a number,")
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"{name} is not numeric.") from None
+        bad = used & ~np.isfinite(numbers)
+        self._check(name, numbers, bad, "is missing or infinite")
+        return numbers
+
+    def _outcome(self) -> Vector:
+        """The outcome as finite numbers."""
+        return self.numbers("y", check_labels(self.y))
+
+    def _codes(self, name: str) -> Whole:
+        """An argument as whole numbers from 0, equal where its values are equal."""
+        if name not in self.vectors:
+            return np.zeros(len(self.labels), dtype=np.int64)
+        values = self.vectors[name]
+        self._check(name, values, missing_rows(values), "is missing")
+        return _coded(check_labels(values))[0]
+
+    def model(self) -> Model:
+        """The inequalities of the model."""
+        arguments = self.arguments
+        design, references, notes = design_of(self.X, self.table, arguments)
+        cone = self._cone(design)
+        if cone.cone.A.shape[0] == 0 and cone.cone.E.shape[0] == 0:
+            raise DataError(
+                "The likelihood does not depend on the coefficients: there is no event, or no "
+                "group with different outcomes."
+            )
+        return Model(
+            cone,
+            arguments.family,
+            arguments.link or "",
+            self.labels,
+            self.labelled,
+            [*self.notes, *notes],
+            references,
+        )
+
+    def _cone(self, design: Design) -> ModelCone:
+        family = self.arguments.family
+        if family == "binomial":
+            return cones.binomial(design, *self._successes(), self.arguments.link or "")
+        if family in ("poisson", "negative-binomial"):
+            y = self._outcome()
+            self._check("y", y, y < 0, "is negative", " Counts are 0 or larger.")
+            return cones.poisson(design, y)
+        if family == "multinomial":
+            counts, levels = self._classes()
+            if len(levels) < 2:
+                raise DataError("y has one class only: a multinomial model needs two.")
+            return cones.multinomial(design, counts, levels, self._baseline(levels))
+        if family in ("cumulative", "adjacent", "sequential"):
+            return self._ordinal(design)
+        if family == "cox":
+            return self._cox(design)
+        return self._choice(design)
+
+    def _ordinal(self, design: Design) -> ModelCone:
+        codes, levels = self._levels(ordered=True)
+        if len(levels) < 2:
+            raise DataError("y has one class only: an ordinal model needs two.")
+        family = self.arguments.family
+        if family == "adjacent":
+            return cones.adjacent(design, codes, levels)
+        if family == "sequential":
+            return cones.sequential(design, codes, levels)
+        cone = cones.cumulative(design, codes, levels)
+        return cones.with_increments(cone, levels) if self.arguments.increments else cone
+
+    def _choice(self, design: Design) -> ModelCone:
+        """Conditional logit, discrete choice and rankings, within groups."""
+        family, groups, y = self.arguments.family, self._codes("groups"), self._outcome()
+        if family == "rank-ordered":
+            return cones.rank_ordered(design, y, groups)
+        self._check("y", y, ~np.isin(y, (0.0, 1.0)), "is not 0 or 1")
+        if family == "choice":
+            chosen = np.bincount(groups, weights=y)
+            if (chosen != 1).any():
+                g = self.vectors["groups"][np.argmax(groups == np.argmax(chosen != 1))]
+                raise DataError(
+                    f"Group {plain_label(g)!r} has {int(chosen[chosen != 1][0])} chosen rows, not "
+                    "1."
+                )
+        return cones.conditional_logit(design, y == 1.0, groups)
+
+    def _cox(self, design: Design) -> ModelCone:
+        duration = self.numbers("duration", self.vectors["duration"])
+        event = np.ones(len(duration), dtype=np.bool_)
+        if "event" in self.vectors:
+            happened = self.numbers("event", self.vectors["event"])
+            bad = ~np.isin(happened, (0.0, 1.0))
+            then = " Censored rows have 0, rows with an event 1, as in event=status == 2."
+            self._check("event", happened, bad, "is not 0 or 1", then)
+            event = happened == 1.0
+        entry = None
+        if "entry" in self.vectors:
+            entry = self.numbers("entry", self.vectors["entry"])
+            self._check("entry", entry, entry >= duration, "is not before duration")
+        strata = self._codes("strata")
+        return cones.cox(design, duration, event, entry, strata, self.arguments.ties)
+
+    def _successes(self) -> tuple[Vector, Vector]:
+        """The successes and trials of a binomial model."""
+        table = self._table()
+        if table is not None:
+            if table.shape[1] > 2:
+                raise DataError(
+                    f"y has {table.shape[1]} columns; a binomial model takes two, successes and "
+                    "failures. The family 'multinomial' takes more."
+                )
+            if "trials" in self.vectors:
+                raise ValueError(
+                    "trials does not apply if y has columns of successes and failures."
+                )
+            trials = table.sum(axis=1)
+            what = "has neither successes nor failures"
+            self._check("y", trials, trials == 0, what, " Leave the row out.")
+            return table[:, 0], trials
+        if "trials" in self.vectors:
+            y, trials = self._outcome(), self.numbers("trials", self.vectors["trials"])
+            self._check("y", y, y < 0, "is negative")
+            self._check("y", y, y > trials, "is larger than trials")
+            self._check("trials", trials, trials == 0, "is 0", " Leave the row out.")
+            return y, trials
+        labels = check_labels(self.y)
+        if labels.dtype.kind == "f" and self.arguments.class_reference is None:
+            between = (labels > 0.0) & (labels < 1.0)
+            if between.any() and ((labels >= 0.0) & (labels <= 1.0)).all():
+                return labels.astype(np.float64), np.ones(len(labels))
+        codes, levels = self._levels()
+        if len(levels) > 2:
+            raise DataError(
+                f"y has {len(levels)} classes; a binomial model takes two. The families "
+                "'multinomial' and 'cumulative' take more."
+            )
+        return (codes != self._failure(levels)).astype(np.float64), np.ones(len(codes))
+
+    def _failure(self, levels: Sequence[Hashable]) -> int:
+        """The number of the class that counts as a failure; −1 if all rows are successes."""
+        wanted = self.arguments.class_reference
+        if len(levels) == 2:
+            return self._baseline(levels)
+        if wanted is not None:
+            return 0 if plain_label(levels[0]) == plain_label(wanted) else -1
+        label = levels[0]  # 0, negative numbers and False are failures
+        return 0 if isinstance(label, Real) and not float(label) > 0.0 else -1
+
+    def _levels(self, *, ordered: bool = False) -> tuple[Whole, list[Hashable]]:
+        """The class of each outcome, and the classes in the order of categories, else sorted.
+
+        If their order matters, text without an order is rejected.
+        """
+        if self.arguments.levels is not None:
+            return np.asarray(self.y).astype(np.int64), [*self.arguments.levels]
+        coded = coded_categories(self.y)
+        if coded is None:
+            labels = check_labels(self.y)
+            codes, found = _coded(labels)
+            if ordered and len(found) > 2 and any(isinstance(own, str) for own in found):
+                raise DataError(
+                    "y is text, whose order is not known: make it an ordered category, as in "
+                    'pd.Categorical(y, categories=["low", "mid", "high"], ordered=True).'
+                )
+            return codes, found
+        codes, categories = coded
+        self._check("y", self.labels, codes < 0, "has no label")
+        present = np.flatnonzero(np.bincount(codes, minlength=len(categories)))
+        if len(present) < len(categories):
+            self.notes.append("classes of y that do not occur are left out")
+        classes: list[Hashable] = [categories[k] for k in present.tolist()]
+        if ordered:
+            shown = " < ".join(map(str, classes[:10]))
+            self.notes.append(f"order of the classes of y: {shown}")
+        return np.searchsorted(present, codes).astype(np.int64), classes
+
+    def _table(self) -> npt.NDArray[Any] | None:
+        """The counts of an outcome with several columns."""
+        values = np.asarray(self.y.to_numpy() if hasattr(self.y, "to_numpy") else self.y)
+        if values.ndim != 2 or values.shape[1] < 2:
+            return None
+        counts = np.stack([self.numbers("y", own) for own in values.T], axis=1)
+        for own in counts.T:
+            self._check("y", own, own < 0, "is negative")
+        return counts
+
+    def _classes(self) -> tuple[npt.NDArray[Any], list[Hashable]]:
+        """How often each class was observed in each row, and the classes."""
+        table = self._table()
+        if table is not None:
+            names = getattr(self.y, "columns", range(table.shape[1]))
+            return table, [*names]
+        codes, levels = self._levels()
+        return np.eye(len(levels))[codes], levels
+
+    def _baseline(self, levels: Sequence[Hashable]) -> int:
+        wanted = self.arguments.class_reference
+        if wanted is None:
+            return 0
+        plain = [plain_label(level) for level in levels]
+        if plain_label(wanted) not in plain:
+            raise ValueError(f"The reference {wanted!r} is none of the classes {plain[:20]}.")
+        return plain.index(plain_label(wanted))
+
+
+def _coded(labels: Labels) -> tuple[Whole, list[Hashable]]:
+    """The number of each label, and the distinct labels, sorted."""
+    if labels.dtype != object:
+        classes, codes = code_labels(labels)
+        return codes.astype(np.int64), classes.tolist()
+    found = distinct_labels(labels)
+    place = {label: k for k, label in enumerate(found)}
+    return np.array([place[label] for label in labels.tolist()], dtype=np.int64), found
+
+
+def _rows_and_labels(X: Any) -> tuple[Any, Labels | None]:
+    """The matrix or frame, and the label of each row, if the rows have labels."""
+    if isinstance(X, Table):
+        return X.X, X.rows
+    return X, X.index.to_numpy() if hasattr(X, "iloc") else None
+
+
+def _paired_comparisons(X: Any, reference: Hashable) -> Model:
+    """The inequalities of a table of wins."""
+    values, labels = _rows_and_labels(X)
+    matrix = check_matrix(values)
+    wins = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    if wins.shape[0] != wins.shape[1]:
+        raise DataError(f"The table of wins has shape {wins.shape}, but must be square.")
+    bad = ~np.isfinite(wins) | (wins < 0)
+    if bad.any():
+        i, j = np.argwhere(bad)[0].tolist()
+        raise DataError(f"The table of wins is negative or missing in row {i}, column {j}.")
+    if np.diagonal(wins).any():
+        raise DataError("The table of wins has entries on its diagonal: no one beats themselves.")
+    columns = X.columns if isinstance(X, Table) else columns_of(X, wins.shape[1])
+    names = [*columns.names]
+    if reference is not None and reference not in names:
+        raise ValueError(f"The reference {reference!r} is none of {names[:20]}.")
+    at = 0 if reference is None else names.index(reference)
+    if not wins.any():
+        raise DataError("The table of wins is all 0.")
+    cone = cones.bradley_terry(wins, names, at)
+    references = {names[at]: "wins"}
+    rows = np.arange(len(names)) if labels is None else labels
+    return Model(cone, "bradley-terry", "", rows, labels is not None, [], references)

@@ -1,0 +1,134 @@
+"""The built site as its readers meet it: ``python -m tests.site FOLDER`` names what is wrong.
+
+Every link leads to a page and a place that exist. In Chromium, where there is one: axe finds
+nothing on the main pages, in light and dark; no page is wider than a phone; no output is cut off;
+and the search lists the page about a word first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from tests import chromium
+
+PAGES = (
+    *("index", "install", "tutorial", "howto", "howto_logistic", "howto_labels", "inequalities"),
+    *("files_and_streams", "proof", "verdicts", "certificates", "lab", "gallery/index"),
+    *("gallery/verdicts/plot_boundary", "api", "generated/novikoff.separate"),
+    *("generated/novikoff.Perceptron", "options", "glossary", "compare", "items"),
+)
+# What people search for, and the page that should come first.
+SEARCHES = {
+    "margin": "glossary",
+    "separation": "howto_logistic",
+    "perfect separation": "howto_logistic",
+    "infeasible": "inequalities",
+    "IIS": "inequalities",
+    "perceptron": "generated/novikoff.Perceptron",
+    "convergence": "proof",
+    "mistakes": "howto_mistakes",
+    "certificate": "certificates",
+    "stream": "files_and_streams",
+    "dask": "cluster",
+}
+_WIDER = "document.documentElement.scrollWidth > window.innerWidth + 1"
+_CUT = """[...document.querySelectorAll(
+    ".cell_output pre, .highlight-none pre, .highlight-console pre, .sphx-glr-script-out pre"
+)].filter((pre) => pre.scrollWidth > pre.clientWidth + 2)
+  .map((pre) => pre.innerText.slice(0, 60))"""
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.places |= {given[name] for name in ("id", "name") if name in given}
+        self.links += [given[name] for name in ("href", "src") if name in given]
+
+
+@cache
+def _read(path: Path) -> _Page:
+    return _Page(path.read_text("utf-8"))
+
+
+def dead_links(folder: Path) -> Iterator[str]:
+    """The links of every page to pages, files or places that do not exist."""
+    for path in sorted(folder.rglob("*.html")):
+        if {"_static", "lab"} & set(path.relative_to(folder).parts[:-1]):
+            continue
+        for link in _read(path).links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+                continue
+            target = path.parent / unquote(parts.path) if parts.path else path
+            place = unquote(parts.fragment)
+            lost = not target.exists() or (
+                bool(place) and target.suffix == ".html" and place not in _read(target).places
+            )
+            if lost:
+                yield f"{path.relative_to(folder)}: {link} leads nowhere"
+
+
+def looked_at(folder: Path, browser: Any) -> Iterator[str]:
+    """What is wrong with the main pages in a browser."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    for scheme, width in (("light", 1280), ("dark", 1280), ("light", 390)):
+        context = browser.new_context(
+            color_scheme=scheme, viewport={"width": width, "height": 900}, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        for name in PAGES:
+            page.goto((folder / f"{name}.html").resolve().as_uri())
+            page.evaluate("window.MathJax?.startup?.promise")
+            if page.evaluate(_WIDER):
+                yield f"{name} is wider than {width} pixels"
+            yield from (f"{name}, {width} pixels: cut off: {text}" for text in page.evaluate(_CUT))
+            if width > 390:
+                for found in Axe().run(page).response["violations"]:
+                    yield f"{name}, {scheme}: {found['help']}: {found['nodes'][0]['html'][:100]}"
+        context.close()
+
+
+def first_found(folder: Path, browser: Any, words: str) -> str:
+    """The first page that the search lists."""
+    page = browser.new_page()
+    page.goto(f"{(folder / 'search.html').resolve().as_uri()}?q={words}")
+    page.wait_for_selector("#search-results ul.search li a")
+    link = page.locator("#search-results ul.search li a").first.get_attribute("href")
+    page.close()
+    return str(link).split("#")[0].split("?")[0].removesuffix(".html")
+
+
+def wrong(folder: Path) -> Iterator[str]:
+    """Everything that is wrong with a site."""
+    yield from dead_links(folder)
+    if chromium.PATH is None:
+        print("There is no chromium: the links were followed, no page was opened.")
+        return
+    browser = chromium.browser()
+    yield from looked_at(folder, browser)
+    for words, wanted in SEARCHES.items():
+        found = first_found(folder, browser, words)
+        if found != wanted:
+            yield f'the search for "{words}" lists {found} first, not {wanted}'
+
+
+if __name__ == "__main__":
+    site = Path(sys.argv[1])
+    if not (site / "index.html").exists():
+        sys.exit(f"{site} has no index.html: make docs builds it.")
+    lines = list(wrong(site))
+    print("\n".join(lines))
+    sys.exit(1 if lines else 0)
