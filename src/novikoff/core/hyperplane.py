@@ -14,6 +14,11 @@ from novikoff.core.rows import Vector
 class Hyperplane:
     """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b.
 
+    See Also
+    --------
+    separate : Finds a separating hyperplane.
+    MaxMargin : The hyperplane with the largest margin.
+
     Examples
     --------
     >>> plane = Hyperplane([3.0, 4.0], -5.0)

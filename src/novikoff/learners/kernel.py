@@ -23,10 +23,10 @@ from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
 from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
 from novikoff.learners.parameters import (
+    ABOVE_ZERO,
     BOOLEAN,
     COUNT,
     NOT_NEGATIVE,
-    POSITIVE,
     Allowed,
     ClassWeight,
     optional,
@@ -45,7 +45,7 @@ def allowed_kernels(*names: str) -> Allowed:
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 ALLOWED_NUMBERS: Mapping[str, Allowed] = {
-    "gamma": optional(POSITIVE),
+    "gamma": optional(ABOVE_ZERO),
     "degree": COUNT,
     "coef0": NOT_NEGATIVE,
 }
@@ -127,6 +127,11 @@ class KernelPerceptron(StateLearner):
     trace_ : Trace, or list of Trace for more than two classes
         One entry for each update; ``squared_norm`` is ‖w‖² in the feature space.
 
+    See Also
+    --------
+    Perceptron : The linear rule.
+    Forgetron : A kernel within a budget of points.
+
     References
     ----------
     Aizerman, M. A., Braverman, E. M. and Rozonoer, L. I. (1964). Theoretical foundations of the
@@ -160,7 +165,7 @@ class KernelPerceptron(StateLearner):
         **ALLOWED_NUMBERS,
         "kernel": allowed_kernels(*KERNEL_NAMES, "precomputed"),
         "average": OnlineLearner._allowed["average"],
-        "cache_mb": POSITIVE,
+        "cache_mb": ABOVE_ZERO,
         "trace": BOOLEAN,
     }
 
@@ -263,6 +268,10 @@ class Forgetron(StateLearner):
         Their coefficients, y·σ with 0 < σ ≤ 1.
     damage_ : array of shape (n_rules,)
         Q, the damage by shrinking and removing: at most 15/32 of the mistakes.
+
+    See Also
+    --------
+    KernelPerceptron : Keeps every row on which it makes a mistake.
 
     References
     ----------

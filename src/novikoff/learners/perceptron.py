@@ -30,8 +30,8 @@ from novikoff.learners.online import (
     check_resumable,
 )
 from novikoff.learners.parameters import (
+    ABOVE_ZERO,
     NOT_NEGATIVE,
-    POSITIVE,
     Allowed,
     ClassWeight,
     OrderLike,
@@ -256,6 +256,13 @@ class Perceptron(WeightLearner):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    See Also
+    --------
+    separate : Whether any hyperplane classifies every row correctly.
+    Pocket : A rule with few mistakes on inseparable data.
+    MaxMargin : The hyperplane with the largest margin.
+    PassiveAggressive : Larger steps; for streams that drift.
+
     References
     ----------
     Rosenblatt, F. (1958). The perceptron: a probabilistic model for information storage and
@@ -288,7 +295,7 @@ class Perceptron(WeightLearner):
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "threshold": NOT_NEGATIVE,
-        "step_size": POSITIVE,
+        "step_size": ABOVE_ZERO,
     }
 
     def _update(self) -> Update:
@@ -336,6 +343,11 @@ warm_start, trace, random_state, n_jobs, verbose
     n_mistakes_ : int
         The number of updates on a row on the wrong side, y·f(x) ≤ 0.
 
+    See Also
+    --------
+    Perceptron : Steps of one size.
+    regret : Compare its mistakes with those of the best fixed rule.
+
     References
     ----------
     Crammer, K., Dekel, O., Keshet, J., Shalev-Shwartz, S. and Singer, Y. (2006). Online
@@ -358,7 +370,7 @@ warm_start, trace, random_state, n_jobs, verbose
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "variant": one_of("PA-I", "PA", "PA-II"),
-        "C": POSITIVE,
+        "C": ABOVE_ZERO,
     }
 
     def _update(self) -> Update:

@@ -18,7 +18,8 @@ from novikoff.core.stops import Limits
 from novikoff.formats.fitted_state import read_pocket, write_pocket
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
-from novikoff.geometry.fewest_mistakes import FewestMistakes, find_rules
+from novikoff.geometry.fewest_mistakes import FewestMistakes
+from novikoff.geometry.scheme_rules import find_rules
 from novikoff.learners.arrays import (
     MatrixLike,
     check_remote,
@@ -142,6 +143,12 @@ class Pocket(LinearLearner):
         The number of updates of the perceptron; every update corrects a mistake.
     converged_ : bool
         Whether every rule classifies all rows correctly.
+
+    See Also
+    --------
+    separate : Whether a rule without mistakes exists.
+    ErrorBound : The proof of the lower bound.
+    Perceptron : Learns one row at a time.
 
     References
     ----------

@@ -75,6 +75,11 @@ def save(
         If the model is not fitted, if a file cannot hold one of its parameters, or if the file
         cannot be written.
 
+    See Also
+    --------
+    load : Read it again.
+    export_onnx : Write a model for other runtimes.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -104,6 +109,10 @@ def load(path: str | os.PathLike[str]) -> Estimator:
         If the file is not a model, or was altered. Nothing in a file is ever executed.
     OSError
         If the file cannot be read.
+
+    See Also
+    --------
+    save : Write such a file.
     """
     record = read_record(path)
     try:

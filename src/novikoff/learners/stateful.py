@@ -29,7 +29,7 @@ from novikoff.learners.online import (
     streams,
 )
 from novikoff.learners.parameters import (
-    POSITIVE,
+    ABOVE_ZERO,
     Allowed,
     ClassWeight,
     OrderLike,
@@ -146,6 +146,10 @@ class PNormPerceptron(StateLearner):
 period_, random_state_
         As in `Perceptron`; ``coef_`` and ``intercept_`` are w.
 
+    See Also
+    --------
+    Perceptron : The case p = 2.
+
     References
     ----------
     Grove, A. J., Littlestone, N. and Schuurmans, D. (2001). General convergence results for linear
@@ -223,6 +227,10 @@ class SecondOrderPerceptron(StateLearner):
         Σ a_iᵀA⁻¹a_i over the mistakes, where A includes the mistake: at most ``log_det_``. With
         weights, Σ c_i²·a_iᵀA⁻¹a_i.
 
+    See Also
+    --------
+    Perceptron : The same without rescaling the features.
+
     References
     ----------
     Cesa-Bianchi, N., Conconi, A. and Gentile, C. (2005). A second-order perceptron algorithm.
@@ -248,7 +256,7 @@ class SecondOrderPerceptron(StateLearner):
     _of_update = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
-        "a": POSITIVE,
+        "a": ABOVE_ZERO,
     }
 
     @property

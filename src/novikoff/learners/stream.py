@@ -70,6 +70,11 @@ def stream(
     TypeError, ValueError, DataError
         If a row cannot be read or learned. The rows before it have been learned.
 
+    See Also
+    --------
+    regret : Compare the mistakes with those of the best fixed rule.
+    save : Write the learner to a file.
+
     Examples
     --------
     >>> import novikoff as nv

@@ -139,6 +139,10 @@ def detect_separation(
         Whether the estimate exists, the fate of each coefficient, the separated observations, and a
         certificate.
 
+    See Also
+    --------
+    separate : The verdict about two classes, with the margin.
+
     Notes
     -----
     The outcome y is

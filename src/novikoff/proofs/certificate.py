@@ -34,7 +34,7 @@ from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence, check_contradiction, check_dependence
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import Block, Numbers, Vector
-from novikoff.proofs.proof_data import DataReading, Label
+from novikoff.proofs.proof_data import DataReading, SideLabel
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 from novikoff.proofs.system_certificate import SystemCertificate
@@ -110,6 +110,12 @@ class Certificate(Proof):
         ⌊R²/γ²⌋ for γ = margin.lo: the mistake bound of the perceptron. A mistake is y·f(x) ≤ 0, so
         that f(x) = 0 counts as a mistake.
 
+    See Also
+    --------
+    verify : Check a certificate of any kind.
+    ErrorBound : The proof of a lower bound on mistakes.
+    SystemCertificate : The proof about a system of inequalities.
+
     Examples
     --------
     >>> import novikoff as nv
@@ -135,8 +141,8 @@ rows or labels differ from those it is about (another SHA-256 digest).
     n: int
     d: int
     fit_intercept: bool
-    positive: Label
-    negative: Label
+    positive: SideLabel
+    negative: SideLabel
     sha256: str
     w: tuple[Fraction, ...] | None = None
     dependence: Dependence | None = None
@@ -227,6 +233,11 @@ def verify(
     CertificateError
         If the data differs from that of the certificate, or a claim is false. The message names
         the claim.
+
+    See Also
+    --------
+    separate : Makes the certificate of a verdict.
+    Pocket : Proves a lower bound on mistakes.
 
     Examples
     --------

@@ -22,7 +22,7 @@ from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.dependence import Dependence, check_contradiction
 from novikoff.proofs.exact import rounded_down
-from novikoff.proofs.proof_data import DataReading, Label, exact_vector
+from novikoff.proofs.proof_data import DataReading, SideLabel, exact_vector
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 
@@ -45,6 +45,11 @@ class ErrorBound(Proof):
         that contain it add up to at most the cost of a mistake on this row. Then the mistakes of
         every hyperplane cost at least Σ v, rounded up if all costs are integers. None if no two
         contradictions have a row in common: then v is the least cost among the rows of each.
+
+    See Also
+    --------
+    Pocket : Finds the bound.
+    verify : Check it.
     """
 
     kinds = ("lower bound",)
@@ -52,8 +57,8 @@ class ErrorBound(Proof):
     n: int
     d: int
     fit_intercept: bool
-    positive: Label
-    negative: Label
+    positive: SideLabel
+    negative: SideLabel
     sha256: str
     bound: Fraction
     contradictions: tuple[Dependence, ...]

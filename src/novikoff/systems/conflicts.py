@@ -81,6 +81,10 @@ def conflicts(
     Conflicts
         The conflicts; iterating over them yields tuples of `NamedRow`.
 
+    See Also
+    --------
+    solve : Decide the system, and find one conflict.
+
     Examples
     --------
     >>> import novikoff as nv

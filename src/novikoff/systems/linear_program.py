@@ -56,6 +56,10 @@ class Optimum:
         without end.
     solution : Solution
         The answer to the system without its objective; it has the conflict if infeasible.
+
+    See Also
+    --------
+    linear_program : Makes it.
     """
 
     kind: Literal["optimal", "infeasible", "unbounded", "undecided"]
@@ -128,6 +132,10 @@ def linear_program(
     -------
     Optimum
         The kind of the answer, the value, a point and the dual variables.
+
+    See Also
+    --------
+    solve : Find a point without an objective.
 
     Examples
     --------

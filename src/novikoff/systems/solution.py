@@ -129,6 +129,11 @@ class Solution:
         If undecided, the reason, such as "the time was up" or "the method ended after 12 steps".
     no_point_within : float
         If undecided: every solution is at least this far from the origin. Proved.
+
+    See Also
+    --------
+    solve : Makes a solution.
+    SystemCertificate : Its proof.
     """
 
     kind: Literal["feasible", "infeasible", "undecided"]

@@ -112,6 +112,10 @@ def herd(
         The points, the errors and their bounds. If the target is not in the convex hull, the
         verdict has a hyperplane that separates it.
 
+    See Also
+    --------
+    separate : Decides whether a hyperplane separates a target from the points.
+
     References
     ----------
     Welling, M. (2009). Herding dynamical weights to learn. *Proceedings of the 26th International
