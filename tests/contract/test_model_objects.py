@@ -50,7 +50,6 @@ def problem(seed: int) -> pd.DataFrame:
 
 SEEDS = [*range(6)]
 NUMBERS = ["x", "green", "blue"]
-BY_FORMULA = {"Intercept": 1.0, "x": "x", "colour[T.g]": "g", "colour[T.b]": "b"}
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -212,7 +211,7 @@ def test_rows_of_a_hazards_model_are_at_risk_at_their_entry_in_statsmodels() -> 
     model = sm.PHReg(frame["T"], frame[["x"]], status=frame["E"], entry=frame["start"])
     assert model.loglike(np.array([9.0])) > model.loglike(np.array([0.0])) + 0.5
     assert dict(nv.detect_separation(model).coefficients) == {"x": "+inf"}
-    options = {"duration": "T", "event": "E", "entry": "start"}
+    options: dict[str, Any] = {"duration": "T", "event": "E", "entry": "start"}
     with pytest.raises(ValueError, match="does not depend on the coefficients"):
         nv.detect_separation(CoxPHFitter(), data=frame, **options)
 
@@ -231,14 +230,14 @@ def test_conditional_logit_models(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_formula_has_the_names_of_statsmodels_and_the_answer_of_categories(seed: int) -> None:
     frame = problem(seed)
-    asked = {"y": "event ~ x + colour", "names": ["Intercept", "x", "colour[T.g]", "colour[T.b]"]}
+    formula = "event ~ x + colour"
     wanted = nv.detect_separation(frame[["x", "colour"]], frame["event"], reference={"y": 0})
     fates = [own for own in wanted.coefficients.values() if own != "reference"]
-    found = nv.detect_separation(formula=asked["y"], data=frame)
-    assert [*found.coefficients] == asked["names"]
+    found = nv.detect_separation(formula=formula, data=frame)
+    assert [*found.coefficients] == ["Intercept", "x", "colour[T.g]", "colour[T.b]"]
     assert [*found.coefficients.values()] == fates
     assert [*found.separated] == [*wanted.separated]
-    by_model = nv.detect_separation(smf.logit(asked["y"], frame))
+    by_model = nv.detect_separation(smf.logit(formula, frame))
     if "aliased" not in fates:  # columns of formulas are in another order in patsy
         assert dict(by_model.coefficients) == dict(found.coefficients)
     columns = nv.detect_separation(data=frame[["event", "x", "colour"]], y="event")
@@ -254,7 +253,7 @@ def test_a_formula_has_the_names_of_statsmodels_and_the_answer_of_categories(see
         "x": frame["x"].to_numpy(), "event": frame["event"].to_numpy(),
         "colour": pl.Series(frame["colour"].astype(str).tolist(), dtype=pl.Enum([*"rgb"])),
     })  # fmt: skip
-    assert dict(nv.detect_separation(formula=asked["y"], data=own).coefficients) == dict(
+    assert dict(nv.detect_separation(formula=formula, data=own).coefficients) == dict(
         found.coefficients
     )
 
