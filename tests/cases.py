@@ -49,6 +49,9 @@ from tests.oracle import (
 
 Signs = npt.NDArray[np.int8]
 
+CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+XOR = [0, 1, 1, 0]
+
 
 @contextmanager
 def case_named(case: object) -> Iterator[None]:
@@ -107,6 +110,21 @@ def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -
         return np.asarray(rng.integers(-4, 5, size=shape) * (rng.random(shape) < 0.7), dtype=float)
 
     return _labelled(draw, n, w_star, 1.0, fit_intercept)
+
+
+def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
+    """Small integers, labelled by a hyperplane, one in five wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-4, 5, size=(n, d)).astype(np.float64)
+    signs = np.where(X @ rng.integers(1, 4, size=d) > 0, 1, -1)
+    return X, (signs * rng.choice([1, 1, 1, 1, -1], size=n)).astype(np.int8)
+
+
+def labelled(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
+    """Normal points, labelled by their first feature and noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1).astype(np.int8)
 
 
 def _labelled(

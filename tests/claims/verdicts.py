@@ -166,6 +166,14 @@ def _decimals(digits: str) -> int:
     return len(digits.partition(".")[2])
 
 
+def squared_free_margin(rows: Sequence[Point]) -> Fraction:
+    """The square of half the distance of the two hulls; the last coordinate is the sign."""
+    plus = [row[:-1] for row in rows if row[-1] > 0]
+    minus = [row[:-1] for row in rows if row[-1] < 0]
+    pairs = [[a + b for a, b in zip(*pair, strict=True)] for pair in product(plus, minus)]
+    return squared_distance(pairs) / 4
+
+
 @claim(labelled, covers=["Verdict.geometric_margin"])
 def geometric_margin(problem: Labelled) -> None:
     """With a free bias the margin is half the distance of the two hulls."""
@@ -175,17 +183,14 @@ def geometric_margin(problem: Labelled) -> None:
             verdict.geometric_margin.lo, squared_distance(rows), verdict.geometric_margin.hi
         )
         return
-    plus = [row[:-1] for row in rows if row[-1] > 0]
-    minus = [row[:-1] for row in rows if row[-1] < 0]
-    pairs = [[a + b for a, b in zip(*pair, strict=True)] for pair in product(plus, minus)]
-    square = squared_distance(pairs) / 4
+    square = squared_free_margin(rows)
     assert is_root(verdict.geometric_margin.lo, square, verdict.geometric_margin.hi)
 
 
 @claim(
     labelled,
     covers=["Verdict.mistake_bound", "bounds.mistake_bound"],
-    sentences=["makes at most R²/γ²", "at most {} mistakes", " is at most {}"],
+    sentences=["the perceptron makes at most {} mistake", "{}, proved", " is at most {}"],
 )
 def mistake_bound(problem: Labelled) -> None:
     """No run from zero makes more mistakes than ⌊R²/γ²⌋, and the number is not below that."""
@@ -452,8 +457,8 @@ def responsible_columns(problem: Labelled) -> None:
     partial(labelled, most_rows=6),
     covers=["Verdict.summary", "Verdict.undecided_reason"],
     sentences=[
-        "— proved:", "no {} separates these {}", "no {} separates them",
-        "separates at most {} and contains the other {}", "γ {}, at most {} mistakes",
+        "{}, proved: {}", "no {} separates these {}", "no {} separates them",
+        "separates at most {} and contains the other {}",
     ],
 )  # fmt: skip
 def summary(problem: Labelled) -> None:
@@ -476,16 +481,21 @@ def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int 
     said = re.search(r"^verdict +(\S+)", text, flags=re.MULTILINE)
     assert said is not None
     assert said[1] in (kind, "undecided")
-    if found := re.search(r"proved: .* separates at most (\d+) rows? .* other (\d+)", text):
+    if found := re.search(r"wrong side separates at most (\d+) rows? .* other (\d+)", text):
         assert int(found[1]) == len(truth.separated)
         assert int(found[2]) == len(rows) - len(truth.separated)
-    if found := re.search(r"proved: (?:no|a) hyperplane .*separates all (\d+) rows", text):
+    if found := re.search(r"proved(?: for all|: no hyperplane .*separates the) (\d+) rows", text):
         assert int(found[1]) == len(rows)
-    if found := re.search(r"conflict +rows ([\d, ]+).*separates these (\d+)", text):
+    if found := re.search(r"conflict +rows ([\d, ]+)[^:]*: no .* separates these (\d+)", text):
         few = [int(i) - first for i in found[1].split(",")]
         assert len(few) == int(found[2])
         assert contradiction([rows[i] for i in few]) is not None
-    assert_bound(text, "R²/γ² = {} mistake", rows)
+    most = r"makes at most {} mistakes? "
+    assert_bound(text, rf"{most}\(R²/γ²\)", rows)
+    assert_bound(text, f"{most}on the original features", rows)
+    if found := re.search(r"^ {12}γ (.*?), longest row R ≤ (\S+)$", text, flags=re.MULTILINE):
+        assert_told(found[1], squared_distance(rows))
+        assert at_most(largest_square(rows), float(found[2].replace("∞", "inf")))
     kinds = {
         "has no finite estimates": "separable",
         "has some infinite estimates": "quasi-separable",

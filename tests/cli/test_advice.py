@@ -11,13 +11,7 @@ import pytest
 
 import novikoff as nv
 from tests.cases import class_name
-from tests.cli.conftest import Files, inside, refused, write_csv
-
-
-def put(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "data.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
+from tests.cli.conftest import Files, inside, put, refused, write_csv
 
 
 def test_a_label_in_another_case_is_suggested(tmp_path: Path) -> None:
@@ -80,10 +74,10 @@ def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("separable", "no finite estimates; the signs were not determined"),
+        ("separable", "no finite estimates; signs undetermined"),
         (
             "quasi-separable",
-            "has some infinite estimates; which ones was not determined",
+            "has some infinite estimates; which ones is undetermined",
         ),
         ("inseparable", "a logistic regression has finite estimates"),
     ],
@@ -192,7 +186,7 @@ def test_estimators_refuse_categories_and_labels_for_other_rows(model: Any) -> N
 def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Path) -> None:
     """No line has the class between two others on one side; lines between pairs have."""
     path = put(tmp_path, "a,y\n1,p\n2,q\n3,r\n")
-    done = inside("fit", path, "--out", tmp_path)
+    done = inside("fit", path, "--verbose", "--out", tmp_path)
     assert "none: together the rules classify all 3 rows correctly" in done.out
     assert "no hyperplane separates rows 1, 2, 3" in done.out
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from tests.cli.conftest import Files, Result, inside, script, started, wait_for
+from tests.cli.conftest import Files, Result, inside, put, script, started, wait_for
 
 TRUTH = ["low", "low", "high", "high", "high"]
 
@@ -27,12 +27,6 @@ def rows_of(done: Result) -> list[dict[str, str]]:
 
 def said(done: Result) -> list[str]:
     return [row["prediction"] for row in rows_of(done)]
-
-
-def put(tmp_path: Path, text: str, name: str = "new.csv") -> Path:
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_training_rows_get_their_labels(files: Files, fitted: Path) -> None:
@@ -58,7 +52,7 @@ def test_training_rows_get_their_labels(files: Files, fitted: Path) -> None:
 def test_columns_are_matched_by_name(
     text: str, labels: list[str], note: str, fitted: Path, tmp_path: Path
 ) -> None:
-    done = inside("predict", fitted / "line.novikoff", put(tmp_path, text))
+    done = inside("predict", fitted / "line.novikoff", put(tmp_path, text, "new.csv"))
     assert said(done) == labels
     assert note in done.err
     assert bool(note) == bool(done.err)
@@ -96,8 +90,11 @@ def test_a_value_that_training_has_not_seen(tmp_path: Path) -> None:
     path = put(tmp_path, "colour,y\nred,a\nblue,b\n", "colours.csv")
     assert inside("fit", path, "--one-hot", "colour", "--out", tmp_path).code == 0
     model = tmp_path / "colours.novikoff"
-    assert said(inside("predict", model, put(tmp_path, "colour\nred\nblue\n"))) == ["a", "b"]
-    done = inside("predict", model, put(tmp_path, "colour\nred\ngreen\nblue\n"))
+    assert said(inside("predict", model, put(tmp_path, "colour\nred\nblue\n", "new.csv"))) == [
+        "a",
+        "b",
+    ]
+    done = inside("predict", model, put(tmp_path, "colour\nred\ngreen\nblue\n", "new.csv"))
     assert (done.code, done.out) == (2, "")
     assert 'new.csv, row 2, column "colour" holds "green"' in done.err
 
@@ -170,7 +167,7 @@ def test_named_features_by_the_weights_themselves(words: list[str], tmp_path: Pa
         weights = dict(zip(names, saved.coef_[0].tolist(), strict=True)) | {"never": 0.0}
     rows = [*documents(300, 2), ("spam", {"never": 1.5, "free": 1.0})]
     mixed = [(label if k % 200 < 100 else None, x) for k, (label, x) in enumerate(rows)]
-    done = inside("predict", model, put(tmp_path, lines(rows)), "--scores")
+    done = inside("predict", model, put(tmp_path, lines(rows), "new.csv"), "--scores")
     wrong = 0
     for row, (label, values) in zip(rows_of(done), rows, strict=True):
         score = sum(weights[name] * value for name, value in values.items()) + saved.intercept_[0]
@@ -180,7 +177,7 @@ def test_named_features_by_the_weights_themselves(words: list[str], tmp_path: Pa
     assert f"novikoff: {wrong} of 301 labels differ from the predictions.\n" in done.err
     unknown = '1 feature that the model does not know is left out: "never"'
     assert (unknown in done.err) == ("--hash" not in words)
-    some = inside("predict", model, put(tmp_path, lines(mixed)), "--scores")
+    some = inside("predict", model, put(tmp_path, lines(mixed), "new.csv"), "--scores")
     assert some.out == done.out
     assert "labels are missing, or none that the model could give, in 101 of 301" in some.err
 
@@ -198,10 +195,10 @@ def test_three_classes(multi: str, tmp_path: Path) -> None:
 
 def test_labels_are_anything(tmp_path: Path) -> None:
     model = learned(tmp_path, "1 a:1\n-1 b:1\n1 a:2\n")
-    done = inside("predict", model, put(tmp_path, "+1 a:1\n-1.0 b:1\n7 a:1\n"))
+    done = inside("predict", model, put(tmp_path, "+1 a:1\n-1.0 b:1\n7 a:1\n", "new.csv"))
     assert said(done) == ["1", "-1", "1"]
     assert done.err == "novikoff: 1 of 3 labels differ from the predictions.\n"
-    done = inside("predict", model, put(tmp_path, "1 a:1\n? b:1\n-1\n"))
+    done = inside("predict", model, put(tmp_path, "1 a:1\n? b:1\n-1\n", "new.csv"))
     assert said(done)[:2] == ["1", "-1"]
     assert "in 1 of 3 rows: these rows are not compared" in done.err
 
@@ -220,7 +217,7 @@ def test_labels_are_anything(tmp_path: Path) -> None:
 )
 def test_bad_pairs(text: str, sentence: str, tmp_path: Path) -> None:
     model = learned(tmp_path, "spam a:100\nham b:100\nspam a:1\n")
-    new = put(tmp_path, text)
+    new = put(tmp_path, text, "new.csv")
     before = sorted(tmp_path.iterdir())
     done = inside("predict", model, new, "--out", tmp_path / "out.csv")
     assert done.code == 2
@@ -232,10 +229,10 @@ def test_many_pieces_are_one_table(tmp_path: Path) -> None:
     """Several megabytes, also packed: numbers go on, there is one heading, nothing is lost."""
     model = learned(tmp_path, lines(documents(200, 1)), "--hash", str(BITS))
     few = lines(documents(500, 7)).replace("\n", f" # {'long' * 100}\n")  # few rows, many bytes
-    once = said(inside("predict", model, put(tmp_path, few)))
+    once = said(inside("predict", model, put(tmp_path, few, "new.csv")))
     times = 3_000_000 // len(few)
     text = (few + "? free:nan\n") * times
-    done = inside("predict", model, put(tmp_path, text), "--missing=drop")
+    done = inside("predict", model, put(tmp_path, text, "new.csv"), "--missing=drop")
     found = rows_of(done)
     numbers = [501 * k + j for k in range(times) for j in range(1, 501)]
     assert [int(row["row"]) for row in found] == numbers
@@ -308,7 +305,7 @@ def test_a_reader_who_has_had_enough_ends_it(tmp_path: Path) -> None:
 
 
 def test_labels_survive_a_locale_that_lacks_their_letters(tmp_path: Path) -> None:
-    rows = put(tmp_path, "x,class\n0,über\n1,über\n4,äber\n5,äber\n")
+    rows = put(tmp_path, "x,class\n0,über\n1,über\n4,äber\n5,äber\n", "new.csv")
     done = script("fit", rows, "--out", tmp_path, "--format", "json", PYTHONIOENCODING="ascii")
     assert done.code == 0
     assert "über" in done.out

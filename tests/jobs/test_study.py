@@ -16,14 +16,12 @@ from novikoff.core.rows import Indices
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study
+from tests.cases import CORNERS
 
 
 def duplicates(found: Study) -> list[Indices]:
     assert found.each_row is not None
     return found.each_row.duplicates
-
-
-XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
 
 def test_a_perceptron_that_is_not_clean_gives_way_to_the_largest_margin() -> None:
@@ -108,7 +106,7 @@ def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> Non
     assert found.run is not None
     assert (found.run.clean, found.run.epochs > 20_000) == (True, True)
     for order in ("permuted", "max_residual"):  # a step of the latter looks at all rows
-        found = study(XOR, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
+        found = study(CORNERS, y[[0, 1, 1, 0]], Options(verdict=False, order=order))
         assert found.run is not None
         assert 10_000 < found.run.epochs < 200_000
     large = study(np.ones((2000, 500)), np.arange(2000) % 2, Options(verdict=False))
@@ -118,19 +116,19 @@ def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> Non
 
 def test_the_positive_class_turns_the_sides_not_the_answer() -> None:
     y = np.array(["no", "no", "no", "yes"])
-    found = study(XOR, y)
+    found = study(CORNERS, y)
     assert (found.kinds, found.rule) == (["separable"], "largest margin")
     assert found.run is not None
     assert found.run.clean
     assert found.run.mistakes <= (found.cases[0].verdict.mistake_bound or 0)
     for positive in ("no", "yes"):
-        found = study(XOR, y, Options(positive=positive, epochs=1))
+        found = study(CORNERS, y, Options(positive=positive, epochs=1))
         assert found.cases[0].positive == positive
-        assert (found.model.predict(XOR) == y).all()
+        assert (found.model.predict(CORNERS) == y).all()
         certificate = found.cases[0].verdict.certificate
         assert certificate is not None
         assert certificate.positive == positive
-        nv.verify(certificate, XOR, y)
+        nv.verify(certificate, CORNERS, y)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
@@ -144,18 +142,18 @@ def test_identical_rows_with_different_labels_are_listed(storage: Any) -> None:
 
 def test_dense_and_sparse_have_one_fingerprint() -> None:
     y = np.array([0, 1, 1, 0])
-    dense, sparse = study(XOR, y), study(sp.csr_array(XOR), y)
+    dense, sparse = study(CORNERS, y), study(sp.csr_array(CORNERS), y)
     assert dense.sha256 == sparse.sha256
-    assert dense.sha256 != study(XOR, y[::-1].copy() ^ 1).sha256
+    assert dense.sha256 != study(CORNERS, y[::-1].copy() ^ 1).sha256
 
 
 def test_a_study_without_a_verdict_or_without_a_second_class() -> None:
-    found = study(XOR, np.array([0, 1, 1, 0]), Options(verdict=False, epochs=3))
+    found = study(CORNERS, np.array([0, 1, 1, 0]), Options(verdict=False, epochs=3))
     assert (found.cases, found.proofs) == ([], [])
     assert found.run is not None
     assert found.run.epochs == 3
     with pytest.raises(ValueError, match="two classes are needed"):
-        study(XOR, np.zeros(4, dtype=np.int64))
+        study(CORNERS, np.zeros(4, dtype=np.int64))
 
 
 def test_unseen_rows_are_never_learned_from() -> None:

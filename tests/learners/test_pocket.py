@@ -31,38 +31,23 @@ from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
 from novikoff.geometry import descent
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
-from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
+from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.packing import Packing
+from novikoff.geometry.scheme_rules import best_together
 from novikoff.learners.parameters import seed_of
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.system_statement import Constraint
-from tests.cases import Signs, csr, planted
+from tests.cases import CORNERS, XOR, Signs, csr, labelled, noisy, planted
 from tests.learners.test_regret import fewest_errors
 from tests.oracle import margins, signed
 from tests.system_oracle import is_feasible
 
 LogisticRegression = import_module("sklearn.linear_model").LogisticRegression  # it has no types
 STRATEGIES = ["ratchet", "run_length"]
-CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-XOR = [0, 1, 1, 0]
 
 
 pytestmark = pytest.mark.usefixtures("brief_descents")
-
-
-def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
-    """Small integers, labelled by a hyperplane, one in five wrong."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(-4, 5, size=(n, d)).astype(np.float64)
-    signs = np.where(X @ rng.integers(1, 4, size=d) > 0, 1, -1)
-    return X, (signs * rng.choice([1, 1, 1, 1, -1], size=n)).astype(np.int8)
-
-
-def labelled(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1).astype(np.int8)
 
 
 def cost(A: Vector, w: Vector, costs: Vector) -> float:
@@ -562,7 +547,9 @@ def test_no_time_is_spent_where_none_is_left(
     for name in ("logistic", "fill_pocket", "descend"):
         watch(search, name)
     watch(packing, "balanced_view")
-    watch(search, "whitening")
+    rules = import_module("novikoff.geometry.scheme_rules")
+    watch(rules, "whitening")
+    watch(rules, "sure_products")
     watch(packing, "all_opposite_duplicates")
     watch(search, "sure_products")
     watch(MatrixDigest, "of")

@@ -23,9 +23,8 @@ from novikoff.core.rows import Vector
 from novikoff.proofs.certificate import GeometricMargin
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import HashTree, MatrixDigest, rows_per_leaf
+from tests.cases import CORNERS
 from tests.proofs.test_certificate import sealed
-
-CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 
 
 def certificate(X: object, y: object, **options: Any) -> nv.Certificate:

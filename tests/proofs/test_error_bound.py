@@ -20,8 +20,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.packing import Packing
 from novikoff.geometry.passes import LocalPasses
 from novikoff.proofs.dependence import Dependence
-from tests.cases import case_named
-from tests.learners.test_pocket import CORNERS, XOR, labelled, noisy
+from tests.cases import CORNERS, XOR, case_named, labelled, noisy
 from tests.oracle import signed
 
 FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0, CORNERS])

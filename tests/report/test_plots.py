@@ -46,7 +46,7 @@ from novikoff.report.plots.animation import Film
 from novikoff.report.plots.boundary import principal_direction
 from novikoff.report.plots.run import traced_run
 from novikoff.report.plots.style import Display, clean_name, format_number
-from tests.cases import case_named, class_name, planted
+from tests.cases import CORNERS, case_named, class_name, planted
 
 pytest.importorskip("matplotlib")
 from matplotlib.axes import Axes
@@ -55,7 +55,6 @@ from matplotlib.text import Annotation, Text
 from PIL import Image, ImageSequence
 
 SVG = "{http://www.w3.org/2000/svg}"
-AND_X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND_Y = np.array([0, 0, 0, 1])
 
 
@@ -231,13 +230,13 @@ def test_a_pair_of_classes(pair: tuple[str, str]) -> None:
 
 
 def test_a_boundary_nearby_is_brought_into_the_picture_and_a_far_one_is_not() -> None:
-    near = BoundaryDisplay.from_estimator(line([2.0, 2.0], -3.0), AND_X, AND_Y, ax=ax())
+    near = BoundaryDisplay.from_estimator(line([2.0, 2.0], -3.0), CORNERS, AND_Y, ax=ax())
     assert near.support.tolist() == [1, 2, 3]
     assert near.margin == pytest.approx(0.5 / np.sqrt(2))
     assert {"margin ± 0.354", "nearest rows (3)"} <= set(texts_of(near.figure_))
-    near = BoundaryDisplay.from_estimator(line([1.0, 1.0], -3.0), AND_X, AND_Y, ax=ax())
+    near = BoundaryDisplay.from_estimator(line([1.0, 1.0], -3.0), CORNERS, AND_Y, ax=ax())
     assert "boundary f(x) = 0" in texts_of(near.figure_)
-    far = BoundaryDisplay.from_estimator(line([1.0, 1.0], -90.0), AND_X, AND_Y, ax=ax())
+    far = BoundaryDisplay.from_estimator(line([1.0, 1.0], -90.0), CORNERS, AND_Y, ax=ax())
     assert "The boundary is outside of this picture." in texts_of(far.figure_)
     clf, X, y = noisy(d=4)
     clf.coef_[0, :2] = 0.0
@@ -278,13 +277,13 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     import pandas as pd
 
     X, y = three_classes()
-    two = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(AND_X, [0, 1, 1, 0])
+    two = nv.KernelPerceptron(gamma=2.0, random_state=0).fit(CORNERS, [0, 1, 1, 0])
     several = nv.KernelPerceptron(gamma=0.1, random_state=0).fit(X, y)
     foreign = SVC(gamma=0.1).fit(pd.DataFrame(X), y == "c")
     scaled = make_pipeline(StandardScaler(), nv.Perceptron(random_state=0)).fit(X, y)
     for clf, rows, labels, rule, score in (
-        (two, AND_X, [0, 1, 1, 0], None, two.decision_function),
-        (two, AND_X, [0, 1, 1, 0], 0, lambda Z: -two.decision_function(Z)),
+        (two, CORNERS, [0, 1, 1, 0], None, two.decision_function),
+        (two, CORNERS, [0, 1, 1, 0], 0, lambda Z: -two.decision_function(Z)),
         (several, X, y, "b", lambda Z: several.decision_function(Z)[:, 1]),
         (scaled, X, y, "c", lambda Z: scaled.decision_function(Z)[:, 2]),
         (foreign, X, y == "c", None, lambda Z: foreign.decision_function(pd.DataFrame(Z))),
@@ -309,7 +308,7 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     with pytest.raises(ValueError, match="not linear is drawn over its two features"):
         BoundaryDisplay.from_estimator(wide, np.eye(3), [0, 1, 1], ax=ax())
     with pytest.raises(ValueError, match="R and γ are those of linear rules"):
-        MistakesDisplay.from_estimator(two, AND_X, [0, 1, 1, 0], ax=ax())
+        MistakesDisplay.from_estimator(two, CORNERS, [0, 1, 1, 0], ax=ax())
 
 
 @pytest.mark.parametrize(
@@ -329,11 +328,11 @@ def test_classifiers_without_a_score_of_each_rule_are_refused(clf: Any, message:
 
 TWO, THREE = line([1.0, 1.0], 0.0), Line(np.ones((2, 2)), np.zeros(2), np.arange(3))
 MISFITS: list[tuple[Line, Vector, npt.ArrayLike, str]] = [
-    (TWO, AND_X, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
-    (TWO, AND_X, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
-    (TWO, AND_X[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
-    (TWO, AND_X[:0], AND_Y[:0], "no rows"),
-    (THREE, AND_X, AND_Y, "2 rules for 3 classes"),
+    (TWO, CORNERS, [0, 0, 1], "X has 4 rows, but y has 3 labels"),
+    (TWO, CORNERS, [0, 0, 1, 7], "The label 7 in row 3 is not one of the"),
+    (TWO, CORNERS[:, :1], AND_Y, "X has 1 columns, but the rule has 2 weights"),
+    (TWO, CORNERS[:0], AND_Y[:0], "no rows"),
+    (THREE, CORNERS, AND_Y, "2 rules for 3 classes"),
 ]
 
 
@@ -357,7 +356,7 @@ def test_margins_and_their_histogram() -> None:
     for low, high, count in zip(display.edges, display.edges[1:], display.counts, strict=False):
         assert count == ((margins > low) & (margins <= high)).sum()
     assert 0.0 in display.edges
-    touching = MarginsDisplay.from_estimator(line([1.0, 1.0], -2.0), AND_X, AND_Y, ax=ax())
+    touching = MarginsDisplay.from_estimator(line([1.0, 1.0], -2.0), CORNERS, AND_Y, ax=ax())
     assert touching.counts[touching.edges[1:] <= 0].sum() == 1  # f = 0 is a mistake (A1)
     wrong = int((margins <= 0).sum())
     assert display.counts[display.edges[1:] <= 0].sum() == wrong
@@ -472,7 +471,7 @@ def test_a_run_without_a_trace_is_repeated_and_w_star_is_found(
 
 def cycling() -> nv.Perceptron:
     with pytest.warns(ConvergenceWarning):
-        return nv.Perceptron(order="cyclic", max_epochs=1).fit(AND_X, [0, 1, 1, 0])
+        return nv.Perceptron(order="cyclic", max_epochs=1).fit(CORNERS, [0, 1, 1, 0])
 
 
 def test_what_proves_nothing_is_refused() -> None:
@@ -499,14 +498,14 @@ def test_what_proves_nothing_is_refused() -> None:
         (proof(run(coef_init=[1.0, 1.0, 9.0])), r"cannot be repeated .* fit with trace=True"),
         (proof(run(trace=True), None, None, **known), "Give X and y, or fit with trace=w"),
         (proof(nv.MaxMargin().fit(X, y)), r"A MaxMargin makes no updates .* novikoff\.Perceptron"),
-        (proof(xor, AND_X, XOR_Y), "No rule separates these rows"),
+        (proof(xor, CORNERS, XOR_Y), "No rule separates these rows"),
         (mistakes(run()), "trace=True, or give X and y"),
         (mistakes(weighted, **known), "steps of this run differ"),
         (lambda: PocketDisplay.from_estimator(clf), r"A Perceptron has no history_ .*\.Pocket"),
     ):
         with case_named(message), pytest.raises(ValueError, match=message):
             draw_it()
-    assert MistakesDisplay.from_estimator(xor, AND_X, XOR_Y, ax=ax()).bound is None
+    assert MistakesDisplay.from_estimator(xor, CORNERS, XOR_Y, ax=ax()).bound is None
 
 
 def test_each_of_several_rules_and_either_side_of_two() -> None:
@@ -515,10 +514,10 @@ def test_each_of_several_rules_and_either_side_of_two() -> None:
     for scheme, rule in (("ovr", "c"), ("ovo", ("a", "c")), ("ovo", ("c", "a"))):
         clf = nv.Perceptron().set_params(multi_class=scheme).fit(X, y)
         assert proof_holds(ProofDisplay.from_estimator(clf, X, y, rule=rule, ax=blank_axes(3)))
-    clf = nv.Perceptron(trace=[2, 2, -3]).fit(AND_X, AND_Y)
+    clf = nv.Perceptron(trace=[2, 2, -3]).fit(CORNERS, AND_Y)
     for rule in (0, 1):
         assert proof_holds(
-            ProofDisplay.from_estimator(clf, AND_X, AND_Y, rule=rule, ax=blank_axes(3))
+            ProofDisplay.from_estimator(clf, CORNERS, AND_Y, rule=rule, ax=blank_axes(3))
         )
 
 
@@ -551,11 +550,11 @@ def shown(figure: Figure, label: str) -> Vector:
 
 
 def test_a_film_shows_each_update(tmp_path: Path) -> None:
-    clf = nv.Perceptron(order="cyclic", trace=True).fit(AND_X, AND_Y)
+    clf = nv.Perceptron(order="cyclic", trace=True).fit(CORNERS, AND_Y)
     assert isinstance(clf.trace_, Trace)
-    A = np.column_stack([AND_X, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
+    A = np.column_stack([CORNERS, np.ones(4)]) * np.where(AND_Y == 1, 1, -1)[:, None]
     for rule in (0, 1):
-        run, figure = traced_run(clf, AND_X, AND_Y, rule), Figure()
+        run, figure = traced_run(clf, CORNERS, AND_Y, rule), Figure()
         pictures = Film(run, ProofDisplay.of_run(run), figure)
         assert pictures.times.tolist() == [*range(clf.n_updates_ + 1)]
         for t in pictures.times.tolist():
@@ -563,19 +562,19 @@ def test_a_film_shows_each_update(tmp_path: Path) -> None:
             wrong = np.flatnonzero(A @ clf.trace_.weights(t) <= 0)
             assert len(shown(figure, f"mistakes ({len(wrong)})")) == len(wrong)
             ringed = shown(figure, "row of this update")
-            assert ringed.tolist() == AND_X[clf.trace_.index[max(0, t - 1) : t]].tolist()
+            assert ringed.tolist() == CORNERS[clf.trace_.index[max(0, t - 1) : t]].tolist()
             curves = [panel.get_lines()[0] for panel in figure.axes[1:4]]
             assert [np.size(curve.get_ydata()) for curve in curves] == [t] * 3
         assert "Every row is right." in figure.axes[0].get_title(loc="left")
-    short = nv.Perceptron(order="cyclic").fit(AND_X[:2], [0, 1])
-    animate(short, AND_X[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
+    short = nv.Perceptron(order="cyclic").fit(CORNERS[:2], [0, 1])
+    animate(short, CORNERS[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
     with Image.open(tmp_path / "run.gif") as image:
         assert len(list(ImageSequence.Iterator(image))) == short.n_updates_ + 1
 
 
 def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:
     figure = Figure()
-    film = animate(cycling(), AND_X, [0, 1, 1, 0], figure=figure)
+    film = animate(cycling(), CORNERS, [0, 1, 1, 0], figure=figure)
     film.save(tmp_path / "run.gif", writer="pillow", dpi=40)
     assert len(figure.axes) == 1
     case = planted(0, 30, 3)
@@ -585,13 +584,13 @@ def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:
 
 
 def test_the_arrow_is_at_a_right_angle_to_the_boundary() -> None:
-    found = BoundaryDisplay.from_estimator(line([1.0, 2.0], -1.5), AND_X, AND_Y, ax=ax())
+    found = BoundaryDisplay.from_estimator(line([1.0, 2.0], -1.5), CORNERS, AND_Y, ax=ax())
     (arrow,) = [text for text in found.ax_.texts if isinstance(text, Annotation)]
     dx, dy = np.subtract(arrow.xy, arrow.xyann)
     assert (dy / dx, found.ax_.get_aspect()) == (pytest.approx(2.0), 1.0)
     assert np.dot(arrow.xyann, [1.0, 2.0]) == pytest.approx(1.5)  # it begins on the boundary
     stretched = BoundaryDisplay.from_estimator(
-        line([1.0, 2.0], -150.0), AND_X * [100, 1], AND_Y, ax=ax()
+        line([1.0, 2.0], -150.0), CORNERS * [100, 1], AND_Y, ax=ax()
     )
     assert not stretched.ax_.texts  # the angle would not be right
 
@@ -603,8 +602,8 @@ def test_the_short_name() -> None:
     assert Short is ProofDisplay
     assert nv.plots is plots
     assert set(plots.__all__) <= set(vars(plots))
-    run = nv.Perceptron().fit(AND_X, AND_Y)
-    assert repr(Short.from_estimator(run, AND_X, AND_Y, ax=blank_axes(3))) == "ProofDisplay()"
+    run = nv.Perceptron().fit(CORNERS, AND_Y)
+    assert repr(Short.from_estimator(run, CORNERS, AND_Y, ax=blank_axes(3))) == "ProofDisplay()"
 
 
 # Conventions
@@ -612,20 +611,20 @@ def test_the_short_name() -> None:
 
 def display(name: str, where: Axes | None) -> Display:
     clf, X, y = noisy()
-    run = nv.Perceptron(order="cyclic", trace=[2, 2, -3]).fit(AND_X, AND_Y)
+    run = nv.Perceptron(order="cyclic", trace=[2, 2, -3]).fit(CORNERS, AND_Y)
     if name == "boundary":
         return BoundaryDisplay.from_estimator(clf, X, y, ax=where)
     if name == "margins":
         return MarginsDisplay.from_estimator(clf, X, y, ax=where)
     if name == "pocket":
-        pocket = nv.Pocket(random_state=0).fit(AND_X, [0, 1, 1, 0])
+        pocket = nv.Pocket(random_state=0).fit(CORNERS, [0, 1, 1, 0])
         return PocketDisplay.from_estimator(pocket, ax=where)
     if name == "plane":
-        return BoundaryDisplay.from_estimator(run, AND_X, AND_Y, ax=where)
+        return BoundaryDisplay.from_estimator(run, CORNERS, AND_Y, ax=where)
     if name == "mistakes":
         return MistakesDisplay.from_estimator(run, margin=0.1, radius=1.8, ax=where)
     three = None if where is None else blank_axes(3)
-    return ProofDisplay.from_estimator(run, AND_X, AND_Y, ax=three)
+    return ProofDisplay.from_estimator(run, CORNERS, AND_Y, ax=three)
 
 
 NAMED = ("boundary", "plane", "margins", "mistakes", "pocket", "proof")
@@ -659,8 +658,8 @@ def test_pictures_of_a_study() -> None:
     X, three = three_classes()
     noise = np.random.default_rng(0).normal(size=X.shape)
     cases: list[tuple[Vector, npt.ArrayLike, Options, bool, str]] = [
-        (AND_X, [0, 1, 1, 0], Options(), True, "1 against 0"),
-        (AND_X, [0, 0, 0, 1], Options(verdict=False), True, "1 against 0"),
+        (CORNERS, [0, 1, 1, 0], Options(), True, "1 against 0"),
+        (CORNERS, [0, 0, 0, 1], Options(verdict=False), True, "1 against 0"),
         (X, three, Options(), False, "a against the rest, the hardest of 3 rules (smallest"),
         (X / 9 + noise, three, Options(), False, "the hardest of 3 rules (most mistakes)"),
     ]

@@ -27,6 +27,7 @@ from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
 from novikoff.systems.files.reading import read_system
+from tests.data_files import npz
 from tests.real_data import published_systems, real
 
 F = Fraction
@@ -235,12 +236,6 @@ def test_an_lp_file_means_what_it_says(tmp_path: Path) -> None:
     assert model.lower == (F(1), None, None, F(-1, 4))
     assert model.upper == (None, None, None, F(-1, 4))
     assert len(notes) == 4  # jam and x#1 in no row, jam whole, tea without a bound
-
-
-def npz(**arrays: object) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]
-    return file.getvalue()
 
 
 def test_arrays_mean_what_nv_solve_takes(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from novikoff.core.schemes import Scheme
 from novikoff.core.validation import MAX_EXACT, is_missing, may_be_rounded
 from novikoff.errors import DataError
+from novikoff.proofs.proof_data import Label as Label
 
-Label: TypeAlias = str | int | float | bool
 Labels: TypeAlias = npt.NDArray[Any]
 
 _ROWS_AT_ONCE = 1 << 20  # the number of rows whose labels are sorted at the same time

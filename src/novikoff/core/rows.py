@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.proofs.exact import Indices as Indices
 from novikoff.proofs.exact import Signs as Signs
 from novikoff.proofs.exact import Vector as Vector
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Indices: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
 Matrix: TypeAlias = "Floats | SparseMatrix"
-Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+_Array = TypeVar("_Array", bound=npt.NDArray[np.generic])
 
 
 class Dense(NamedTuple):
@@ -96,11 +96,11 @@ def stacked(*parts: Any) -> Any:
     return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
 
 
-def frozen(array: Array) -> Array:
+def frozen(array: _Array) -> _Array:
     """A read-only view of an array, C-ordered and aligned."""
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     seen.flags.writeable = False
-    return cast(Array, seen)
+    return cast(_Array, seen)
 
 
 def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.strict_json import parse_object, take_fields
+from novikoff.proofs.strict_json import check_version, parse_object, take_fields
 from novikoff.proofs.system_certificate import SystemCertificate
 
 if TYPE_CHECKING:
@@ -95,12 +95,7 @@ def parse_proofs(text: str) -> Proofs:
         body = parse_object(text, "The certificate")
         if body.get("kind") != _KIND:
             return Proofs([_proof(body)], {}, None)
-        version = body.get("schema_version")
-        if type(version) is not int or version != _SCHEMA_VERSION:
-            raise InvalidJsonError(
-                f"The file has schema version {str(version)[:80]}; this program reads "
-                f"{_SCHEMA_VERSION}"
-            )
+        check_version(body, "The file", _SCHEMA_VERSION)
         _, _, data, preprocessing, proofs = take_fields(
             body,
             "The file",

@@ -23,7 +23,7 @@ from novikoff.geometry.recession import Aliased, Estimate, Estimates, logistic_e
 from novikoff.geometry.verdict_search import SearchResult
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate, integer_mistake_bound
-from novikoff.proofs.proof_data import Label
+from novikoff.proofs.proof_data import SideLabel
 
 _SIZES_DIFFER = "its numbers differ too much in size to prove more"
 _TOO_WIDE = "it has too many columns to prove that no hyperplane separates the classes"
@@ -289,7 +289,7 @@ on its wrong side separates at most 1 row and contains the other 3
 
 
 def make_verdict(
-    passes: Passes, sha256: str, found: SearchResult, sides: tuple[Label, Label]
+    passes: Passes, sha256: str, found: SearchResult, sides: tuple[SideLabel, SideLabel]
 ) -> Verdict:
     """Make the verdict on the result of a search, with its certificate.
 

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from novikoff.core.fitting import Fit
     from novikoff.core.orders import Order
     from novikoff.geometry.descent import Basis
-    from novikoff.geometry.fewest_mistakes import FoundRules
     from novikoff.geometry.margin import Interval
+    from novikoff.geometry.scheme_rules import FoundRules
     from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.study_records import FoundRule
     from novikoff.proofs.digest import MatrixDigest
@@ -306,7 +306,7 @@ class ArrayTask(StudyTask):
         self.tell("loading", None)
         with self.clock.paused():
             from novikoff.core.pocket import load_pocket_loop
-            from novikoff.geometry import fewest_mistakes  # noqa: F401 — imported before the clock
+            from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
         with self.clock.paused(), self.loading():
             load_pocket_loop(self.rows)
@@ -331,7 +331,7 @@ class ArrayTask(StudyTask):
         self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
     ) -> FoundRules:
         """Find the rules of a scheme with few mistakes, and report the progress of each search."""
-        from novikoff.geometry.fewest_mistakes import find_rules
+        from novikoff.geometry.scheme_rules import find_rules
 
         options, labels = self.options, self.classes.labels
         model = LinearModel(labels, self.rows.p - 1, options.fit_intercept, multi_class=kind)

@@ -24,8 +24,8 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
 from novikoff.core.updates import aggressive, perceptron
-from novikoff.geometry.fewest_mistakes import find_rules
 from novikoff.geometry.margin import margin_of
+from novikoff.geometry.scheme_rules import find_rules
 from novikoff.geometry.separability import find_verdict
 from novikoff.geometry.verdict import Verdict
 from novikoff.neurons.network import Network

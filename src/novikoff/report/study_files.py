@@ -23,7 +23,7 @@ from novikoff.report.study_report import Report
 
 # The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
 _RULES = ("perceptron", "average", "largest margin", "fewest mistakes")
-_ROWS_AT_ONCE = 1 << 14
+_TABLE_ROWS_AT_ONCE = 1 << 14
 # The first line of the table, of rows without ids and of rows with ids.
 _HEADINGS = (
     ("row", "label", "predicted", "distance", "multiplier"),
@@ -129,8 +129,8 @@ def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
     """
     data, classes, shares = report.data, report.found.classes, report.found.multipliers
     heading = _HEADINGS[data.ids is not None]
-    for first in range(0, data.n_rows, _ROWS_AT_ONCE):
-        last, out = min(first + _ROWS_AT_ONCE, data.n_rows), io.StringIO()
+    for first in range(0, data.n_rows, _TABLE_ROWS_AT_ONCE):
+        last, out = min(first + _TABLE_ROWS_AT_ONCE, data.n_rows), io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         if first == 0:
             writer.writerow(heading)
