@@ -26,12 +26,12 @@ PAGES = (
 )
 # What people search for, and the page that should come first.
 SEARCHES = {
-    "margin": "glossary",
+    "margin": "verdicts",
     "separation": "perfect_separation",
     "perfect separation": "perfect_separation",
     "infeasible": "inequalities",
     "IIS": "inequalities",
-    "perceptron": "generated/novikoff.Perceptron",
+    "perceptron": "learning",
     "convergence": "proof",
     "mistakes": "howto_mistakes",
     "certificate": "certificates",

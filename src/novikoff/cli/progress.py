@@ -27,6 +27,7 @@ _COLOURS = {
     "undecided": "bold magenta",
     "overlap": "bold green",
     "complete separation": "bold red",
+    "complete or quasi-complete separation": "bold red",
     "quasi-complete separation": "bold red",
     "feasible": "bold green",
     "infeasible": "bold red",

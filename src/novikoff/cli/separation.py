@@ -276,7 +276,7 @@ def _certificate(study: SeparationStudy) -> bytes | None:
     if proof is None:
         return None
     origin = {"source": study.data.source, "model": study.asked.to_json()}
-    return certificate_file.dump_proofs([proof], origin, study.data.recipe.to_json()).encode()
+    return certificate_file.dump_proofs([proof], origin, study.data.recipe.to_json()).text.encode()
 
 
 def _exit_code(kind: str, require: str | None) -> int:

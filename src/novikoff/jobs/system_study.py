@@ -133,12 +133,12 @@ def study_system(
 
 
 def _answers(
-    stated: LinearSystem | Arrays, options: SystemOptions, tell: Callable[[], None]
+    stated: LinearSystem | Arrays, options: SystemOptions, announce: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
     """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
 
     def limits() -> Limits:
-        return ReportingLimits(seconds=options.budget, tell=tell)
+        return ReportingLimits(seconds=options.budget, tell=announce)
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:
