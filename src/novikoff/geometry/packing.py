@@ -39,7 +39,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.errors import CertificateError
 from novikoff.geometry.corral import Iterate, minimise, nearest_point, start_rows
@@ -282,17 +282,21 @@ def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> It
     ⟨factor, λ⟩ = 1.
     """
     searches, n = aims.shape
+    options: Any = _options(limits)
     together = searches if n * columns.shape[0] <= _TOGETHER else 1
+    if together > 1:
+        options = {**options, "presolve": False}  # it takes longer than the solution
     right = np.append(np.zeros(columns.shape[0]), 1.0)
     for first in range(0, searches, together):
         part = slice(first, first + together)
         blocks = [sp.vstack([columns, factor[None, :]]) for factor in factors[part]]
+        equations: Any = sp.block_diag(blocks, format="csc")
         found = linprog(
             aims[part].ravel(),
-            A_eq=sp.block_diag(blocks, format="csc"),
+            A_eq=equations,
             b_eq=np.tile(right, len(blocks)),
             method="highs-ds",
-            options={**_options(limits), "presolve": together == 1},
+            options=options,
         )
         if found.x is not None and found.status == 0:
             yield from found.x.reshape(-1, n)
