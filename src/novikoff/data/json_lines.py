@@ -55,7 +55,7 @@ class JsonRows(PairRows):
         return True
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """NumberText, content and end of each line that is not blank."""
+        """Yield number, content and end of each line that is not blank."""
         end = 0
         for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
             end += len(line)

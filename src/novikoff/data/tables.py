@@ -24,7 +24,7 @@ from novikoff.core.rows import Floats, Indices
 from novikoff.core.validation import MAX_EXACT
 from novikoff.data.advice import (
     NUMBERS_FOR_DATES,
-    TextColumn,
+    advice_on_text,
     has_decimal_comma,
     is_date,
     mostly_numbers,
@@ -382,9 +382,14 @@ class TableReader(Reader):
         if row is None:
             self._refuse_column(name, "is text without values")
         codes, levels = encode(cells, raw=self.raw)
-        guessed = self.label if self.roles.guessed else None
-        decimal, n_values = point if self.raw else None, int((codes >= 0).sum())
-        advice = TextColumn(name, text, levels, n_values, decimal, guessed).advice(
+        decimal = point if self.raw else None
+        advice = advice_on_text(
+            name,
+            text,
+            levels,
+            int((codes >= 0).sum()),
+            decimal=decimal,
+            guessed_label=self.label if self.roles.guessed else None,
             streaming=self.request.stream is not None and self.request.labelled,
             trained=recipe is not None,
         )

@@ -266,7 +266,7 @@ class ArrayTask(StudyTask):
         if self.options.proofs and len(self.classes.cases) == 1:
             table, left = VerdictData(problem, self.columns), limits.left()
             if left is not None:
-                table = replace(table, seconds=min(table.seconds, 0.1 * left))
+                table = replace(table, seconds=0.1 * left)
             verdict = replace(verdict, data=table)
             _ = verdict.logistic  # computed now, while the clock of this study runs
         return verdict

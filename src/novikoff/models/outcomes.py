@@ -147,8 +147,8 @@ class _Observations:
         cone = self._cone(design)
         if cone.cone.A.shape[0] == 0 and cone.cone.E.shape[0] == 0:
             raise DataError(
-                "The likelihood does not depend on the coefficients: there is no event, or no "
-                "group with different outcomes."
+                "The likelihood does not depend on the coefficients: no event is compared with "
+                "another row at risk, or no group has different outcomes."
             )
         return Model(
             cone,
