@@ -22,7 +22,7 @@ from novikoff.cluster.shards import (
     frame_source,
     versions,
 )
-from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
+from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, look, readable_dask_errors
 from novikoff.core.class_labels import Label, distinct_labels
 from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
@@ -98,7 +98,7 @@ def rows(
     """
     options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
     client = _client(client)
-    with explained():
+    with readable_dask_errors():
         if isinstance(X, str | os.PathLike):
             source = folder_source(client, os.fspath(X), options, recipe)
         elif hasattr(X, "divisions"):
