@@ -222,7 +222,8 @@ def test_results_have_a_table_in_notebooks() -> None:
     X, y = FRAME[["age"]], DIED
     verdict, pocket = nv.separate(X, y), nv.Pocket(random_state=0).fit(X, y)
     system = nv.solve([[1.0], [-1.0]], [1.0, -2.0])
-    for found in (verdict, verdict.certificate, pocket.certificate_, system, system.certificate):
+    shown: tuple[Any, ...] = (verdict, verdict.certificate, pocket.certificate_, system)
+    for found in (*shown, system.certificate):
         assert found is not None
         page = found._repr_html_()
         assert page.startswith("<table>")
