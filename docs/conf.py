@@ -85,16 +85,18 @@ html_title = "novikoff"
 html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["names.js"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_show_sourcelink = False
 html_favicon = "_static/favicon.svg"
-html_sidebars = {page: [] for page in ("index", "install", "tutorial", "lab")}
+html_sidebars = {page: [] for page in ("index", "install", "tutorial", "lab", "proof")}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "proof": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,
-    "collapse_navigation": True,  # what folds has a button without a name
+    "collapse_navigation": True,
     "navigation_depth": 2,
 }
 copyright = "the novikoff developers, BSD-3-Clause"

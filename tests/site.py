@@ -25,12 +25,12 @@ PAGES = (
 )
 # What people search for, and the page that should come first.
 SEARCHES = {
-    "margin": "glossary",
+    "margin": "verdicts",
     "separation": "howto_logistic",
     "perfect separation": "howto_logistic",
     "infeasible": "inequalities",
     "IIS": "inequalities",
-    "perceptron": "generated/novikoff.Perceptron",
+    "perceptron": "learning",
     "convergence": "proof",
     "mistakes": "howto_mistakes",
     "certificate": "certificates",

@@ -105,9 +105,17 @@ def numbers_of_wine() -> tuple[int, int]:
     return given, standard
 
 
+def millions_of_wine() -> tuple[int, int]:
+    """The same two bounds, the small one first, the large one in millions."""
+    given, standard = numbers_of_wine()
+    return standard, given // 1_000_000
+
+
 WORDS = {10: "ten"}
 PROSE: list[tuple[str, str, Callable[[], tuple[int, ...]]]] = [
     ("README.md", "of iris: {} mistakes, where the theorem allows {}.", numbers_of_iris),
+    ("lab.md", "flowers of two species, {} mistakes, then none.", numbers_of_iris),
+    ("explanation.md", "Why R²/γ² is {} or {} million", millions_of_wine),
     ("learning.md", "above it is {}. On\n  the standardised features it is {},", numbers_of_wine),
 ]
 

@@ -1,7 +1,8 @@
 """The exceptions of novikoff: one tree under `NovikoffError`.
 
-Each exception is also a ValueError or an OSError, so that ``except ValueError`` catches what it
-always caught. A wrong argument, such as ``max_iter=-1``, raises a plain ValueError or TypeError.
+Each exception is also a ValueError, an OSError or an ImportError, so that ``except ValueError``
+catches what it always caught. A wrong argument, such as ``max_iter=-1``, raises a plain ValueError
+or TypeError.
 """
 
 from __future__ import annotations
@@ -55,6 +56,21 @@ class OutputError(NovikoffError, OSError):
 
 class ClusterError(NovikoffError, OSError):
     """The cluster cannot do what was asked. The message says why and what to do."""
+
+
+class MissingExtraError(NovikoffError, ImportError):
+    """A package that only some functions need is not installed. The message names the extra.
+
+    >>> print(MissingExtraError("The lab", "starlette", "lab"))
+    The lab needs starlette: pip install 'novikoff[lab]'
+    """
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}: pip install 'novikoff[{extra}]'")
+        self._parts = what, package, extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, ...]]:
+        return type(self), self._parts
 
 
 class NotSeparableError(NovikoffError, ValueError):

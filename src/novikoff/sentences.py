@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # The number of names or rows that a list shows before it says how many more there are.
 SHOWN = 12
-# Coefficients of undetermined sign are listed up to this number, and counted beyond it.
+# Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
 _FIELD_WORDS = {
@@ -41,9 +41,10 @@ _LOGISTIC = {
     "quasi-separable": "a logistic regression has some infinite estimates",
     "inseparable": "a logistic regression has finite estimates",
 }
+# What is added if a verdict does not have the data, such as one about rows of a cluster.
 _NOT_DETERMINED = {
-    "separable": "; the signs were not determined",
-    "quasi-separable": "; which ones was not determined",
+    "separable": "; signs undetermined",
+    "quasi-separable": "; which ones is undetermined",
     "inseparable": "",
 }
 
@@ -117,7 +118,8 @@ def interval(bounds: Interval) -> str:
             to = Context(prec=digits, rounding=rounding)
             if (same := to.create_decimal(lo)) == to.create_decimal(hi):
                 width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
-                return f"= {same}{more} (proved{f' to {float(width):.0e}' if width else ''})"
+                within = f" to {float(width):.0e}" if width else ""
+                return f"= {str(same).lower()}{more} (proved{within})"
     if hi == math.inf:
         return f"≥ {digits_down(lo)}"
     if lo == 0.0:
@@ -211,12 +213,17 @@ def whole_verdict(kind: str, plane: str, n: int, separated: int) -> str:
 
 
 def verdict_lines(
-    verdict: Verdict, show: Callable[[Indices], str], scaled: Verdict | None = None
+    verdict: Verdict,
+    show: Callable[[Indices], str],
+    scaled: Verdict | None = None,
+    *,
+    verbose: bool = True,
 ) -> Iterator[tuple[str, str]]:
     """The lines of a report about a verdict, each with its heading.
 
-    A line that continues the line above has an empty heading. ``show`` names rows and says how they
-    are counted; ``scaled`` is the verdict on the standardised features.
+    A line that continues the line above has an empty heading. ``show`` names rows, and ``scaled``
+    is the verdict on the standardised features. Without ``verbose``, there is one margin and one
+    mistake bound: that on the standardised features if there is one.
     """
     proof = verdict.certificate
     if proof is None or verdict.kind == "undecided":
@@ -224,18 +231,22 @@ def verdict_lines(
         yield "verdict", f"undecided — {verdict.undecided_reason or hint}"
         yield "margin", f"γ {interval(verdict.margin)}"
         return
-    plane = hyperplane(fit_intercept=proof.fit_intercept)
-    stated = whole_verdict(verdict.kind, plane, proof.n, verdict.n_separated)
-    yield "verdict", f"{kind_in_words(verdict.kind)} — proved: {stated}"
+    plane, n = hyperplane(fit_intercept=proof.fit_intercept), proof.n
+    kind = kind_in_words(verdict.kind)
     if verdict.kind == "inseparable":
-        few = f"no {plane} separates these {counted(len(verdict.support), 'row')}"
-        yield "conflict", f"rows {show(verdict.support)}: {few}"
+        yield "verdict", f"{kind}, proved: {verdict_clause(verdict.kind, plane, f'the {n:,} rows')}"
+        rows = f"rows {show(verdict.support)}"
+        yield "conflict", f"{rows}: no {plane} separates these {len(verdict.support):,}"
     elif verdict.kind == "quasi-separable":
+        yield "verdict", f"{kind}, proved"
+        yield "", quasi_clause(plane, verdict.n_separated, n - verdict.n_separated)
         if len(verdict.separated_rows) == 0:  # the rows of a cluster are not listed
             return
         yield "separated", f"rows {show(verdict.separated_rows)}"
     else:
-        yield from _margin_lines(verdict, scaled, free_bias=proof.fit_intercept)
+        origin = "" if proof.fit_intercept else f" with a {plane}"
+        yield "verdict", f"{kind}{origin}, proved for all {n:,} rows"
+        yield from _margin_lines(verdict, scaled, free_bias=proof.fit_intercept, verbose=verbose)
     yield from _logistic_lines(verdict)
 
 
@@ -257,7 +268,7 @@ def verdict_sentence(verdict: Verdict) -> str:
     elif verdict.mistake_bound is None:
         text = "the margin is too small or too large for float64"
     else:
-        text = f"γ {interval(verdict.margin)}, at most {large(verdict.mistake_bound)} mistakes"
+        text = f"γ {interval(verdict.margin)}, {bound_clause(verdict.mistake_bound)}"
     if proof is None:
         return f"{verdict.kind}: {text}"
     bias = "with a bias" if proof.fit_intercept else "through the origin"
@@ -267,31 +278,46 @@ def verdict_sentence(verdict: Verdict) -> str:
 
 
 def _margin_lines(
-    verdict: Verdict, scaled: Verdict | None, *, free_bias: bool
+    verdict: Verdict, scaled: Verdict | None, *, free_bias: bool, verbose: bool
 ) -> Iterator[tuple[str, str]]:
-    bound = bound_clause(verdict.mistake_bound)
-    radius = digits_up(verdict.radius)
-    yield "margin", f"γ {interval(verdict.margin)}, longest row R ≤ {radius}{bound}"
-    if scaled is not None:
-        bound, radius = bound_clause(scaled.mistake_bound), digits_up(scaled.radius)
-        yield "", f"on standardised features: γ {interval(scaled.margin)}, R ≤ {radius}{bound}"
+    def gamma(found: Verdict) -> str:
+        return f"γ {interval(found.margin)}, longest row R ≤ {digits_up(found.radius)}"
+
+    heading = "margin"
     if free_bias:
         free = interval(verdict.geometric_margin).removeprefix("= ")
-        yield "", f"with a free bias, as in an SVM: {free}"
+        yield heading, f"{free}, with a free bias as in an SVM"
+        heading = ""
+    if verbose or not free_bias:
+        yield heading, gamma(verdict)
+    bound = bound_clause(verdict.mistake_bound)
+    if scaled is not None and scaled.mistake_bound is not None:
+        yield "bound", bound_clause(scaled.mistake_bound)
+        hint = "" if verbose else " (see --verbose)"
+        yield "", f"on standardised features, not in the certificate{hint}"
+        if verbose:
+            yield "", f"there {gamma(scaled)}"
+        if verbose and bound:
+            yield "", f"{bound} on the original features: R²/γ², in the certificate"
+    elif bound:
+        yield "bound", f"{bound} (R²/γ²)"
 
 
 def bound_clause(count: int | None) -> str:
-    """The mistake bound of the convergence theorem, which follows γ and R; "" if there is none."""
+    """The mistake bound of the convergence theorem; "" if there is none.
+
+    >>> bound_clause(206)
+    'the perceptron makes at most 206 mistakes'
+    """
     if count is None:
         return ""
-    unit = "mistake" if count == 1 else "mistakes"
-    return f": the perceptron makes at most R²/γ² = {large(count)} {unit}"
+    return f"the perceptron makes at most {large(count)} mistake{'' if count == 1 else 's'}"
 
 
 def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """What the verdict means for the estimates of a logistic regression."""
     fates, columns = verdict.logistic, verdict.responsible_columns
-    if fates is None:  # too many columns, or too little time
+    if fates is None:
         yield "logistic", _LOGISTIC[verdict.kind] + _NOT_DETERMINED[verdict.kind]
         return
     named = {
@@ -303,19 +329,15 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
         for name, fate in fates.items()
         if fate in ("+inf", "-inf")
     ]
-    listed = f": {first_few(signed, len(signed))}" if signed else ""
-    said = [_LOGISTIC[verdict.kind] + listed]
-    if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
-        which = ", ".join(rest) if len(rest) <= _MAX_UNSIGNED else f"{len(rest):,} others"
-        said[0] += f"; sign undetermined: {which}" if signed else _NOT_DETERMINED["separable"]
-    elif verdict.kind == "quasi-separable":
-        for part in verdict.aliased or []:
-            if not part.finite:
-                names = first_few([str(name) for name in part.columns], len(part.columns))
-                said.append(f"aliased columns without a finite joint estimate: {names}")
+    proof = verdict.certificate
+    intercept = str([*fates][-1]) if proof is not None and proof.fit_intercept else None
+    parts = [first_few(signed, len(signed))] if signed else []
+    for fate, what in (("either sign", "either sign"), ("undecided", "not decided")):
+        if fate in named:
+            parts.append(f"{what}: {_unsigned(named[fate], intercept)}")
+    said = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
     for fate, what in (
-        ("diverges", "no finite estimate, sign undetermined"),
-        ("undetermined", "not identified (constant, or linearly dependent on other columns)"),
+        ("aliased", "aliased (linearly dependent on the columns before, left out)"),
         ("reference", "reference levels"),
     ):
         if fate in named:
@@ -326,6 +348,19 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
         said.append(f"finite estimates exist without {one}{names}")
     for k, text in enumerate(said):
         yield "" if k else "logistic", text
+
+
+def _unsigned(names: Sequence[str], intercept: str | None) -> str:
+    """Name the coefficients without a sign or, if there are many, count their columns.
+
+    >>> _unsigned(["a", "b", "c", "d", "(intercept)"], "(intercept)")
+    '4 columns and the intercept'
+    """
+    if len(names) <= _MAX_UNSIGNED:
+        return ", ".join(names)
+    with_intercept = names[-1] == intercept
+    columns = counted(len(names) - with_intercept, "column")
+    return f"{columns} and the intercept" if with_intercept else columns
 
 
 # Mistakes.

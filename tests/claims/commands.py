@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial, wraps
@@ -16,13 +17,22 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.core.fitting import standardise
+from novikoff.core.problem import Rows
 from novikoff.proofs.system_statement import Constraint
 from tests.claims.learners import Rule
 from tests.claims.oracles import at_most, is_root, largest_square, perceptron
 from tests.claims.problems import EXTREME, TAME, Labelled, System, labelled, system
 from tests.claims.register import claim
 from tests.claims.systems import is_feasible, oracle, signed_radius, stated
-from tests.claims.verdicts import assert_bound, assert_told, assert_verdict_text, expect
+from tests.claims.verdicts import (
+    assert_bound,
+    assert_told,
+    assert_verdict_text,
+    estimates,
+    squared_free_margin,
+    told_count,
+)
 from tests.cli.conftest import inside
 from tests.separability_oracle import Point, contradiction, decide, squared_distance
 
@@ -76,7 +86,7 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
 @claim(
     labelled,
     sentences=["misclassifies at least {}", "misclassifies fewer", "; proved: {}",
-               "the hyperplane with the fewest mistakes possible", "classifies every row correctly",
+               "the hyperplane with the fewest mistakes possible", "its rule separates the rows",
                "its weights repeat every {}"],
     problems=30,
 )  # fmt: skip
@@ -84,7 +94,7 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
 def fit_two_classes(problem: Labelled) -> None:
     """Every number and every verdict of the report on two classes is true."""
     with csv_file(problem) as folder:
-        out = fit(problem, folder, "--no-files")
+        out = fit(problem, folder, "--no-files", "--verbose")
     rows, rule = problem.rows(), Rule.of(problem, problem.classes[-1], None)
     truth = decide(rows)
     assert_verdict_text(out, rows, truth.kind, first=1)
@@ -92,12 +102,30 @@ def fit_two_classes(problem: Labelled) -> None:
     tame = sizes.min(initial=1.0) > 1e-50 and sizes.max(initial=1.0) < 1e50
     assert_mistakes(out, rule, exact=bool(tame))
     assert_logistic(out, problem, rows)
-    if "its rule classifies every row correctly" in out:
+    if "its rule separates the rows" in out:
         assert truth.kind == "separable"
+    assert_standardised(out, problem)
     if re.search("proved: its weights repeat every", out):
         assert truth.kind != "separable"
-    if found := re.search(r"margin +γ (.*?), longest row R ≤ (\S+)", out):
+    if problem.bias and (found := re.search(r"^margin +(.*), with a free bias", out, re.M)):
+        told = found[1] if found[1][0] in "≥≤" else f"= {found[1]}"
+        assert_told(told, squared_free_margin(rows))
+
+
+def assert_standardised(out: str, problem: Labelled) -> None:
+    """The bound and the margin on the standardised rows, on which the perceptron runs."""
+    bound = re.search(r"^bound +(.*)\n +on standardised features", out, re.M)
+    if bound is None:
+        return
+    scaled, _ = standardise(Rows.of(problem.X, problem.bias))
+    rows = replace(problem, X=np.asarray(scaled.X)).rows()
+    assert_bound(bound[1], "makes at most {} mistake", rows)
+    if found := re.search(r"there γ (.*?), longest row R ≤ (\S+)", out):
         assert_told(found[1], squared_distance(rows))
+        assert at_most(largest_square(rows), float(found[2]))
+    mistakes = re.search(r"^perceptron +.* after ([\d,]+) mistake", out, re.M)
+    most = told_count(bound[1], "makes at most {} mistake")
+    assert mistakes is None or most is None or int(mistakes[1].replace(",", "")) <= most
 
 
 def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
@@ -121,16 +149,13 @@ def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
 
 def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
     """The weights that are said to be infinite, and the columns without which they are not."""
-    apart = set(decide(rows).separated)
-    on = [row for i, row in enumerate(rows) if i not in apart]
-    names = [*(f"x{j}" for j in range(problem.X.shape[1])), "(intercept)"]
+    names = [f"x{j}" for j in range(problem.X.shape[1])]
+    bias = len(rows[0]) > len(names)
+    wanted, guilty = estimates(rows, names, bias, {name: [name] for name in names})
     for name, sign in re.findall(r"(x\d|\(intercept\)) → ([+−])∞", out):
-        expect("+inf" if sign == "+" else "-inf", rows, on, names.index(name))
+        assert wanted[name] == ("+inf" if sign == "+" else "-inf")
     for listed in re.findall(r"finite estimates exist without .*?((?:x\d(?:, )?)+)$", out, re.M):
-        for name in listed.split(", "):
-            j = int(name[1:])
-            without = [[*row[:j], *row[j + 1 :]] or [Fraction(0)] for row in rows]
-            assert decide(without).kind == "inseparable"
+        assert listed.split(", ") == guilty
 
 
 @claim(
@@ -157,10 +182,10 @@ def fit_as_json(problem: Labelled) -> None:
         fewest = Rule.of(problem, positive, None).fewest()
         assert case["errors_lower_bound"] is None or case["errors_lower_bound"] <= fewest
         assert case["errors"] is None or case["errors"] >= fewest
-        apart = set(truth.separated)
-        on = [row for i, row in enumerate(rows) if i not in apart]
-        for j, fate in enumerate((case["logistic"] or {}).values()):
-            expect(fate, rows, on, j)
+        if case["logistic"] is not None:
+            names = [f"x{j}" for j in range(problem.X.shape[1])]
+            wanted, _ = estimates(rows, names, len(rows[0]) > len(names), {})
+            assert case["logistic"] == wanted
     errors = report["model"]["errors"]
     assert report["model"]["wrong"]["count"] == errors
     assert sum(map(sum, report["model"]["confusion"])) == len(problem.y)
@@ -183,12 +208,16 @@ def fit_as_html(problem: Labelled) -> None:
     assert (said is not None) == (kind == "inseparable")
 
 
-@claim(partial(labelled, styles=TAME, most_classes=3), problems=15)
+@claim(
+    partial(labelled, styles=TAME, most_classes=3),
+    sentences=["perceptron: at most {}", "fewest mistakes: {}", ", proved"],
+    problems=15,
+)
 @unless_refused
 def fit_several_classes(problem: Labelled) -> None:
     """The line of each class says what is true of it against the rest."""
     with csv_file(problem) as folder:
-        out = fit(problem, folder, "--no-files")
+        out = fit(problem, folder, "--no-files", "--verbose")
     if len(problem.classes) == 2:
         return
     for name, label in zip(NAMES, problem.classes, strict=False):
@@ -196,12 +225,16 @@ def fit_several_classes(problem: Labelled) -> None:
         line = re.search(rf"^ +{name} +(\S+) +(.*)$", out, flags=re.MULTILINE)
         assert line is not None
         assert line[1] in (decide(rows).kind, "undecided")
-        if found := re.search(r"every hyperplane .*misclassifies at least (\d+)", line[2]):
-            assert int(found[1]) <= Rule.of(problem, label, None).fewest()
-        if found := re.search(r"found misclassifies (\d+)", line[2]):
-            assert int(found[1]) >= Rule.of(problem, label, None).fewest()
-        assert_bound(line[2], "R²/γ² = {} mistake", rows)
-        if found := re.match(r"no hyperplane .*separates rows (\d[\d, ]*)(?:;|$)", line[2]):
+        if found := re.match(r"fewest mistakes: (?:from (\d+) to )?(\d+)", line[2]):
+            fewest = Rule.of(problem, label, None).fewest()
+            assert int(found[1] or found[2]) <= fewest <= int(found[2])
+        assert_bound(line[2], r"R²/γ² = {} on the original features", rows)
+        bounded = rows
+        if "on standardised features" in out:
+            scaled, _ = standardise(Rows.of(problem.X, problem.bias))
+            bounded = replace(problem, X=np.asarray(scaled.X)).rows(label)
+        assert_bound(line[2], r"perceptron: at most {} mistake", bounded)
+        if found := re.search(r"no hyperplane .*separates rows (\d[\d, ]*)(?:;|$)", line[2]):
             few = [rows[int(i) - 1] for i in found[1].split(",")]
             assert contradiction(few) is not None
 

@@ -23,6 +23,7 @@ NAMES: dict[str, str] = {
     "errors.ModelFileError": "an error of a file",
     "errors.OnnxExportError": "an error of a file",
     "errors.OutputError": "an error of a file",
+    "errors.MissingExtraError": "an error of an installation",
     "CertificateError": "says what does not hold; forgeries are tested with the checker",
     "Hyperplane": "a rule that is given, its distances and angles",
     "neurons.ACTIVATIONS": "functions of one number",
@@ -144,6 +145,5 @@ SENTENCES: dict[str, str] = {
     "the perceptron ends clean, under its bound": "the heading of the demo, whose report is fit's",
     "makes at least": "the updates of a run that was stopped, which are counted",
     "the hyperplane with the fewest mistakes found": "says that it was found",
-    "hyperplanes with the fewest mistakes found": "says that they were found",
     "it is undecided whether a {} separates": "says that nothing is proved",
 }

@@ -41,7 +41,9 @@ def reading(pattern: str, more: int) -> Callable[[Result], Result]:
     """What a command printed, with a number that is off."""
 
     def change(done: Result) -> Result:
-        out = re.sub(pattern, lambda found: f"{found[1]}{int(found[2]) + more}", done.out)
+        out = re.sub(
+            pattern, lambda found: f"{found[1]}{int(found[2]) + more}", done.out, flags=re.M
+        )
         return replace(done, out=out)
 
     return change
@@ -92,7 +94,9 @@ MUTANTS: list[Mutant] = [
                    told["answer"]["reference"] and {**told["answer"]["reference"],
                                                     "bound_text": "0"}}}),
     ("commands.fit_several_classes", commands, "inside",
-     reading(r"(every hyperplane .*misclassifies at least )(\d+)", 1)),
+     reading(r"(fewest mistakes: (?:from )?)(\d+)", 1)),
+    ("commands.fit_two_classes", commands, "inside",
+     reading(r"(^bound +the perceptron makes at most )(\d+)", -1)),
     ("commands.solve", commands, "inside", reading(r"(row \d+ by )(\d+)", 1)),
 ]  # fmt: skip
 

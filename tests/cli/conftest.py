@@ -27,6 +27,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 _REPO = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "novikoff"]
+WIDE = "1000"  # columns, so that no line of a report is wrapped
 
 
 PROGRESS = re.compile(r"^novikoff: \d+ s: .*\n", re.MULTILINE)
@@ -80,7 +81,7 @@ def script(
         cwd=cwd,
         input=stdin,
         capture_output=True,
-        env=environment(**more),
+        env=environment(**{"COLUMNS": WIDE, **more}),
         timeout=300,
         check=False,
     )
@@ -95,6 +96,7 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
     given = io.TextIOWrapper(io.BytesIO(stdin))
     with (
         mock.patch.object(sys, "argv", ["novikoff", *map(str, words)]),
+        mock.patch.dict(os.environ, COLUMNS=WIDE),
         mock.patch.object(sys, "stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

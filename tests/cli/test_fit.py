@@ -52,18 +52,21 @@ def table(path: Path) -> tuple[list[list[float]], list[str]]:
 
 COMPLETE, OVERLAP = "separable (complete separation)", "inseparable (overlap)"
 LINES = [
-    ("line", "verdict", f"{COMPLETE} — proved: a hyperplane separates all 5 rows"),
-    ("quasi", "separated", "rows 4 (counted from 1, without the header)"),
+    ("line", "verdict", f"{COMPLETE}, proved for all 5 rows"),
+    ("quasi", "separated", "rows 4"),
     ("quasi", "logistic",
      "a logistic regression has some infinite estimates: n → +∞"),
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
-    ("xor", "verdict", f"{OVERLAP} — proved: no hyperplane separates all 4 rows"),
+    ("xor", "verdict", f"{OVERLAP}, proved: no hyperplane separates the 4 rows"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates: x → −∞; sign undetermined: z, (intercept)"),
+     "a logistic regression has no finite estimates: x → −∞; either sign: z, (intercept)"),
     ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
-    ("iris", "verdict", "each class against the rest: 1 separable, 2 inseparable"),
+    ("iris", "verdict", "each class against the rest, proved: 1 separable, 2 inseparable"),
+    ("xor", "notes", "rows are counted from 1, without the header"),
+    ("line", "label", "class: low (+, 2), high (−, 3)"),
+    ("quasi", "verdict", "quasi-separable (quasi-complete separation), proved"),
 ]  # fmt: skip
 
 
@@ -76,18 +79,15 @@ def test_a_line_of_the_report(name: str, heading: str, text: str, texts: dict[st
 
 def test_the_lines_of_the_report(texts: dict[str, Result]) -> None:
     line, quasi, iris = texts["line"], texts["quasi"], texts["iris"]
-    assert line.line("data").endswith(
-        "line.csv · 5 rows · 2 features · label class: low (+, 2)  high (−, 3)"
-    )
-    assert line.line("margin").startswith("γ = ")
+    assert line.line("data").endswith("line.csv · 5 rows · 2 features")
+    assert line.line("bound").startswith("the perceptron makes at most ")
+    assert "\n            on standardised features, not in the certificate" in line.out
     assert line.line("perceptron").startswith("all rows correct after ")
     assert "mistakes   " not in line.out
     assert "conflict" not in line.out
-    assert quasi.line("verdict").startswith(
-        "quasi-separable (quasi-complete separation) — proved: a hyperplane with no row on its "
-        "wrong side separates at most 1 row and contains the other 3"
-    )
-    assert texts["xor"].line("conflict").startswith("rows 1, 2, 3, 4 (counted")
+    most = "a hyperplane with no row on its wrong side separates at most 1 row and contains the "
+    assert f"{most}other 3\n" in quasi.out
+    assert texts["xor"].line("conflict").startswith("rows 1, 2, 3, 4: no hyperplane separates")
     alike = texts["duplicates"].out.split("\nduplicates ", 1)[1]
     assert "rows 2 (r2), 5 (r5), 6 (r6)" in alike
     assert "r3" not in alike
@@ -168,17 +168,19 @@ CATEGORIES = "color,age,died\nblue,1,yes\nblue,3,yes\ngreen,1,no\ngreen,2,yes\ng
 
 
 def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
-    """Blue always died: its own column says so, though the levels' columns add up to 1."""
+    """Blue always died: its level is the reference, so that green goes to −∞ in comparison."""
     (tmp_path / "color.csv").write_text(CATEGORIES)
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
-    infinite = "a logistic regression has some infinite estimates: color=blue → +∞"
+    infinite = (
+        "a logistic regression has some infinite estimates: color=green → −∞, (intercept) → +∞"
+    )
     assert done.line("logistic") == infinite
-    assert "reference levels: color=green" in done.out
+    assert "reference levels: color=blue" in done.out
     assert "finite estimates exist without the column color" in done.out
     case = report(*words, "--force")["verdict"]["cases"][0]
     assert case["logistic"] == {
-        "color=blue": "+inf", "color=green": "reference", "age": "finite", "(intercept)": "finite"
+        "color=blue": "reference", "color=green": "-inf", "age": "finite", "(intercept)": "+inf"
     }  # fmt: skip
     assert case["responsible_columns"] == ["color"]
 
@@ -214,7 +216,7 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
         assert done.line("verdict").startswith("undecided")
     else:  # a quick machine: then it must be proved
         assert done.code == 0
-        assert done.line("verdict").startswith("separable (complete separation) — proved")
+        assert done.line("verdict").startswith("separable (complete separation), proved")
 
 
 @pytest.mark.parametrize(
@@ -235,7 +237,7 @@ def test_a_report_without_files(
     body = report(files.line, "--no-files")
     assert (body["verdict"]["kind"], {*body["files"].values()}) == ("separable", {None})
     assert inside("fit", files.line, "--no-files", "--require", "inseparable").code == 1
-    assert inside("fit", files.line, "--no-files").line("model") == "not written"
+    assert inside("fit", files.line, "--no-files").line("files") == "none written"
     assert "<!DOCTYPE html>" in inside("fit", files.line, "--no-files", "--format", "html").out
     for option in ("--rows", "--plot"):
         done = inside("fit", files.line, "--no-files", option, "some.svg")
@@ -260,7 +262,7 @@ def test_the_positive_class_of_two(files: Files, tmp_path: Path) -> None:
     case = report(files.line, "--positive", "high", "--out", tmp_path)["verdict"]["cases"][0]
     assert (case["positive"], case["negative"]) == ("high", "low")
     text = inside("fit", files.line, "--positive", "high", "--out", tmp_path, "--force")
-    assert text.line("data").endswith("high (+, 3)  low (−, 2)")
+    assert text.line("label").endswith("high (+, 3), low (−, 2)")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ def test_without_an_intercept(tmp_path: Path) -> None:
     path.write_text("x,y\n1,a\n2,b\n")
     assert report(path, "--out", tmp_path)["verdict"]["kind"] == "separable"
     done = inside("fit", path, "--no-intercept", "--out", tmp_path, "--force")
-    assert "no hyperplane through the origin separates all 2 rows" in done.line("verdict")
+    assert "no hyperplane through the origin separates the 2 rows" in done.line("verdict")
     model: Any = inside("info", tmp_path / "same_side.novikoff", "--format", "json").json
     assert model["parameters"]["fit_intercept"] is False
     assert model["rules"][0]["intercept"] == 0.0
@@ -388,7 +390,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
     """Unless its rule is proved to be the best, or it had a budget."""
-    ended = "search stopped: no recent improvement (--budget SECONDS searches longer)"
+    ended = "stopped: no recent improvement (--budget SECONDS searches longer)"
     words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
     assert ended in inside(*words).out
     assert ended not in inside(*words, "--budget", "5").out
@@ -416,8 +418,8 @@ def test_one_against_the_rest_is_not_said_of_all_classes_at_once(tmp_path: Path)
     assert body["verdict"]["question"] == "each class against the rest"
     assert {case["kind"] for case in body["verdict"]["cases"]} == {"inseparable"}
     done = inside("fit", path, "--no-files")
-    assert done.line("verdict") == "each class against the rest: 3 inseparable"
-    may = "a rule that compares the scores of all classes (multinomial, argmax) may still"
+    assert done.line("verdict") == "each class against the rest, proved: 3 inseparable"
+    may = "not decided: comparing the scores of all classes may separate them"
     assert may in done.line("together")
     page = inside("fit", path, "--no-files", "--format", "html").out
     assert may in page

@@ -354,3 +354,27 @@ def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:
     )
     done = script("solve", day, start=[sys.executable, "-c", code])
     assert done.out.endswith("[]\n")
+
+
+@pytest.mark.parametrize(
+    ("c", "words", "code"),
+    [
+        (3, ["--require", "feasible"], 0),
+        (3, ["--require", "infeasible"], 1),
+        (3, ["--objective", "max a", "--require", "optimal"], 0),
+        (3, ["--objective", "max a", "--require", "feasible"], 0),
+        (3, ["--objective", "min a", "--require", "optimal"], 1),
+        (3, ["--objective", "min a", "--require", "unbounded"], 0),
+        (1, ["--require", "feasible"], 1),
+        (1, ["--require", "infeasible"], 0),
+        (1, [], 0),
+    ],
+)
+def test_require(c: int, words: list[str], code: int, tmp_path: Path) -> None:
+    """a ≤ c, and a ≥ 2 or, where a may fall without limit, nothing."""
+    path = tmp_path / "a.csv"
+    lower = "" if "min a" in words else "1,>=,2\n"
+    path.write_text(f"a,is,c\n1,<=,{c}\n{lower}", encoding="utf-8")
+    done = inside("solve", path, *words)
+    assert done.code == code
+    assert done.err.startswith("novikoff: the answer is ") == (code == 1)

@@ -15,25 +15,34 @@ from novikoff import __version__
 from tests.cli.conftest import COMPILING, PROGRESS, Files, inside, on_terminal, script
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "verify", "info", "stream", "solve", "lab"])
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "verify", "info", "stream", "solve", "lab", "completion"]
+)
 def test_every_command_has_its_help(command: str) -> None:
     assert re.search(rf"^  {command}  +[A-Z]", inside("--help").out, re.MULTILINE)
     full = inside(command, "--help")
     assert full.out.startswith(f"Usage: novikoff {command}")
-    assert inside(command, "-h") == full
+    assert inside(command, "-h") == inside("help", command) == full
+    assert "\n  Examples:\n    " in full.out
 
 
 def test_help_and_version() -> None:
     done = inside("--help")
     assert (done.code, done.err) == (0, "")
     assert "130 interrupted" in done.out
-    assert inside("--version").out == f"novikoff, version {__version__}\n"
+    assert inside("help").out == done.out
+    for words in (["--version"], ["-V"]):
+        assert inside(*words).out == f"novikoff {__version__}\n"
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["refit"], "No such command 'refit'"),
+        (["zzz"], "No such command 'zzz'.\n"),
+        (["fitt"], "No such command 'fitt'. Did you mean fit?"),
+        (["help", "verfy"], "Did you mean verify?"),
+        ([__file__], f"novikoff fit {__file__}"),
+        (["completion", "tcsh"], "'bash', 'zsh', 'fish'"),
         (["fit"], "Missing argument 'DATA'"),
         (["fit", "x.csv", "--colour", "red"], "No such option"),
         (
@@ -91,7 +100,7 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
     code, out, _ = on_terminal(words, NO_COLOR="1")
     assert code == 0
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", out)  # no colours
-    assert "separable (complete separation) — proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert "separable (complete separation), proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
     # A terminal is no place for a page: it goes to a file, and the text is shown.
     assert "<html" not in out
     assert (tmp_path / "line.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
@@ -158,3 +167,51 @@ def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> Non
     for _ in range(2):
         progress._announce_compilation()
     assert capsys.readouterr().err == COMPILING
+
+
+def test_every_option_stands_under_a_heading() -> None:
+    for command in ("fit", "stream", "solve", "verify"):
+        text = inside("help", command).out
+        headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+        assert headings[-1] == "Options"
+        assert re.findall(r"^  (-\S+)", text.partition("\nOptions:\n")[2], re.M) == ["-h,"]
+        assert len(headings) > 2
+
+
+@pytest.mark.parametrize(
+    ("shell", "sign"),
+    [("bash", "complete -o"), ("zsh", "#compdef novikoff"), ("fish", "complete ")],
+)
+def test_completion(shell: str, sign: str) -> None:
+    done = inside("completion", shell)
+    assert done.code == 0
+    assert sign in done.out
+    assert f"_NOVIKOFF_COMPLETE={shell}_complete" in done.out
+    told = script(_NOVIKOFF_COMPLETE=f"{shell}_complete", COMP_WORDS="novikoff ver", COMP_CWORD="1")
+    assert shell == "fish" or "verify" in told.out
+
+
+def test_a_missing_extra_is_an_error_that_names_it(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("novikoff.cli.fit.find_spec", lambda name: None)
+    done = inside("fit", files.line, "--plot", "x.svg")
+    need = "novikoff: --plot needs matplotlib: pip install 'novikoff[plots]'\n"
+    assert (done.code, done.out, done.err) == (2, "", need)
+
+
+@pytest.mark.parametrize("positive", [["--positive", "first"], []])
+def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -> None:
+    words = ["fit", str(files.wine), "--no-files", *positive]
+    code, shown, _ = on_terminal(words, COLUMNS="80", NO_COLOR="1")
+    plain = re.sub(r"\x1b\[[0-9;]*m|\r", "", shown)
+    piped = script(*words, COLUMNS="80").out
+    assert code == 0
+    for text in (plain, piped):
+        lines = text.splitlines()[:-1]  # the name of the file is long in the tests
+        assert len(lines) <= 15
+        assert max(map(len, lines[1:])) <= 80
+        assert "most 206 mistakes" in text
+        assert "on standardised features" in text
+        assert "411,013,538" not in text
+    assert "411,013,538" in script(*words, "--verbose").out

@@ -82,8 +82,8 @@ def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path
     assert not fits(folder, "700MB")
     where = "--cluster", client.scheduler.address
     done = done_well("fit", folder, "--label", "kind", *where, "--out", tmp_path)
-    assert "separable (complete separation) — proved" in done.out
-    assert "label kind: up (+, " in done.out
+    assert "separable (complete separation), proved" in done.out
+    assert "label       kind: up (+, " in done.out
     proof = tmp_path / "big.cert.json"
     checked = done_well("verify", proof, folder, "--max-memory", "700MB")
     assert "Separable (complete separation): a hyperplane with a bias" in checked.out
@@ -108,7 +108,8 @@ def test_workers_of_its_own(tmp_path: Path) -> None:
     assert (
         done.line("mistakes") == "2 of 600 rows (0.3%); proved: no hyperplane misclassifies fewer"
     )
-    assert done.line("conflict").startswith("rows 2, 214 (counted from 1, one file after the ")
+    assert done.line("conflict").startswith("rows 2, 214: no hyperplane")
+    assert done.line("notes") == "rows are counted from 1, one file after the other"
     model = nv.load(tmp_path / "small.novikoff")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(3)])
     assert isinstance(model, nv.Pocket)

@@ -279,10 +279,10 @@ def saved(name: str) -> bytes:
 
 # The model, what is changed in its file, and what the message says.
 EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
-    "older": ("two", lambda p: p.edit("", schema_version=2), "this one reads version 3: fit the"),
-    "newer": ("two", lambda p: p.edit("", schema_version=7), "of another novikoff"),
+    "older": ("two", lambda p: p.edit("", schema_version=2), "reads version 3: fit the model"),
+    "newer": ("two", lambda p: p.edit("", schema_version=7), "format version 7"),
     "old parameter": ("two", lambda p: p.edit("parameters", margin=1.0), "parameter 'margin'"),
-    "version true": ("two", lambda p: p.edit("", schema_version=True), "schema version"),
+    "version true": ("two", lambda p: p.edit("", schema_version=True), "format version"),
     "no version": ("two", lambda p: p.header.pop("schema_version"), "no field 'schema_version'"),
     "estimator": ("two", lambda p: p.edit("", estimator="os.system"), "not one of"),
     "another estimator": ("two", lambda p: p.edit("", estimator="Pocket"), "Invalid parameter"),

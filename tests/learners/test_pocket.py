@@ -31,8 +31,9 @@ from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
 from novikoff.geometry import descent
 from novikoff.geometry.descent import descend, line_search, logistic, whitening
-from novikoff.geometry.fewest_mistakes import best_together, fewest_mistakes
+from novikoff.geometry.fewest_mistakes import fewest_mistakes
 from novikoff.geometry.packing import Packing
+from novikoff.geometry.scheme_rules import best_together
 from novikoff.learners.parameters import seed_of
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.exact import rounded_down
@@ -546,7 +547,9 @@ def test_no_time_is_spent_where_none_is_left(
     for name in ("logistic", "fill_pocket", "descend"):
         watch(search, name)
     watch(packing, "balanced_view")
-    watch(search, "whitening")
+    rules = import_module("novikoff.geometry.scheme_rules")
+    watch(rules, "whitening")
+    watch(rules, "sure_products")
     watch(packing, "all_opposite_duplicates")
     watch(search, "sure_products")
     watch(MatrixDigest, "of")

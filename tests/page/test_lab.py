@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.core.counts import Trace
 from novikoff.core.rows import Vector
+from novikoff.core.trace import Trace
 from novikoff.page import presets, study
 from novikoff.page.export import script
 from novikoff.page.question import MAX_NUMBER, MIN_NUMBER, Question

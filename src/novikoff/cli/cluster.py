@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.options import TableOptions, names, reject
-from novikoff.errors import ClusterError
+from novikoff.errors import ClusterError, MissingExtraError
 
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
@@ -23,7 +23,7 @@ def _connected(where: str, show: StudyProgress) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ClusterError("--cluster needs Dask: pip install 'novikoff[dask]'.") from None
+        raise MissingExtraError("--cluster", "Dask", "dask") from None
     kind, _, number = where.partition(":")
     show(f"connecting to {where}", None)
     if kind == "local":

@@ -16,6 +16,7 @@ import click
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
     LOCAL,
+    Command,
     TableOptions,
     add_options,
     cluster_option,
@@ -35,7 +36,7 @@ from novikoff.cli.progress import (
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset
 from novikoff.data.messages import did_you_mean, quoted
-from novikoff.errors import OutputError
+from novikoff.errors import MissingExtraError, OutputError
 from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, base_name
 from novikoff.formats.files import (
     check_apart,
@@ -58,10 +59,22 @@ _PLOTS = ["boundary", "margins", "mistakes", "proof"]
 # The files that a report lists.
 _LISTED_FILES = ("model", "certificate", "plot", "rows")
 
-_fit_options = add_options([
+_question_options = add_options("What is asked", [
     click.option("--positive", metavar="VALUE", help="The positive class. If there are more than "
                  "two classes, it is compared with all others."),
     click.option("--no-intercept", is_flag=True, help="Use hyperplanes through the origin only."),
+    click.option("--no-verdict", is_flag=True, help="Only run the perceptron: no proof and no "
+                 "certificate."),
+    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="The time for deciding and learning, without loading and compiling. A "
+                 "verdict that is not proved by then is undecided."),
+    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the verdict "
+                 "differs."),
+])  # fmt: skip
+_learning_options = add_options("Learning", [
+    click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
+                 show_default=True, help="The rule to save for separable data: the hyperplane with "
+                 "the largest margin, as in an SVM, or the perceptron's rule."),
     click.option("--scale", type=click.Choice(["standard", "none"]), default="standard",
                  show_default=True, help="Run the perceptron on standardised features (mean 0, "
                  "variance 1), or on the original features. Its rule is always for the original "
@@ -70,28 +83,24 @@ _fit_options = add_options([
                  help="The order in which the perceptron visits the rows."),
     click.option("--epochs", type=click.IntRange(1), metavar="N", help="The largest number of "
                  "passes of the perceptron. [default: about two seconds' worth, at least 20]"),
-    click.option("--model", type=click.Choice(["margin", "perceptron"]), default="margin",
-                 show_default=True, help="The rule to save for separable data: the hyperplane with "
-                 "the largest margin, as in an SVM, or the perceptron's rule."),
-    click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
-                 metavar="N", help="The random seed."),
-    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
-                 help="The time for deciding and learning, without loading and compiling. A "
-                 "verdict that is not proved by then is undecided."),
-    click.option("--no-verdict", is_flag=True, help="Only run the perceptron: no proof and no "
-                 "certificate."),
     click.option("--average", is_flag=True, help="Predict with the average of all weights, which "
                  "often misclassifies fewer unseen rows if the data is not separable. Needs "
                  "--no-verdict."),
+    click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+                 metavar="N", help="The random seed."),
+])  # fmt: skip
+_unseen_options = add_options("Errors on unseen rows", [
     click.option("--holdout", type=click.FloatRange(0, 1, min_open=True, max_open=True),
                  metavar="SHARE", help="Estimate the error on unseen rows with this share of the "
                  "rows held out."),
     click.option("--cv", type=click.IntRange(2), metavar="K", help="Estimate the error on unseen "
                  "rows by K-fold cross-validation."),
-    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the verdict "
-                 "differs."),
+])  # fmt: skip
+_output_options = add_options("Report and files", [
     click.option("--format", "format_", type=click.Choice(["text", "json", "html"]), default="text",
                  show_default=True, help="Output format."),
+    click.option("--verbose", "-v", is_flag=True, help="Also print the margins and the mistake "
+                 "bounds on the original features, and the conflict of each class."),
     click.option("--rows", type=click.Path(), metavar="FILE", help="Write a CSV of all rows: "
                  "label, predicted label, distance from the hyperplane (negative on the wrong "
                  "side), and multiplier in the proof (support vectors have one). Sort it by "
@@ -103,6 +112,8 @@ _fit_options = add_options([
     click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The directory for "
                  "the model and the certificate. [default: the current directory]"),
     click.option("--no-files", is_flag=True, help="Only print the report, and write no file."),
+    click.option("--force", is_flag=True, help="Also overwrite files that novikoff fit did not "
+                 "write for this data."),
 ])  # fmt: skip
 
 
@@ -124,6 +135,7 @@ class FitOptions(TableOptions):
     cv: int | None = field(metadata=LOCAL)
     require: str | None
     format_: Literal["text", "json", "html"]
+    verbose: bool
     rows: str | None = field(metadata=LOCAL)
     plot: str | None = field(metadata=LOCAL)
     plot_kind: Subject
@@ -160,11 +172,9 @@ class FitOptions(TableOptions):
             ),
             (self.plane and not plot, "--plane needs --plot."),
             (self.plane and len(names(self.plane)) != 2, "--plane must name two features."),
-            (
-                plot and find_spec("matplotlib") is None,
-                "--plot needs matplotlib: pip install matplotlib.",
-            ),
         )
+        if plot and find_spec("matplotlib") is None:
+            raise MissingExtraError("--plot", "matplotlib", "plots")
 
     @property
     def estimates(self) -> bool:
@@ -187,14 +197,15 @@ class FitOptions(TableOptions):
         )
 
 
-@click.command("fit")
-@click.argument("data", type=click.Path())
-@file_options
-@_fit_options
-@memory_options
+@_output_options
+@_unseen_options
+@_learning_options
 @cluster_option
-@click.option("--force", is_flag=True, help="Also overwrite files that novikoff fit did not write "
-              "for this data.")  # fmt: skip
+@memory_options
+@file_options
+@_question_options
+@click.command("fit", cls=Command)
+@click.argument("data", type=click.Path())
 def command(data: str, **values: Any) -> None:
     """Decide with proof whether a hyperplane separates the classes, and learn a rule.
 
@@ -205,10 +216,11 @@ def command(data: str, **values: Any) -> None:
     mistakes are counted accordingly.
 
     \b
-    novikoff fit flowers.csv --label species
-    novikoff fit big.parquet --require separable --format json > report.json
-    novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
-    novikoff fit folder-of-parquet --label kind --cluster tcp://host:8786
+    Examples:
+      novikoff fit flowers.csv --label species
+      novikoff fit big.parquet --require separable --format json > report.json
+      novikoff fit larger-than-memory.csv --max-memory 2GB --cache /tmp/arrays
+      novikoff fit folder-of-parquet --label kind --cluster tcp://host:8786
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = FitOptions(given=given_options(), **values)
     targets = _targets(data, asked)
@@ -233,7 +245,7 @@ def command(data: str, **values: Any) -> None:
             report = replace(report, files=named, seconds=seconds)
             page = _page(report) if asked.format_ == "html" else ""
             saved = _save(report, data, asked, targets, page, picture)
-        _print_report(report, page, asked.format_, targets.get("report"))
+        _print_report(report, page, asked, targets.get("report"))
     except KeyboardInterrupt:
         if not saved:
             raise
@@ -388,13 +400,14 @@ def _save(
     return True
 
 
-def _print_report(report: Report, page: str, form: str, saved: Path | None) -> None:
-    if form == "json":
+def _print_report(report: Report, page: str, asked: FitOptions, saved: Path | None) -> None:
+    if asked.format_ == "json":
         print_text(report.to_json())
     elif page and saved is None:
         print_text(page)
     else:
-        print_lines([*report_lines(report), *([] if saved is None else [("report", str(saved))])])
+        page_line = [] if saved is None else [("report", str(saved))]
+        print_lines([*report_lines(report, verbose=asked.verbose), *page_line])
 
 
 def _exit_code(report: Report, require: str | None) -> int:

@@ -27,7 +27,13 @@ _FIELDS = ("program", "estimator", "parameters", "data", "preprocessing")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
               show_default=True, help="Output format.")  # fmt: skip
 def command(model: str, everything: bool, format_: str) -> None:
-    """Describe a model file: its estimator, classes, data and weights by feature."""
+    """Describe a model file: its estimator, classes, data and weights by feature.
+
+    \b
+    Examples:
+      novikoff info flowers.novikoff
+      novikoff info flowers.novikoff --all --format json
+    """  # noqa: D301 — \b tells click not to wrap the lines that follow
     from novikoff.formats import model_file
 
     saved = model_file.read_record(model)

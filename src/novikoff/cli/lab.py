@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from novikoff.cli.options import positive_label, reject
+from novikoff.errors import MissingExtraError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +60,13 @@ def command(data: str | None, **values: Any) -> None:
 
     Points can be added, dragged, relabelled and deleted, and the library answers every change.
     DATA may have at most 300 rows; two of its features are drawn. Ctrl-C stops the server.
-    """
+
+    \b
+    Examples:
+      novikoff lab
+      novikoff lab flowers.csv --x length --y width --positive setosa
+      novikoff lab flowers.csv --export lesson.html
+    """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = LabOptions(data=data, **values)
     own = None if data is None else _points(data, asked)
     if asked.target is not None:
@@ -68,9 +75,7 @@ def command(data: str | None, **values: Any) -> None:
     try:
         from novikoff.page.server import serve
     except ModuleNotFoundError as missing:
-        raise click.UsageError(
-            f"The lab needs {missing.name}: pip install 'novikoff[lab]'."
-        ) from None
+        raise MissingExtraError("The lab", str(missing.name), "lab") from None
 
     def opened(address: str) -> None:
         click.echo(f"novikoff lab: {address}  (Ctrl-C stops it)")

@@ -16,12 +16,15 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
 
 from novikoff import __version__
+from novikoff.errors import MissingExtraError
 
 UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
 
@@ -33,6 +36,8 @@ _COMMANDS = {
     "info": "Describe a model file and show its weights.",
     "stream": "Learn from a stream, one row at a time.",
     "lab": "Open an interactive page that shows the convergence proof.",
+    "help": "Show the help of a command.",
+    "completion": "Print the script that completes commands in a shell.",
 }
 
 
@@ -56,6 +61,18 @@ class _Lazy(click.Group):
         command: click.Command = import_module(f"novikoff.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-"):
+            like = get_close_matches(name, _COMMANDS, n=1)
+            hint = f" Did you mean {like[0]}?" if like else ""
+            if not like and os.path.exists(name):
+                hint = f" To decide about this file: novikoff fit {shlex.quote(name)}"
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
@@ -67,13 +84,15 @@ class _Lazy(click.Group):
     epilog="Exit codes: 0 success, 1 --require is not met or a certificate does not hold, 2 wrong "
     "usage or data, 3 undecided, 130 interrupted.",
 )
-@click.version_option(__version__, prog_name="novikoff")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="novikoff", message="%(prog)s %(version)s"
+)
 def novikoff() -> None:
     """The perceptron, with its proof: linear separation with certificates.
 
     novikoff fit data.csv decides whether a hyperplane separates the classes of labelled data
     (complete separation), proves the answer, and writes a model and a certificate that anyone can
-    check with novikoff verify.
+    check with novikoff verify. novikoff COMMAND --help shows the options of a command.
     """
 
 
@@ -105,7 +124,7 @@ def run() -> None:
     except MemoryError:
         _say("the data does not fit into memory.")
         code = WRONG
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MissingExtraError) as error:
         _say(_message(error))
         code = WRONG
     try:
@@ -115,7 +134,7 @@ def run() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _message(error: ValueError | OSError) -> str:
+def _message(error: Exception) -> str:
     if (
         isinstance(error, OSError) and error.filename is not None
     ):  # an error of the operating system

@@ -31,19 +31,39 @@ _MIN_MEMORY = 700_000_000
 LOCAL = {"local": True}
 
 
-def add_options(options: Sequence[Decorator]) -> Decorator:
-    """Return a decorator that adds several options to a command, in this order."""
+class Command(click.Command):
+    """A command whose help shows its options in groups, each under a heading."""
 
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
+    def __init__(self, *arguments: Any, **values: Any) -> None:
+        super().__init__(*arguments, **values)
+        self.headings: dict[str, list[click.Parameter]] = {}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the groups in their order, then the options that belong to no group."""
+        grouped = [param for params in self.headings.values() for param in params]
+        others = [param for param in self.get_params(ctx) if param not in grouped]
+        for heading, params in {**self.headings, "Options": others}.items():
+            lines = [line for param in params if (line := param.get_help_record(ctx)) is not None]
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines)
+
+
+def add_options(heading: str, options: Sequence[Decorator]) -> Callable[[Command], Command]:
+    """Return a decorator that adds several options to a command, in this order, with a heading."""
+
+    def add(command: Command) -> Command:
+        before = len(command.params)
+        for option in options:
+            option(command)
+        command.headings.setdefault(heading, []).extend(command.params[before:])
         return command
 
     return add
 
 
 # The options of `FileOptions`.
-file_options = add_options([
+file_options = add_options("Reading the file", [
     click.option("--label", metavar="NAME|INDEX", help="The label column, by name or by number, "
                  "counted from 1, or from the end if negative. [default: the column label, target, "
                  "y or class, or else the last column]"),
@@ -68,7 +88,7 @@ file_options = add_options([
 
 
 # The options that `TableOptions` adds.
-memory_options = add_options([
+memory_options = add_options("Large data", [
     click.option("--max-memory", metavar="SIZE", callback=lambda ctx, param, value: _size(value),
                  help="Use at most this much memory, for instance 2GB; at least 700MB. Larger data "
                  "is parsed in pieces into arrays on disk."),
@@ -77,11 +97,11 @@ memory_options = add_options([
                  "quickly."),
 ])  # fmt: skip
 
-cluster_option = click.option(
+cluster_option = add_options("Large data", [click.option(
     "--cluster", metavar="WHERE", help="Work on a Dask cluster: local:N starts N workers on this "
     "machine; tcp://host:8786 is the address of a scheduler, scheduler.json its file. DATA is a "
     "directory of Parquet files that every worker can read. Needs novikoff[dask].",
-)  # fmt: skip
+)])  # fmt: skip
 
 
 def given_options() -> frozenset[str]:

@@ -51,7 +51,9 @@ def command(
     rows arrive, predictions for a file after the last row was read.
 
     \b
-    novikoff predict flowers.novikoff new-flowers.csv --out predictions.csv
+    Examples:
+      novikoff predict flowers.novikoff new-flowers.csv --out predictions.csv
+      novikoff predict flowers.novikoff flowers.csv --differing
     """  # noqa: D301 — \b tells click not to wrap the line that follows
     from novikoff.data import ReadOptions, Recipe, read_pieces
     from novikoff.formats import model_file

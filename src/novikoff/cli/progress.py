@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +27,7 @@ _COLOURS = {
     "feasible": "bold green",
     "infeasible": "bold red",
 }
-_HEADING_WIDTH = 12
+_HEADING_WIDTH, _PIPE_WIDTH = 12, 88
 # If standard error is not a terminal, progress is printed as lines, after and with these pauses.
 SECONDS_BEFORE_LINES, SECONDS_BETWEEN_LINES = 2.0, 5.0
 # Loading loops that are compiled already takes less processor time than this.
@@ -127,30 +129,44 @@ def _announce_compilation() -> None:
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Print the heading and the text of each line, on a terminal in colour unless NO_COLOR."""
+    """Print the heading and the text of each line, on a terminal in colour unless NO_COLOR.
+
+    Lines are wrapped at the width of the terminal, or of COLUMNS. In a pipe they are wrapped at
+    88 columns.
+    """
     if not sys.stdout.isatty():
-        print_text(plain_text(lines))
+        print_text(plain_text(lines, shutil.get_terminal_size((_PIPE_WIDTH, 0)).columns))
         return
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_column(width=_HEADING_WIDTH - 1, no_wrap=True)
-    grid.add_column(overflow="fold")
+    console = Console(highlight=False)
     for heading, text in lines:
-        shown_text = Text(_clean(text))
-        first = text.split(" ", 1)[0]
+        shown = Text(_wrapped(heading, text, console.width))
+        shown.stylize("dim", 0, len(heading))
+        first = text.split(" ", 1)[0].rstrip(",")
         if heading == "verdict" and first in _COLOURS:
-            shown_text.stylize(_COLOURS[first], 0, len(first))
-        grid.add_row(Text(heading, style="dim"), shown_text)
-    Console(highlight=False).print(grid)
+            shown.stylize(_COLOURS[first], _HEADING_WIDTH, _HEADING_WIDTH + len(first))
+        console.print(shown, soft_wrap=True)
 
 
-def plain_text(lines: Iterable[tuple[str, str]]) -> str:
-    """Return the heading and the text of each line as plain text."""
-    plain = (f"{_clean(head):{_HEADING_WIDTH}}{_clean(text)}".rstrip() for head, text in lines)
-    return "".join(f"{line}\n" for line in plain)
+def plain_text(lines: Iterable[tuple[str, str]], width: int | None = None) -> str:
+    """Return the heading and the text of each line as plain text, wrapped at a width."""
+    return "".join(f"{_wrapped(heading, text, width)}\n" for heading, text in lines)
+
+
+def _wrapped(heading: str, text: str, width: int | None) -> str:
+    """One line of a report; what does not fit into the width follows with a hanging indent."""
+    line = f"{_clean(heading):{_HEADING_WIDTH}}{_clean(text)}".rstrip()
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(
+        line,
+        max(width, 3 * _HEADING_WIDTH),
+        subsequent_indent=" " * (_HEADING_WIDTH + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def print_text(text: str) -> bool:

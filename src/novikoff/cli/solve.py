@@ -9,36 +9,41 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from novikoff.cli.main import UNDECIDED, Interrupted
-from novikoff.cli.options import add_options, reject
+from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
+from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
 from novikoff.formats import certificate_file
 from novikoff.formats.files import check_writable, write_files
 
 if TYPE_CHECKING:
-    pass
+    from novikoff.jobs.system_study import SystemStudy
 
+_REQUIRED = ["feasible", "infeasible", "optimal", "unbounded"]
 _SYSTEM_FORMATS = ["csv", "mps", "lp", "npz"]
 _POINTS = ["any", "nearest", "interior", "chebyshev"]
 _METHODS = ["auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual",
             "rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"]  # fmt: skip
 
-_solve_options = add_options([
+_question_options = add_options("What is asked", [
     click.option("--point", type=click.Choice(_POINTS), default="any", show_default=True,
                  help="The solution to find: any point, the nearest to the origin, a point in the "
                  "relative interior, or the Chebyshev centre (of a largest ball inside)."),
-    click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
-                 help="The method. auto always decides; the others are for study. Every answer is "
-                 "verified."),
+    click.option("--objective", metavar="TEXT", help='Also find the best value of an objective, '
+                 'exactly: "max 3 tea + 2 bread", or "file" for the objective of FILE.'),
     click.option("--keep", multiple=True, metavar="ROW", help="A row that must be kept, such as a "
                  "fact: the conflict is irreducible among the other rows. May be repeated."),
     click.option("--all-conflicts", is_flag=True, help="Find several conflicts that share no row, "
                  "though not every conflict that exists. At least one row of each must go."),
-    click.option("--objective", metavar="TEXT", help='Also find the best value of an objective, '
-                 'exactly: "max 3 tea + 2 bread", or "file" for the objective of FILE.'),
+    click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
+                 help="The method. auto always decides; the others are for study. Every answer is "
+                 "verified."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="The time for each question. An answer that is not proved by then is "
                  "undecided."),
+    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the answer "
+                 "differs. optimal and unbounded need --objective; both are feasible, too."),
+])  # fmt: skip
+_file_options = add_options("Files", [
     click.option("--from", "from_", type=click.Choice(_SYSTEM_FORMATS), help="The format of FILE. "
                  "[default: from its name]"),
     click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
@@ -61,6 +66,7 @@ class SolveOptions:
     all_conflicts: bool
     objective: str | None
     budget: float | None
+    require: str | None
     from_: str | None
     format_: Literal["text", "json"]
     out: str | None
@@ -86,9 +92,10 @@ class SolveOptions:
         )
 
 
-@click.command("solve")
+@_file_options
+@_question_options
+@click.command("solve", cls=Command)
 @click.argument("file", type=click.Path())
-@_solve_options
 def command(file: str, **values: Any) -> None:
     """Find a point that satisfies linear inequalities, or an irreducible conflict, with proof.
 
@@ -98,9 +105,10 @@ def command(file: str, **values: Any) -> None:
     Decimal numbers are taken exactly.
 
     \b
-    novikoff solve diet.csv
-    novikoff solve plan.mps.gz --keep budget --certificate plan.cert.json
-    novikoff solve diet.lp --objective file --format json > report.json
+    Examples:
+      novikoff solve diet.csv
+      novikoff solve plan.mps.gz --keep budget --certificate plan.cert.json
+      novikoff solve diet.lp --objective file --format json > report.json
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     from novikoff.jobs.system_study import SystemOptions, study_system  # these load Numba
     from novikoff.report.system_report import system_json, system_lines
@@ -126,7 +134,7 @@ def command(file: str, **values: Any) -> None:
         contents: dict[Path, bytes | None] = {}
         if certificate and study.proofs:
             origin = {"source": study.source, "format": study.file.format}
-            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).encode()
+            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).text.encode()
             study = replace(study, files={"certificate": str(certificate)})
         elif certificate:
             contents[certificate] = None  # removes the certificate of an earlier answer
@@ -143,4 +151,14 @@ def command(file: str, **values: Any) -> None:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(UNDECIDED if study.kind == "undecided" else 0)
+    sys.exit(_exit_code(study, asked.require))
+
+
+def _exit_code(study: SystemStudy, require: str | None) -> int:
+    if study.kind == "undecided":
+        return UNDECIDED
+    kinds = [study.solution.kind, *([] if study.optimum is None else [study.optimum.kind])]
+    if require is None or require in kinds:
+        return 0
+    click.echo(f"novikoff: the answer is {kinds[-1]}, not {require}.", err=True)
+    return UNMET

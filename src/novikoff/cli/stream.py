@@ -18,7 +18,14 @@ from typing import Any, Literal
 import click
 
 from novikoff.cli.main import Interrupted
-from novikoff.cli.options import FileOptions, add_options, file_options, given_options, reject
+from novikoff.cli.options import (
+    Command,
+    FileOptions,
+    add_options,
+    file_options,
+    given_options,
+    reject,
+)
 from novikoff.cli.progress import (
     announcing_compilation,
     handling,
@@ -37,7 +44,7 @@ from novikoff.sentences import counted, digits_up
 _SECONDS_BETWEEN_DRAWINGS = 0.125
 
 
-_stream_options = add_options([
+_reading_options = add_options("Labels and features", [
     click.option("--hash", type=click.IntRange(1, 28), metavar="BITS", help="Hash the names of "
                  "features to 2^BITS columns. [default: names are kept, and each new name gets the "
                  "next column]"),
@@ -45,6 +52,8 @@ _stream_options = add_options([
                  "names, even if they look like numbers."),
     click.option("--text-labels", is_flag=True, help="Read labels as text, even if they look like "
                  "numbers."),
+])  # fmt: skip
+_learning_options = add_options("Learning", [
     click.option("--average", is_flag=True, help="Predict with the average of all weights."),
     click.option("--threshold", type=click.FloatRange(0), default=0.0, show_default=True,
                  metavar="NUMBER", help="Update on every row whose score is at most this."),
@@ -56,18 +65,17 @@ _stream_options = add_options([
                  "for each pair of classes."),
     click.option("--passes", type=click.IntRange(1), default=1, show_default=True, metavar="N",
                  help="The number of passes over a file."),
+    click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
+])  # fmt: skip
+_bad_row_options = add_options("Bad rows", [
     click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop",
                  show_default=True, help="Stop at a row of text that cannot be read or learned, or "
                  "skip and count it. After a stop, --resume --bad-rows skip continues behind it."),
     click.option("--skip-bad", is_flag=True, help="Short for --bad-rows skip."),
     click.option("--bad-rows-log", type=click.Path(), metavar="FILE", help="Write line, row and "
                  "reason of each skipped row to FILE, as CSV."),
-    click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the mistakes to "
-                 "FILE, as CSV: row, predicted, label. The second field is empty if no class could "
-                 "be predicted, as for the first row, which also counts as a mistake."),
-    click.option("--every", type=click.IntRange(1), metavar="N", help="Also print a line every N "
-                 "rows."),
-    click.option("--limit", type=click.IntRange(1), metavar="N", help="Stop after N rows in all."),
+])  # fmt: skip
+_saving_options = add_options("Saving and resuming", [
     click.option("--save", type=click.Path(), metavar="MODEL", help="Write the model to this file "
                  "at the end."),
     click.option("--save-every", type=click.IntRange(1), metavar="N", help="Also write the model "
@@ -77,6 +85,13 @@ _stream_options = add_options([
                  "repeated header."),
     click.option("--force", is_flag=True, help="Start afresh: overwrite MODEL and every FILE that "
                  "exists."),
+])  # fmt: skip
+_report_options = add_options("Report", [
+    click.option("--every", type=click.IntRange(1), metavar="N", help="Also print a line every N "
+                 "rows."),
+    click.option("--mistakes", type=click.Path(), metavar="FILE", help="Write the mistakes to "
+                 "FILE, as CSV: row, predicted, label. The second field is empty if no class could "
+                 "be predicted, as for the first row, which also counts as a mistake."),
     click.option("--quiet", is_flag=True, help="Print only the summary, no progress."),
     click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
                  show_default=True, help="Output format: text, or one line of JSON for each "
@@ -161,10 +176,14 @@ class StreamCommandOptions(LearningOptions):
         )
 
 
-@click.command("stream")
-@click.argument("data", type=click.Path())
+@_report_options
+@_saving_options
+@_bad_row_options
+@_learning_options
+@_reading_options
 @file_options
-@_stream_options
+@click.command("stream", cls=Command)
+@click.argument("data", type=click.Path())
 def command(data: str, **values: Any) -> None:
     """Learn from a stream, one row at a time: predict each row, then learn it.
 
@@ -179,8 +198,9 @@ def command(data: str, **values: Any) -> None:
     of the last weights, also with --average.
 
     \b
-    tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff --save-every 100000
-    novikoff stream clicks.csv --save clicks.novikoff --resume
+    Examples:
+      tail -n +1 -F clicks.csv | novikoff stream - --save clicks.novikoff
+      novikoff stream clicks.csv --save clicks.novikoff --resume
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = StreamCommandOptions(given=given_options(), **values)
     _check_outputs(data, asked)

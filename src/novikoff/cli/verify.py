@@ -12,6 +12,7 @@ import numpy as np
 
 from novikoff.cli.main import Unmet
 from novikoff.cli.options import (
+    Command,
     TableOptions,
     cluster_option,
     file_options,
@@ -48,12 +49,12 @@ class VerifyOptions(TableOptions):
             reject((given, f"{flag(option.name)} is for labelled rows, not for inequalities."))
 
 
-@click.command("verify")
+@cluster_option
+@memory_options
+@file_options
+@click.command("verify", cls=Command)
 @click.argument("certificate", type=click.Path())
 @click.argument("data", type=click.Path())
-@file_options
-@memory_options
-@cluster_option
 def command(certificate: str, data: str, **values: Any) -> None:
     """Check every claim of CERTIFICATE against DATA, in exact arithmetic.
 
@@ -63,7 +64,9 @@ def command(certificate: str, data: str, **values: Any) -> None:
     holds, 1 if a claim does not hold, and 2 if a file cannot be read.
 
     \b
-    novikoff verify flowers.cert.json flowers.csv
+    Examples:
+      novikoff verify flowers.cert.json flowers.csv
+      novikoff verify plan.cert.json plan.mps.gz
     """  # noqa: D301 — \b tells click not to wrap the line that follows
     asked = VerifyOptions(given=given_options(), **values)
     try:

@@ -22,7 +22,7 @@ from novikoff.cluster.shards import (
     frame_source,
     versions,
 )
-from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, explained, look
+from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, look, readable_dask_errors
 from novikoff.core.class_labels import Label, distinct_labels
 from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
@@ -30,7 +30,7 @@ from novikoff.core.runs import Plan
 from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.data.recipe import ReadOptions, Recipe
-from novikoff.errors import CertificateError, ClusterError, DataError
+from novikoff.errors import CertificateError, ClusterError, DataError, MissingExtraError
 from novikoff.geometry.separability import choose_sides
 from novikoff.geometry.verdict import Verdict, make_verdict, with_undecided_reason
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
@@ -98,7 +98,7 @@ def rows(
     """
     options = ReadOptions(label=label, one_hot=tuple(one_hot), drop=tuple(drop))
     client = _client(client)
-    with explained():
+    with readable_dask_errors():
         if isinstance(X, str | os.PathLike):
             source = folder_source(client, os.fspath(X), options, recipe)
         elif hasattr(X, "divisions"):
@@ -379,9 +379,7 @@ def _client(client: Any) -> Any:
     try:
         from distributed import get_client
     except ImportError:
-        raise ClusterError(
-            "A cluster needs Dask, which is not installed: pip install 'novikoff[dask]'."
-        ) from None
+        raise MissingExtraError("A cluster", "Dask", "dask") from None
     try:
         client = client or get_client()
     except ValueError:

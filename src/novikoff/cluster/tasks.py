@@ -90,10 +90,10 @@ class Cluster:
     def __init__(self, client: Any, source: ShardSource, progress: TaskProgress) -> None:
         self.client, self.source, self.progress = client, source, progress
         threads = client.nthreads()
-        told = client.scheduler_info()["workers"].values()
+        workers = client.scheduler_info()["workers"].values()
         if not threads:
             raise ClusterError("The cluster has no workers: start workers and try again.")
-        least = min((worker["memory_limit"] or np.inf for worker in told), default=np.inf)
+        least = min((worker["memory_limit"] or np.inf for worker in workers), default=np.inf)
         size = 8.0 * sum(source.counts) * (source.width + 1)  # bytes
         self.keep = size <= SHARE_OF_MEMORY_FOR_SHARDS * least * len(threads)
         used = np.flatnonzero(source.counts)  # empty shards are skipped
@@ -170,7 +170,7 @@ class Cluster:
         ended, done = Event(), False
         futures[-1].add_done_callback(lambda _: ended.set())
         try:
-            with explained():
+            with readable_dask_errors():
                 waiting = True
                 while waiting:
                     self.progress(len(futures), sum(future.done() for future in futures))
@@ -191,7 +191,7 @@ class Cluster:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def readable_dask_errors() -> Iterator[None]:
     """Turn the errors of Dask into a ClusterError that says what to do."""
     try:
         yield

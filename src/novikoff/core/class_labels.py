@@ -16,8 +16,8 @@ import numpy.typing as npt
 from novikoff.core.schemes import Scheme
 from novikoff.core.validation import MAX_EXACT, is_missing, may_be_rounded
 from novikoff.errors import DataError
+from novikoff.proofs.proof_data import Label as Label
 
-Label: TypeAlias = str | int | float | bool
 Labels: TypeAlias = npt.NDArray[Any]
 
 _ROWS_AT_ONCE = 1 << 20  # the number of rows whose labels are sorted at the same time
@@ -130,6 +130,8 @@ def _check_labels_are_there(labels: Labels) -> None:
     large = infinite = np.zeros(len(labels), dtype=np.bool_)
     if labels.dtype == object:
         values = labels.tolist()
+        if {*map(type, values)} <= {str, bool}:
+            return
         infinite = np.array([_is_infinite(label) for label in values], dtype=np.bool_)
         missing = np.array([is_missing(label) for label in values], dtype=np.bool_)
         large = np.array([_is_large(label) for label in values], dtype=np.bool_)

@@ -16,18 +16,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from novikoff.proofs.exact import Indices as Indices
 from novikoff.proofs.exact import Signs as Signs
 from novikoff.proofs.exact import Vector as Vector
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-Indices: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Unsigned: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
 SparseMatrix: TypeAlias = "sp.csr_array | sp.csr_matrix"
 Matrix: TypeAlias = "Floats | SparseMatrix"
-Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+_Array = TypeVar("_Array", bound=npt.NDArray[np.generic])
+
+
+# An array of at least _LARGE entries, of which at most the share _THIN is not 0, is better as CSR.
+_LARGE, _THIN = 1 << 16, 0.2
 
 
 class Dense(NamedTuple):
@@ -96,11 +100,25 @@ def stacked(*parts: Any) -> Any:
     return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
 
 
-def frozen(array: Array) -> Array:
+def compact(X: Matrix) -> Matrix:
+    """The same matrix as CSR, if it is a large array of mostly zeros; else X itself.
+
+    The columns of factors are such arrays.
+    """
+    if not isinstance(X, np.ndarray) or X.size < _LARGE:
+        return X
+    if np.count_nonzero(X[:: max(1, len(X) // 1_000)]) > _THIN * min(X.size, 1_000 * X.shape[1]):
+        return X
+    from scipy.sparse import csr_array  # imported here because dense data does not need it
+
+    return csr_array(X)
+
+
+def frozen(array: _Array) -> _Array:
     """A read-only view of an array, C-ordered and aligned."""
     seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
     seen.flags.writeable = False
-    return cast(Array, seen)
+    return cast(_Array, seen)
 
 
 def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:

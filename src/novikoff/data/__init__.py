@@ -1,10 +1,12 @@
 """Data from files: tables, matrices and svmlight become arrays, or an error says what is wrong.
 
-`read` (module `reading`) opens a `source` of bytes, finds its format (`formats`) and joins the
-pieces of rows that the format's `reader` gives, in memory or `on_disk`. `open_stream` (module
+`read` (module `reading`) opens a `source` of bytes and finds its format. The `reader` of the format
+gives pieces of rows, and `read` joins the pieces, in memory or `on_disk`. `open_stream` (module
 `stream`) gives the pieces as they arrive. The readers are `csv`, `arrow_files` and `numpy_files`,
 which are `tables` with named columns, and `pairs` (svmlight) and `json_lines`, whose rows name
-their features. A `Recipe` says how to read other files in the same way; a model file keeps it.
+their features. The module `recipe` decides which columns become features: `ReadOptions` says what
+a user asks for, and a `Recipe`, which a model file keeps, says how to read other files in the same
+way.
 """
 
 from __future__ import annotations

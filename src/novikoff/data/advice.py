@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from novikoff.data.messages import argument, quoted
 from novikoff.data.values import BLANKS, is_number_text
@@ -24,51 +24,51 @@ _DATE = re.compile(
 )
 
 
-class TextColumn(NamedTuple):
-    """A column of text.
+def advice_on_text(
+    column: str,
+    text: str,
+    levels: Sequence[str],
+    n_values: int,
+    *,
+    decimal: str | None,
+    guessed_label: str | None,
+    streaming: bool,
+    trained: bool,
+) -> str:
+    """Return what the user can do about a column of text where numbers are expected.
 
-    Attributes
+    Parameters
     ----------
-    name : str
-        The name of the column.
-    text : str
-        The first value that is not a number.
+    column, text : str
+        The name of the column, and its first value that is not a number.
     levels, n_values : sequence of str, and int
         The different values, and the number of rows that have a value.
     decimal : str or None
         The decimal point of a text file; None for a typed column, in which no text is a number.
-    guessed : str or None
+    guessed_label : str or None
         The last column, if it was taken for the label because no column has a usual name.
+    streaming, trained : bool
+        Whether the rows are a stream to learn from, and whether they are for a trained model.
     """
-
-    name: str
-    text: str
-    levels: Sequence[str]
-    n_values: int
-    decimal: str | None
-    guessed: str | None = None
-
-    def advice(self, *, streaming: bool, trained: bool) -> str:
-        """Return what the user can do about the column."""
-        name, n_levels = argument(self.name), len(self.levels)
-        drop = f"--drop {name}"
-        measure = seen_as_number(self.text, self.decimal)
-        if measure:
-            return f"{measure}, or say {drop}" if is_date(self.text) else measure
-        if streaming:
-            pairs = f"rows such as label {self.name}={self.text[:20]}:1, or as JSON lines"
-            return f"in a stream, write text as features, in {pairs}, or say {drop}"
-        if trained:
-            return "the model was trained on numbers in this column"
-        if mostly_numbers(self.levels, self.decimal):
-            return f"most values of the column are numbers: correct this value, or say {drop}"
-        if n_levels > max(_FEW_LEVELS, self.n_values / 2):
-            return f"most of its values differ: say --id {name} if it names the rows, or {drop}"
-        one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
-        if self.guessed is None or n_levels > _FEW_LEVELS:
-            return one_hot
-        taken = f"the label was taken to be the last column, {quoted(self.guessed)}"
-        return f"{taken}; if it is {quoted(self.name)}, say --label {name}, else {one_hot}"
+    name, n_levels = argument(column), len(levels)
+    drop = f"--drop {name}"
+    measure = seen_as_number(text, decimal)
+    if measure:
+        return f"{measure}, or say {drop}" if is_date(text) else measure
+    if streaming:
+        pairs = f"rows such as label {column}={text[:20]}:1, or as JSON lines"
+        return f"in a stream, write text as features, in {pairs}, or say {drop}"
+    if trained:
+        return "the model was trained on numbers in this column"
+    if mostly_numbers(levels, decimal):
+        return f"most values of the column are numbers: correct this value, or say {drop}"
+    if n_levels > max(_FEW_LEVELS, n_values / 2):
+        return f"most of its values differ: say --id {name} if it names the rows, or {drop}"
+    one_hot = f"use --one-hot {name} to make it columns of 0 and 1, or {drop}"
+    if guessed_label is None or n_levels > _FEW_LEVELS:
+        return one_hot
+    taken = f"the label was taken to be the last column, {quoted(guessed_label)}"
+    return f"{taken}; if it is {quoted(column)}, say --label {name}, else {one_hot}"
 
 
 def seen_as_number(text: str, decimal: str | None) -> str:

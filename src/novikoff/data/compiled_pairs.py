@@ -83,14 +83,14 @@ def _parse_number(text: Bytes, i: Offset, at: int, fallback: Indices) -> tuple[O
         while text[k] == _ZERO or text[k] == _PERIOD:  # leading zeros are not digits of m
             n -= text[k] == _ZERO
             k += _ONE
-    value, settled = 0.0, False
+    value, is_decided = 0.0, False
     if n <= 18 and -22 <= q <= 22:
         if m <= 1 << 53:
-            value, settled = m / _POWERS[-q] if q < 0 else m * _POWERS[q], True
+            value, is_decided = m / _POWERS[-q] if q < 0 else m * _POWERS[q], True
         elif q < 0 and not whole:  # an integer may not be exact
-            value, settled = _divide(m, _POWERS[-q])
-            settled &= value < 1 << 53
-    if not settled:
+            value, is_decided = _divide(m, _POWERS[-q])
+            is_decided &= value < 1 << 53
+    if not is_decided:
         used = fallback[0, 0] + 1
         if used == len(fallback):
             return _NOWHERE, 0.0

@@ -344,7 +344,7 @@ class CsvTable(TableReader):
             layout = Layout.sniff(request)
         else:
             layout = Layout.from_json(state["layout"])
-            request = replace(request, recipe=request.so_far)
+            request = replace(request, recipe=request.resumed_recipe)
             again = layout.header and source.head.startswith(layout.header.encode())
             if again and not source.regular:  # a pipe may give the header again
                 source.origin -= source.head.find(b"\n") + 1
@@ -400,7 +400,7 @@ class CsvTable(TableReader):
     def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column as numbers, NaN where a value is missing; None if it is text."""
         if is_text(cells.type):
-            return self._judge(position, cells, first_row)
+            return self._numbers_of_text(position, cells, first_row)
         values, missing = to_numpy(cells)
         floats = np.where(missing, np.nan, values)
         if position not in self.truths and not missing.all():
@@ -450,7 +450,7 @@ class CsvTable(TableReader):
             else:
                 again = set()
                 for j, type_ in types_.items():
-                    if type_ == _FLOAT_TYPE and _is_doubtful(columns[j], text):
+                    if type_ == _FLOAT_TYPE and _needs_text(columns[j], text):
                         again.add(j)
                 if not again:
                     return columns
@@ -490,7 +490,7 @@ class CsvTable(TableReader):
             )
         return dict(zip(types_, table.columns, strict=True))
 
-    def _judge(self, position: int, cells: Any, first_row: int) -> Floats | None:
+    def _numbers_of_text(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column of text as numbers, or as truth values; None if it holds other text."""
         codes, texts = encode(cells, raw=True)
         known, values = self.truths.get(position), list[float | None]()
@@ -546,7 +546,7 @@ class CsvTable(TableReader):
                 )
 
 
-def _is_doubtful(cells: Any, text: bytes) -> bool:
+def _needs_text(cells: Any, text: bytes) -> bool:
     """Return whether a column of numbers must be read as text to judge its numbers.
 
     This is so if a number is 2**53 or more, which may be a rounded integer; if it is infinite or

@@ -41,11 +41,11 @@ class JsonRows(PairRows):
 
     def __init__(self, request: Request) -> None:
         super().__init__(request)
-        known, options = request.recipe or request.so_far, request.options
+        known, options = request.recipe or request.resumed_recipe, request.options
         self.notes.insert(0, "missing keys and null count as 0")
         self._drop = frozenset(options.drop if known is None else known.drop)
         self.label = None if known is None else known.label
-        if options.label is not None and request.so_far is None:
+        if options.label is not None and request.resumed_recipe is None:
             self.label = str(options.label)
         if self.label is None and request.labelled:
             self.label = self._find_label()
@@ -55,7 +55,7 @@ class JsonRows(PairRows):
         return True
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """NumberText, content and end of each line that is not blank."""
+        """Yield number, content and end of each line that is not blank."""
         end = 0
         for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
             end += len(line)

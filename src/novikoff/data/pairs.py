@@ -155,8 +155,8 @@ class PairRows(Reader):
         what = self.what if named else "svmlight files"
         refuse_columns(self.source, request.options, what, self.allowed)
         first = next((content for _, content, _ in content_lines(self._head())), b"1")
-        self._bare = not request.labelled and b":" in first.split(maxsplit=1)[0]
-        self.label = None if self._bare and not named else "label"
+        self._without_labels = not request.labelled and b":" in first.split(maxsplit=1)[0]
+        self.label = None if self._without_labels and not named else "label"
         self._queries, self._dropped = False, 0
         self._lowest, self._highest = 1, -1  # the least and the greatest index so far
 
@@ -220,9 +220,9 @@ class PairRows(Reader):
             read = len(codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
         if self.features is None:
-            X = self._in_columns(X, text, begin)
+            X = self._align_columns(X, text, begin)
         else:
-            X = self._added_up(X, begin, self.features.width)
+            X = self._sum_shared_columns(X, begin, self.features.width)
         end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
         self._dropped += read - len(rows)
         # Looking for a single letter first is quicker than looking for "qid:".
@@ -233,9 +233,9 @@ class PairRows(Reader):
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """Return the rows behind a position, by default all; None while a pipe is silent."""
         begin = begin or self.start
-        return parse_texts(self, self._looked_at(cut_text(self, begin.offset)), begin)
+        return parse_texts(self, self._parsed_ahead(cut_text(self, begin.offset)), begin)
 
-    def _looked_at(self, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
+    def _parsed_ahead(self, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
         """Return each text with what the compiled loop finds in it, in the order of the texts.
 
         Long svmlight text is parsed in several threads; other text is left to `parse`.
@@ -269,7 +269,7 @@ class PairRows(Reader):
         """Return what the compiled loop finds in a text; None if it does not accept the text."""
         from novikoff.data.compiled_pairs import parse_pairs
 
-        found = parse_pairs(text, labelled=not self._bare)
+        found = parse_pairs(text, labelled=not self._without_labels)
         try:
             for label in [] if found is None else found[2]:
                 if self._label("", label.encode()) is None:
@@ -290,7 +290,7 @@ class PairRows(Reader):
             label = self._label(where, parts[0][0], parts[0].start())
             parts.pop(0)
         elif self.request.labelled:
-            at, first = f"{where}, column {parts[0].start() + 1}", _shown(parts[0][0])
+            at, first = f"{where}, column {parts[0].start() + 1}", _quoted_bytes(parts[0][0])
             raise DataError(f"{at} has no label: the line begins with {first}.")
         has_query = bool(parts) and _QUERY.fullmatch(parts[0][0]) is not None
         pairs = self._pairs(where, row, parts[has_query:])
@@ -306,7 +306,7 @@ class PairRows(Reader):
     def _find_features(self) -> FeatureColumns | None:
         """Return the columns of names of a model or stream; None if features are numbers."""
         request = self.request
-        known = request.recipe or request.so_far
+        known = request.recipe or request.resumed_recipe
         if known is not None:
             if known.family != "named":
                 return None
@@ -333,7 +333,7 @@ class PairRows(Reader):
             first = [line for line in first if is_named(line)]
         return [content for _, content, _ in content_lines(b"".join(first))]
 
-    def _added_up(self, X: sp.csr_array, begin: Position, width: int) -> sp.csr_array:
+    def _sum_shared_columns(self, X: sp.csr_array, begin: Position, width: int) -> sp.csr_array:
         """Drop features without a column, and sum values that share a column."""
         X.has_canonical_format = False
         X.sum_duplicates()
@@ -345,7 +345,7 @@ class PairRows(Reader):
             )
         return X
 
-    def _in_columns(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
+    def _align_columns(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
         """Return X with the columns of the file, or of the model; other values must be zero."""
         recipe = self.request.recipe
         if recipe is None:
@@ -393,8 +393,10 @@ class PairRows(Reader):
         if not words and not is_number_text(text):
             where = f"{where}, column {at + 1}"
             if b"," in label:
-                raise DataError(f"{where} has several labels, {_shown(label)}; one is expected.")
-            raise DataError(f"{where} has the label {_shown(label)}, which is not a number.")
+                raise DataError(
+                    f"{where} has several labels, {_quoted_bytes(label)}; one is expected."
+                )
+            raise DataError(f"{where} has the label {_quoted_bytes(label)}, which is not a number.")
         missing = is_missing_text(text)
         may_be = not self.request.labelled or self.request.options.missing == "drop"
         if (missing and not may_be) or _is_infinite_text(text):
@@ -440,7 +442,7 @@ class PairRows(Reader):
         elif not is_exact_text(value.decode()):
             flaw = inexact(value.decode()).removesuffix(".")
         if flaw:
-            raise DataError(f"{at}: {_shown(part)} {flaw}.")
+            raise DataError(f"{at}: {_quoted_bytes(part)} {flaw}.")
         return key.decode(), float(value)
 
 
@@ -484,5 +486,5 @@ def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:
     return wide if wide.shape[1] == width else wide[:, :width]
 
 
-def _shown(part: bytes) -> str:
+def _quoted_bytes(part: bytes) -> str:
     return quoted(part.decode(errors="replace"))

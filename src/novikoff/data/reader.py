@@ -127,7 +127,7 @@ class Request:
         Given if rows are wanted as soon as they arrive, up to the first bad row.
     state : mapping, optional
         The state of an earlier stream, which is continued.
-    so_far : Recipe, optional
+    resumed_recipe : Recipe, optional
         The recipe of the rows that this stream has read.
     """
 
@@ -137,7 +137,7 @@ class Request:
     labelled: bool = True
     stream: StreamOptions | None = None
     state: Mapping[str, Any] | None = None
-    so_far: Recipe | None = None
+    resumed_recipe: Recipe | None = None
 
     @property
     def skip_bad(self) -> bool:

@@ -221,7 +221,7 @@ def open_reader(
     files = parquet_files(path)
     lines = 1 if recipe is not None and not recipe.header else 2  # a header and the first row
     source = Source(
-        files[0] if files else path, options.format, hasty=as_they_come, least_lines=lines
+        files[0] if files else path, options.format, sniff_early=as_they_come, least_lines=lines
     )
     if files:
         source.name, source.files = printable_name(path), files
@@ -235,21 +235,21 @@ def open_reader(
 
 def make_reader(request: Request) -> Reader:
     """Return the reader for the format of a source, and for the recipe of a model, if any."""
-    source, known = request.source, request.recipe or request.so_far
+    source, known = request.source, request.recipe or request.resumed_recipe
     family = FILE_FORMATS[source.format].family
     csv = source.format == "csv"
     # Text without a known name may be rows of pairs such as "spam offer:1" instead of CSV.
     if known is None:
         said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
         pairs = request.stream is not None and csv and not said and is_named(source.head)
-    elif request.so_far is not None:
+    elif request.resumed_recipe is not None:
         pairs = csv and known.family != "table"
     else:
         named = known.family == "named"
         pairs = known.family not in ("table", family) and may_be_pairs(source, named=named)
     if pairs:
         return PairRows(request)
-    if known is not None and request.so_far is None and family != known.family:
+    if known is not None and request.resumed_recipe is None and family != known.family:
         forms = {"table": "a table of named columns", "matrix": "a matrix of numbered columns"}
         if known.family == "named":
             raise DataError(
@@ -272,7 +272,7 @@ def join(
 ) -> Dataset:
     """Join all pieces of a reader to a dataset, in memory or in the folder of ``arrays``."""
     arrays = arrays or JoinedArrays()
-    n_read = n_rows = told = 0
+    n_read = n_rows = announced = 0
     keys = dict[tuple[type, Hashable], int]()  # with their types, because True equals 1
     ids = cast("list[str] | None", None)
     with closing(reader.request.source):
@@ -295,9 +295,9 @@ def join(
                     arrays.append(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
             if piece.ids is not None:
                 ids = [*(ids or []), *piece.ids]
-            if n_read >= 2 * told:
-                told = n_read
-                tell(f"reading {reader.source}: {told:,} rows")
+            if n_read >= 2 * announced:
+                announced = n_read
+                tell(f"reading {reader.source}: {announced:,} rows")
     if not n_rows:
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")

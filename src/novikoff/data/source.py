@@ -32,8 +32,10 @@ CHUNK_BYTES: Final = 1 << 20  # the most bytes that are read from a pipe at once
 SNIFFED_LINES: Final = 100  # the lines from which format and layout of a text are found
 _MAX_SNIFFED_BYTES: Final = 1 << 25
 _SILENCE_SECONDS: Final = 0.1  # a pipe that is silent for this long yields b""
-_PAUSE_SECONDS: Final = 0.5  # a hasty source sniffs a pipe that has been silent for this long
-_MAX_SNIFF_SECONDS: Final = 2.0  # and one that is slow after this long, even while rows trickle in
+# With `sniff_early`, a pipe is sniffed when it has been silent for this long, or after the longer
+# time even while rows trickle in.
+_PAUSE_SECONDS: Final = 0.5
+_MAX_SNIFF_SECONDS: Final = 2.0
 _GZIP: Final = b"\x1f\x8b"
 
 
@@ -46,9 +48,9 @@ class Source:
         The file; "-" is the standard input.
     format : str, optional
         The format; by default it is found from the name and the first bytes.
-    hasty : bool
-        Whether a pipe that pauses is judged by the lines that have arrived, if they are at least
-        ``least_lines``.
+    sniff_early : bool
+        Whether the format of a pipe that pauses is found from the lines that have arrived, if there
+        are at least ``least_lines``.
     may_be_empty : bool
         Whether a source without bytes is allowed.
 
@@ -80,7 +82,7 @@ class Source:
         path: PathOrFile,
         format: str | None = None,
         *,
-        hasty: bool = False,
+        sniff_early: bool = False,
         least_lines: int = 2,
         may_be_empty: bool = False,
     ) -> None:
@@ -111,7 +113,7 @@ class Source:
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
         self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
         try:
-            self.head, self.ended = self._beginning(least_lines if hasty else None)
+            self.head, self.ended = self._beginning(least_lines if sniff_early else None)
             if not self.head and not may_be_empty:
                 raise DataError(f"{self.name} is empty.")
             self.format = format or find_format(self.name, self.head)
@@ -214,7 +216,10 @@ class Source:
                 raise EOFError
 
     def _beginning(self, least_lines: int | None) -> tuple[bytes, bool]:
-        """Return the first lines and whether they are all; with ``least_lines``, see `hasty`."""
+        """Return the first lines of the source, and whether there are no more.
+
+        ``least_lines`` is given if a pipe is sniffed early.
+        """
         head, ended, begun, last = b"", True, math.inf, math.inf
         for piece in self.flow():
             head += piece

@@ -57,7 +57,7 @@ class RowStream:
         self._piece: Piece | None = None
         # The number and the hash of all bytes of a binary file, or of those that an earlier pass
         # over a text file has read.
-        self._before: tuple[int, str] = (0, "")
+        self._read_before: tuple[int, str] = (0, "")
 
     @property
     def notes(self) -> list[str]:
@@ -86,14 +86,14 @@ class RowStream:
         begin = position or self.position
         hashing = self.repeatable and self._text and self._resumable
         if hashing:
-            self._pass_over_piece()
+            self._hash_last_piece()
         if hashing and begin.offset != self._hashed:
-            self._begin_at(begin.offset)
+            self._restart_hash(begin.offset)
         for piece in self._reader.pieces(begin):
             if piece is not None:
                 n_rows, dropped = n_rows + len(piece), piece.end.dropped
                 if hashing:
-                    self._pass_over_piece()
+                    self._hash_last_piece()
                     self._piece = piece
             if piece is None or len(piece) or self._reader.request.labelled:
                 yield piece
@@ -144,19 +144,19 @@ class RowStream:
             )
         match read:
             case [int(size), str(digest)] if size >= (at.offset if self._text else 0):
-                self._before = size, digest
+                self._read_before = size, digest
             case _:
                 raise DataError(_NO_STATE)
         if not self._text:
-            if self._whole_file() != self._before:
+            if self._whole_file() != self._read_before:
                 raise ChangedError(
                     f"{name} has changed since it was learned. --force starts afresh."
                 )
             return
-        around = self._begin_at(at.offset)
+        around = self._restart_hash(at.offset)
         whole = self._hash.copy()
         if size > at.offset:  # an earlier pass has read further
-            self._pass_over(whole, at.offset, size)
+            self._hash_between(whole, at.offset, size)
         if whole.hexdigest() != digest:
             where = f"before line {at.line + 1:,}" if size == at.offset else "in it"
             raise ChangedError(
@@ -184,14 +184,14 @@ class RowStream:
         if not self._text:
             if self._stamp != self._source.stamp:
                 raise ChangedError(f"{self.source} has changed while it was read.")
-            self._before = self._before if self._before[0] else self._whole_file()
-            return self._before
-        if position.offset < self._before[0]:
-            return self._before
+            self._read_before = self._read_before if self._read_before[0] else self._whole_file()
+            return self._read_before
+        if position.offset < self._read_before[0]:
+            return self._read_before
         text = b"" if self._piece is None else self._piece.text
         here = position.offset - self._hashed
         if not 0 <= here <= len(text):
-            self._begin_at(position.offset)
+            self._restart_hash(position.offset)
             here = 0
         digest = self._hash.copy()
         digest.update(memoryview(text)[:here])
@@ -205,21 +205,21 @@ class RowStream:
             size += len(chunk)
         return size, digest.hexdigest()
 
-    def _begin_at(self, offset: int) -> bytes:
+    def _restart_hash(self, offset: int) -> bytes:
         """Hash all bytes before an offset; return the bytes before and behind it, if they exist."""
-        self._pass_over_piece()
-        if self._hashed >= self._before[0]:
-            self._before = self._hashed, self._hash.hexdigest()
+        self._hash_last_piece()
+        if self._hashed >= self._read_before[0]:
+            self._read_before = self._hashed, self._hash.hexdigest()
         self._hash, self._hashed = hashlib.sha256(), offset
-        return self._pass_over(self._hash, 0, offset)
+        return self._hash_between(self._hash, 0, offset)
 
-    def _pass_over_piece(self) -> None:
+    def _hash_last_piece(self) -> None:
         """Hash the last piece that was given, of which all rows have been taken."""
         if self._piece is not None:
             self._hash.update(self._piece.text)
             self._hashed, self._piece = self._piece.end.offset, None
 
-    def _pass_over(self, digest: Any, begin: int, end: int) -> bytes:
+    def _hash_between(self, digest: Any, begin: int, end: int) -> bytes:
         """Hash the bytes between two offsets; ChangedError if the file is too short.
 
         Return the last of these bytes, and the byte behind it, if there is one.
@@ -318,7 +318,7 @@ def open_stream(
     """
     reading = options.reading
     format = reading.format if state is None else str(state.get("format"))
-    source = Source(path, format, hasty=True, may_be_empty=state is not None)
+    source = Source(path, format, sniff_early=True, may_be_empty=state is not None)
     try:
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
@@ -359,7 +359,7 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
             raise DataError(_NO_STATE)
         source.origin = 0 if source.regular else at.offset
         reader = make_reader(
-            replace(request, state=state, so_far=Recipe.from_json(state["recipe"]))
+            replace(request, state=state, resumed_recipe=Recipe.from_json(state["recipe"]))
         )
     if kind is not None and kind not in KINDS:
         raise DataError(_NO_STATE)

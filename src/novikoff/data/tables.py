@@ -24,7 +24,7 @@ from novikoff.core.rows import Floats, Indices
 from novikoff.core.validation import MAX_EXACT
 from novikoff.data.advice import (
     NUMBERS_FOR_DATES,
-    TextColumn,
+    advice_on_text,
     has_decimal_comma,
     is_date,
     mostly_numbers,
@@ -191,7 +191,7 @@ class TableReader(Reader):
                 infinite, absent = np.isinf(X), np.isnan(X)
                 if infinite.any():
                     what = "is infinite or beyond the range of float64"
-                    raise DataError(f"{self._first(infinite, first_row)} {what}.")
+                    raise DataError(f"{self._place_of_first(infinite, first_row)} {what}.")
         needed = self.request.labelled and self.label is not None
         unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)
         if unlabelled.any() and not drop:
@@ -221,7 +221,7 @@ class TableReader(Reader):
             mean = ", --missing mean replaces missing values by the mean of the column"
             mean = mean if self.whole and not trained else ""
             raise DataError(
-                f"{self._first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
+                f"{self._place_of_first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
             )
         dropped = np.flatnonzero(gappy)
         self._kept += len(X) - len(dropped)
@@ -236,7 +236,7 @@ class TableReader(Reader):
         means = np.repeat(own, [len(column.names) for column in self.columns])
         unknown = absent & np.isnan(means)
         if unknown.any():
-            at = self._first(unknown, first_row)
+            at = self._place_of_first(unknown, first_row)
             raise DataError(f"{at} is missing, and the column has no mean; {DROP_ADVICE}.")
         rows, columns = np.nonzero(absent)
         self.imputed.append((self._kept + rows, columns))
@@ -259,7 +259,7 @@ class TableReader(Reader):
         ends = np.cumsum([len(own.names) for own in self.columns])
         return self.columns[int(np.searchsorted(ends, column, side="right"))].name
 
-    def _first(self, marks: Truths, first_row: int) -> str:
+    def _place_of_first(self, marks: Truths, first_row: int) -> str:
         """Return the place of the first True in a matrix."""
         row, column = (int(k) for k in np.argwhere(marks)[0])
         return place(self.source, first_row + row + 1, self._owner(column))
@@ -382,9 +382,14 @@ class TableReader(Reader):
         if row is None:
             self._refuse_column(name, "is text without values")
         codes, levels = encode(cells, raw=self.raw)
-        guessed = self.label if self.roles.guessed else None
-        decimal, n_values = point if self.raw else None, int((codes >= 0).sum())
-        advice = TextColumn(name, text, levels, n_values, decimal, guessed).advice(
+        decimal = point if self.raw else None
+        advice = advice_on_text(
+            name,
+            text,
+            levels,
+            int((codes >= 0).sum()),
+            decimal=decimal,
+            guessed_label=self.label if self.roles.guessed else None,
             streaming=self.request.stream is not None and self.request.labelled,
             trained=recipe is not None,
         )

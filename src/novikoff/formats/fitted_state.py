@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from novikoff.core.class_labels import side_labels
 from novikoff.core.model import Model
+from novikoff.core.rows import Indices, Vector
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
@@ -21,7 +19,6 @@ from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.strict_json import take_fields
 
-Floats = npt.NDArray[np.float64]
 _Proof = TypeVar("_Proof", Certificate, ErrorBound)
 
 
@@ -38,15 +35,15 @@ class PocketState(NamedTuple):
 
     errors: list[int | Fraction]
     proofs: list[ErrorBound]
-    histories: list[Floats]
+    histories: list[Vector]
 
 
 class MarginState(NamedTuple):
     """For each rule: the certificate, the support vectors, and their dual coefficients."""
 
     proofs: list[Certificate]
-    supports: list[npt.NDArray[np.int64]]
-    dual_coefs: list[Floats]
+    supports: list[Indices]
+    dual_coefs: list[Vector]
 
 
 def write_run(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
@@ -63,7 +60,7 @@ def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
 
 
 def write_pocket(
-    errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Floats]
+    errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Vector]
 ) -> tuple[Body, dict[str, Array]]:
     """Return what a pocket has found. Exact costs are pairs of numerator and denominator."""
     found = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
@@ -75,7 +72,7 @@ def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) ->
     """Read what `write_pocket` wrote."""
     errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
     proofs = _read_proofs(model, texts, ErrorBound.from_json)
-    found = [n for n in map(_read_cost, errors) if n is not None]
+    found = [n for n in map(_read_errors, errors) if n is not None]
     if len(found) != len(proofs) or len(found) < len(errors):
         raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
     if any(n < proof.bound for n, proof in zip(found, proofs, strict=True)):
@@ -86,8 +83,8 @@ def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) ->
 
 def write_margins(
     proofs: Sequence[Certificate],
-    supports: Sequence[npt.NDArray[np.int64]],
-    dual_coefs: Sequence[Floats],
+    supports: Sequence[Indices],
+    dual_coefs: Sequence[Vector],
 ) -> tuple[Body, dict[str, Array]]:
     """Return the certificates and support vectors of hyperplanes of the largest margin."""
     arrays: dict[str, Array] = {}
@@ -107,7 +104,7 @@ def read_margins(model: Model, fitted: Mapping[str, object], tensors: Tensors) -
     return MarginState(proofs, supports, duals)
 
 
-def _read_cost(value: object) -> int | Fraction | None:
+def _read_errors(value: object) -> int | Fraction | None:
     """Return a number of mistakes, or their cost from numerator and denominator; else None."""
     if type(value) is int and 0 <= value < 2**1023:
         return value

@@ -30,7 +30,7 @@ from novikoff.core.model import LinearModel, Model
 from novikoff.errors import InvalidJsonError, ModelFileError
 from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors, matrix_tensors
-from novikoff.proofs.strict_json import as_json, parse_object, take_fields
+from novikoff.proofs.strict_json import as_json, check_version, parse_object, take_fields
 
 MODEL_SCHEMA_VERSION: Final = 3
 # The class in `novikoff.core` of each model that keeps more than weights, by its estimator.
@@ -117,12 +117,8 @@ def parse_record(content: bytes) -> ModelRecord:
     """Read the bytes of a model file; the message of a ModelFileError is a clause."""
     try:
         header, tensors = _unpack(content)
-        version = header.get("schema_version", MODEL_SCHEMA_VERSION)
-        if type(version) is not int or version != MODEL_SCHEMA_VERSION:
-            raise InvalidJsonError(
-                f"its schema version is {str(version)[:80]}, of another novikoff; this one reads "
-                f"version {MODEL_SCHEMA_VERSION}: fit the model again"
-            )
+        if "schema_version" in header:  # else `take_fields` names the missing field
+            check_version(header, "its header", MODEL_SCHEMA_VERSION, ": fit the model again")
         _, estimator, body, names, parameters, fitted, *extras = take_fields(
             header,
             "its header",

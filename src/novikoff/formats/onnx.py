@@ -12,7 +12,7 @@ import numpy.typing as npt
 from novikoff import __version__
 from novikoff.core.model import Model
 from novikoff.core.schemes import OneVsOne
-from novikoff.errors import OnnxExportError
+from novikoff.errors import MissingExtraError, OnnxExportError
 from novikoff.formats.files import write_file
 from novikoff.formats.model_file import ESTIMATORS
 
@@ -42,7 +42,7 @@ def export_onnx(model: object, path: str | os.PathLike[str], *, force: bool = Tr
     ------
     OnnxExportError
         If the model is not fitted, or if its rules cannot be an ONNX graph.
-    ImportError
+    MissingExtraError
         If the package onnx is not installed: ``pip install 'novikoff[onnx]'``.
     OutputError
         If the file cannot be written.
@@ -133,9 +133,7 @@ def _graph_of(rules: Model, kind: str, names: object) -> ModelProto:
     try:
         from onnx import helper, numpy_helper, parser
     except ImportError:
-        raise ImportError(
-            "The export to ONNX needs the package onnx: pip install 'novikoff[onnx]'."
-        ) from None
+        raise MissingExtraError("The export to ONNX", "onnx", "onnx") from None
     weights, labels = rules.prediction_weights(), _label_values(rules.classes)
     constants = {"COEF": weights[:-1].copy(), "INTERCEPT": weights[-1], "CLASSES": labels}
     nodes, shape = _ONE_VS_REST, f"rows, {len(labels)}"

@@ -41,9 +41,9 @@ def all_opposite_duplicates(
     signs = in_row_order(seen.signs)
     for i in np.flatnonzero(signs == 0).tolist():
         yield (i,)
-    for rows in _repeated(in_row_order(seen.hashes), np.flatnonzero(signs)):
+    for rows in _groups_of_equal_hashes(in_row_order(seen.hashes), np.flatnonzero(signs)):
         dear_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
-        for same in _alike(passes, np.array(dear_first, dtype=np.int64), signs):
+        for same in _identical_rows(passes, np.array(dear_first, dtype=np.int64), signs):
             plus, minus = same[signs[same] > 0], same[signs[same] < 0]
             for i, j in zip(plus.tolist(), minus.tolist(), strict=False):
                 yield (i, j) if i < j else (j, i)
@@ -62,9 +62,9 @@ def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
     hashes = in_row_order(passes.over(RowHashes(turn=False), Limits()).hashes)
     found = [
         same
-        for some in _repeated(hashes, np.arange(passes.n))
+        for some in _groups_of_equal_hashes(hashes, np.arange(passes.n))
         if (codes[some] != codes[some[0]]).any()
-        for same in _alike(passes, some, passes.signs)
+        for same in _identical_rows(passes, some, passes.signs)
     ]
     for same in sorted(found, key=lambda group: int(group[0])):
         if (codes[same] != codes[same[0]]).any():
@@ -118,7 +118,7 @@ def _mixed(values: npt.NDArray[np.float64]) -> Hashes:
     return np.asarray(bits ^ (bits >> np.uint64(29)))
 
 
-def _repeated(hashes: Hashes, among: Indices) -> Iterator[Indices]:
+def _groups_of_equal_hashes(hashes: Hashes, among: Indices) -> Iterator[Indices]:
     """Yield the groups of rows with equal hashes; each group is in the order of ``among``."""
     order = among[np.argsort(hashes[among], kind="stable")]
     edges = np.flatnonzero(np.diff(hashes[order])) + 1
@@ -128,7 +128,7 @@ def _repeated(hashes: Hashes, among: Indices) -> Iterator[Indices]:
         yield order[starts[k] : starts[k] + lengths[k]]
 
 
-def _alike(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
+def _identical_rows(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Indices]:
     """Yield groups of rows that are equal up to their sign.
 
     There is one group unless different rows happen to have equal hashes.

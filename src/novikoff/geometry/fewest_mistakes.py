@@ -19,27 +19,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.class_labels import Label, side_labels
-from novikoff.core.model import LinearModel
+from novikoff.core.class_labels import Label
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
     Problem,
-    Rows,
     pose,
     products,
     row_blocks,
-    scores,
     sure_products,
 )
 from novikoff.core.rows import Indices, Vector
-from novikoff.core.schemes import Scheme
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.packing import Packing, share_rows
@@ -50,11 +46,6 @@ from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
-
-_BEYOND_FLOATS = (
-    "The scores of some rows are beyond the range of float64: scale the columns, for instance by "
-    "sklearn.preprocessing.StandardScaler."
-)
 
 # The default limit on the updates of the pocket.
 _UPDATES = 10_000
@@ -173,8 +164,8 @@ def fewest_mistakes(
     (Fraction(1, 1), Fraction(1, 1), True)
     """
     limits = Limits() if limits is None else limits
-    part, printed = _taking_part(problem, costs), strategy == "textbook"
-    inner, own = _subset(problem, costs, part)
+    part, printed = rows_at_a_cost(problem, costs), strategy == "textbook"
+    inner, own = problem_of(problem, costs, part)
     even, powers = (inner, None) if printed else _evened(inner)
     if powers is not None:
         start, basis = None if start is None else _ldexp(start, -powers), None
@@ -202,119 +193,6 @@ def fewest_mistakes(
         costs=costs,
         sides=sides,
         digest=digest,
-    )
-
-
-@dataclass(frozen=True)
-class FoundRules:
-    """Rules with few mistakes for each binary problem of a scheme.
-
-    ``alone`` has the best rule that was found for each binary problem. ``together`` has the rules
-    that choose the right class most often when all of them are used, and ``model`` has these
-    weights. In ``together``, ``errors`` and ``bound`` count mistakes as `predict` makes them: a row
-    on the hyperplane belongs to the negative class.
-    """
-
-    model: LinearModel
-    together: list[FewestMistakes]
-    alone: list[FewestMistakes]
-
-
-def find_rules(
-    rows: Rows,
-    codes: Indices,
-    model: LinearModel,
-    *,
-    costs: Vector | None = None,
-    start: Vector | None = None,
-    strategy: str = "ratchet",
-    refine: bool = True,
-    lower_bound: bool = True,
-    limits: Limits,
-    seed: int,
-    digest: MatrixDigest | None = None,
-    basis: Callable[[], Basis] | None = None,
-    begin: Callable[[int], MistakesProgress | None] | None = None,
-) -> FoundRules:
-    """Find a rule with few mistakes for each binary problem of a scheme.
-
-    Parameters
-    ----------
-    rows, codes
-        The rows and the class of each row.
-    model : LinearModel
-        A model without weights, which this function fills in. The scheme of the model says which
-        classes each rule separates.
-    costs, strategy, refine, lower_bound, digest
-        As in `fewest_mistakes`.
-    start : array of shape (p, n_rules), optional
-        Weights to start from.
-    limits, seed
-        The limits on all rules together, and the seed, which every rule uses.
-    basis : callable, optional
-        A function that returns the `whitening` of the problem, if several schemes share it.
-    begin : callable, optional
-        A function that is called with the number of each rule before its search, and that returns
-        the ``progress`` of this search.
-
-    Raises
-    ------
-    ValueError
-        If the scores of some rows are beyond the range of float64.
-    """
-    own = cache(lambda: whitening(rows, np.random.default_rng(seed))) if basis is None else basis
-    digest = digest or MatrixDigest.of(rows.X)
-    alone = []
-    for rule, sides in enumerate(model.sides.T):
-        rest = limits.part(1.0 / (model.n_rules - rule))
-        best = fewest_mistakes(
-            rows.with_signs(sides[codes]),
-            costs=costs,
-            start=None if start is None else start[:, rule],
-            strategy=strategy,
-            refine=refine,
-            lower_bound=lower_bound,
-            limits=rest,
-            rng=np.random.default_rng(seed),
-            sides=side_labels(model.scheme, model.classes, rule),
-            digest=digest,
-            basis=own if costs is None else None,  # rows of cost 0 are left out
-            progress=None if begin is None else begin(rule),
-        )
-        alone.append(best)
-        limits.interrupted |= rest.interrupted
-    printed = strategy == "textbook"
-    together = alone if printed else best_together(alone, model.scheme, codes)
-    model.W[:] = np.column_stack([rule.w for rule in together])
-    model.totals[1:] = [rule.updates for rule in together]
-    try:
-        scored = model.scores(rows.X)
-    except ValueError:
-        raise ValueError(_BEYOND_FLOATS) from None
-    pairs = zip(together, scored.T, strict=True)
-    together = [_as_predicted(rule, score, printed=printed) for rule, score in pairs]
-    return FoundRules(model, together, alone)
-
-
-def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> FewestMistakes:
-    """The rule with its mistakes counted as `predict` makes them, and a bound on this count.
-
-    The search and its proof count every row on the hyperplane as a mistake, while `predict` assigns
-    such a row to the negative class. If rows may lie on the hyperplane of this rule, the proof is
-    reduced to a proof that also holds for the count of `predict`. If rounding would give the rule
-    fewer mistakes than the bound allows, rows whose sign depends on rounding count as mistakes.
-    """
-    signs, costs, proof = best.problem.signs, best.costs, best.proof
-    errors = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
-    if printed or errors != best.errors:
-        own = None if costs is None else [Fraction(value) for value in costs.tolist()]
-        proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, own)
-    if errors < proof.bound:
-        errors = max(best.errors, proof.bound)
-    history = best.history if printed else [*best.history[:-1], (best.updates, float(errors))]
-    claims, shares = proof.contradictions, proof.shares
-    return replace(
-        best, errors=errors, bound=proof.bound, claims=claims, shares=shares, history=history
     )
 
 
@@ -433,7 +311,7 @@ class _Search:
         n, size = self.problem.n, self._part_size()
         if not self.claims and n > 2 * size and self.limits.reached() is None:
             rows = np.sort(self.rng.choice(n, size=size, replace=False))
-            some, costs = _subset(self.given, self.costs, rows)
+            some, costs = problem_of(self.given, self.costs, rows)
             self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
@@ -459,7 +337,7 @@ class _Search:
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
             rows = np.sort(rng.choice(problem.n, size=most, replace=False))
-            some, own = _subset(problem, costs, rows)
+            some, own = problem_of(problem, costs, rows)
             gains = descend(some, self.w, own, basis, limits.part(0.5), rng)
             for w, _ in list(gains)[-1:]:
                 self._consider(w)
@@ -522,7 +400,7 @@ class _Search:
             if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
                 break
             rows = np.sort(np.append(rows, part))
-            some, costs = _subset(problem, self.costs, rows)
+            some, costs = problem_of(problem, self.costs, rows)
             found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
             searches -= max(found, 1)
             if found > 0:
@@ -588,45 +466,7 @@ class _Search:
             self.progress(self.errors, rounded_down(self.bound))
 
 
-def best_together(
-    found: list[FewestMistakes], scheme: Scheme, codes: Indices
-) -> list[FewestMistakes]:
-    """The rules of a scheme that choose the right class most often when used together.
-
-    Each rule in ``found`` is the best one for its two classes, but the scores of different rules
-    have no common scale. All of them are replaced by averaged perceptrons, least squares, logistic
-    regressions or the rules that choose the most frequent class if these make fewer mistakes
-    together.
-    """
-    if len(found) == 1:
-        return found
-    X, costs = found[0].problem.X, found[0].costs
-    kinds = range(min(len(rule.cheap) for rule in found))
-    variants = [[rule.w for rule in found]]
-    variants += [[rule.cheap[kind] for rule in found] for kind in kinds]
-    if found[0].problem.fit_intercept:
-        constant = np.append(np.zeros(X.shape[1]), 1.0)
-        sides = scheme.sides[np.bincount(codes, costs).argmax()]  # 0: a pair of other classes
-        pairs = zip(found, sides, strict=True)
-        variants.append([side * constant if side else rule.w for rule, side in pairs])
-    wrong = []
-    for rules in variants:
-        with one_blas_thread():
-            chosen = scheme.choose(scores(X, np.column_stack(rules)))
-        wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
-    best = int(np.argmin(wrong))
-    if best == 0:
-        return found
-    together = []
-    for rule, w in zip(found, variants[best], strict=True):
-        inner, own = _subset(rule.problem, costs, _taking_part(rule.problem, costs))
-        errors = exact_cost(~(sure_products(inner, w) > 0.0), own)
-        history = [*rule.history[:-1], (rule.updates, float(errors))]
-        together.append(replace(rule, w=w, errors=errors, history=history))
-    return together
-
-
-def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
+def rows_at_a_cost(problem: Problem, costs: Vector | None) -> Indices:
     """The rows that some rule may misclassify at a cost.
 
     Without a bias, every rule classifies a negative row of zeros correctly.
@@ -639,7 +479,10 @@ def _taking_part(problem: Problem, costs: Vector | None) -> Indices:
     return taking[(problem.signs[taking] > 0) | nonzero[taking]]
 
 
-def _subset(problem: Problem, costs: Vector | None, rows: Indices) -> tuple[Problem, Vector | None]:
+def problem_of(
+    problem: Problem, costs: Vector | None, rows: Indices
+) -> tuple[Problem, Vector | None]:
+    """The problem and the costs of some of the rows."""
     if len(rows) == problem.n:
         return problem, costs
     some = replace(problem, X=problem.X[rows], signs=problem.signs[rows])  # checked, and within R

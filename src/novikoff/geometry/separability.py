@@ -25,7 +25,7 @@ from novikoff.geometry.passes import LocalPasses
 from novikoff.geometry.verdict import Verdict, VerdictData, make_verdict, with_undecided_reason
 from novikoff.geometry.verdict_search import Goal, IntervalProgress, search_verdict
 from novikoff.proofs.digest import MatrixDigest
-from novikoff.proofs.proof_data import Label
+from novikoff.proofs.proof_data import SideLabel
 from novikoff.proofs.remote import RemoteRows
 
 
@@ -170,7 +170,7 @@ def separate_classes(
 
 def find_verdict(
     problem: Problem,
-    sides: tuple[Label, Label],
+    sides: tuple[SideLabel, SideLabel],
     *,
     tol: float = 1e-8,
     goal: Goal = "margin",
@@ -255,7 +255,7 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def choose_sides(found: Sequence[Hashable], positive: Hashable) -> tuple[Label, Label]:
+def choose_sides(found: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:
     """Return the positive and the negative label; None stands for all other labels."""
     if positive is not None:
         chosen = plain_label(positive)

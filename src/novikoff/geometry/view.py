@@ -141,7 +141,7 @@ def gap_view(passes: Passes, limits: Limits) -> View:
     It subtracts a centre if the rows are far from the origin, and does not change the ratios of
     distances between rows.
     """
-    centre = _centre(passes, _sample(passes))
+    centre = _centre(passes, _every_kth_row(passes))
     if centre is None:
         return plain_view(passes)
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
@@ -153,23 +153,23 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
 
     It is the plain view if the sizes are similar already and the rows are near the origin.
     """
-    plain, sample = plain_view(passes), _sample(passes)
+    plain, sample = plain_view(passes), _every_kth_row(passes)
     columns, centre = plain.columns, _centre(passes, sample)
     # All rows of a large problem are measured only if the sizes in the sample differ.
     if passes.n > 2 * _MAX_SAMPLE and centre is None:
         seen = np.abs(sample.A) * columns[0]
-        longest = passes.radius * columns[0]
-        if _alike(seen.max(axis=0)) and _alike(np.append(np.linalg.norm(seen, axis=1), longest)):
+        lengths = np.append(np.linalg.norm(seen, axis=1), passes.radius * columns[0])
+        if _similar(seen.max(axis=0)) and _similar(lengths):
             return plain
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
     radius = None if centre is None else _radius(sizes)
-    if not _alike(sizes.peaks):
+    if not _similar(sizes.peaks):
         exponents = np.where(sizes.peaks > 0.0, np.frexp(sizes.peaks)[1], 0)
         columns = np.array([_power(-int(e)) for e in exponents])
         sizes = passes.over(Sizes(columns, centre), limits)
     elif centre is not None:
         columns = _even(sizes.peaks, passes.p)
-    if _alike(np.array([sizes.shortest, sizes.longest])):
+    if _similar(np.array([sizes.shortest, sizes.longest])):
         return View(passes, columns, centre, None, radius)
     return View(passes, columns, centre, passes.lengths(columns, centre, limits), radius)
 
@@ -187,7 +187,7 @@ def _radius(sizes: Sizes) -> float:
     return longest * (1.0 + (p + 8) * 2.0**-51)
 
 
-def _sample(passes: Passes) -> Block:
+def _every_kth_row(passes: Passes) -> Block:
     """Return a sample of the rows: every k-th row."""
     return passes.block(np.arange(0, passes.n, max(1, passes.n // sample_size(passes))))
 
@@ -211,7 +211,7 @@ def _centre(passes: Passes, sample: Block) -> Vector | None:
     return np.asarray(middle) if far.any() and np.isfinite(middle).all() else None
 
 
-def _alike(sizes: Vector) -> bool:
+def _similar(sizes: Vector) -> bool:
     """Whether all numbers that are not zero are of similar size."""
     used = sizes[sizes > 0.0]
     return len(used) == 0 or bool(used.max() <= used.min() * 2.0**_MAX_EXPONENT_RANGE)

@@ -18,7 +18,7 @@ Entries: TypeAlias = tuple[Indices, Indices]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ErrorEstimate:
     """The errors on unseen rows, with a 95 % interval for the rate (Clopper and Pearson 1934).
 
     The interval is exact for one holdout. For several folds it is only a guide, because the folds
@@ -54,7 +54,7 @@ def estimate_errors(
     folds: int | None = None,
     progress: StudyProgress | None = None,
     imputed: Entries | None = None,
-) -> Estimate:
+) -> ErrorEstimate:
     """Learn from some rows of every class, and count the errors on the other rows.
 
     Parameters
@@ -115,7 +115,7 @@ def estimate_errors(
         model = study(seen[taught], known, plain).model
         errors.append(int((model.predict(seen[~taught]) != codes[~taught]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
-    return Estimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
+    return ErrorEstimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
 def _with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:

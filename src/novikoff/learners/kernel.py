@@ -23,10 +23,10 @@ from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
 from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
 from novikoff.learners.parameters import (
+    ABOVE_ZERO,
     BOOLEAN,
     COUNT,
     NOT_NEGATIVE,
-    POSITIVE,
     Allowed,
     ClassWeight,
     optional,
@@ -45,7 +45,7 @@ def allowed_kernels(*names: str) -> Allowed:
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 ALLOWED_NUMBERS: Mapping[str, Allowed] = {
-    "gamma": optional(POSITIVE),
+    "gamma": optional(ABOVE_ZERO),
     "degree": COUNT,
     "coef0": NOT_NEGATIVE,
 }
@@ -165,7 +165,7 @@ class KernelPerceptron(StateLearner):
         **ALLOWED_NUMBERS,
         "kernel": allowed_kernels(*KERNEL_NAMES, "precomputed"),
         "average": OnlineLearner._allowed["average"],
-        "cache_mb": POSITIVE,
+        "cache_mb": ABOVE_ZERO,
         "trace": BOOLEAN,
     }
 

@@ -36,7 +36,7 @@ from novikoff.learners.parameters import (
 )
 from novikoff.sentences import kind_in_words
 
-_BEYOND_FLOATS = "The weights are beyond the range of float64: scale the data."
+_WEIGHTS_TOO_LARGE = "The weights are beyond the range of float64: scale the data."
 
 
 @dataclass(eq=False, repr=False)
@@ -166,11 +166,11 @@ class MaxMargin(LinearLearner):
         found = largest_margin(verdict, free_bias=free)
         if found is None:
             if limits.reached() is None:
-                raise ValueError(_BEYOND_FLOATS)
+                raise ValueError(_WEIGHTS_TOO_LARGE)
             raise TimeoutError("max_seconds was reached before the margin was known.")
         w, dual = found.w, found.dual_coef(problem.signs[found.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
-            raise ValueError(_BEYOND_FLOATS)
+            raise ValueError(_WEIGHTS_TOO_LARGE)
         if found.margin.relative_width > self.tol:
             warnings.warn(
                 f"The margin is known to a relative {found.margin.relative_width:.1e} only: "
@@ -208,7 +208,7 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
     try:
         wrong = np.flatnonzero(model.scheme.choose(model.scores(rows.X)) != codes)
     except ValueError:
-        raise ValueError(_BEYOND_FLOATS) from None
+        raise ValueError(_WEIGHTS_TOO_LARGE) from None
     if len(wrong) > 0:
         raise ValueError(
             "The classes are separable, but the margin is too narrow for float64, compared with "

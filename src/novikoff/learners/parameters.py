@@ -46,7 +46,7 @@ def one_of(*names: str) -> Allowed:
 
 BOOLEAN = Allowed(lambda value: isinstance(value, bool | np.bool_), "True or False")
 NOT_NEGATIVE = Allowed(lambda v: is_real(v) and 0 <= v <= LARGEST, "a finite number, not negative")
-POSITIVE = Allowed(lambda v: is_real(v) and 0 < v <= LARGEST, "a finite number above 0")
+ABOVE_ZERO = Allowed(lambda v: is_real(v) and 0 < v <= LARGEST, "a finite number above 0")
 COUNT = Allowed(lambda v: is_real(v, Integral) and v >= 1, "a whole number above 0")
 COUNT_OR_NONE = optional(COUNT)
 SECONDS_OR_NONE = optional(Allowed(lambda v: is_real(v) and v > 0, "a number above 0"))

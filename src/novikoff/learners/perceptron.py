@@ -30,8 +30,8 @@ from novikoff.learners.online import (
     check_resumable,
 )
 from novikoff.learners.parameters import (
+    ABOVE_ZERO,
     NOT_NEGATIVE,
-    POSITIVE,
     Allowed,
     ClassWeight,
     OrderLike,
@@ -295,7 +295,7 @@ class Perceptron(WeightLearner):
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "threshold": NOT_NEGATIVE,
-        "step_size": POSITIVE,
+        "step_size": ABOVE_ZERO,
     }
 
     def _update(self) -> Update:
@@ -370,7 +370,7 @@ warm_start, trace, random_state, n_jobs, verbose
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "variant": one_of("PA-I", "PA", "PA-II"),
-        "C": POSITIVE,
+        "C": ABOVE_ZERO,
     }
 
     def _update(self) -> Update:

@@ -18,7 +18,8 @@ from novikoff.core.stops import Limits
 from novikoff.formats.fitted_state import read_pocket, write_pocket
 from novikoff.formats.model_record import Body
 from novikoff.formats.tensors import Array, Tensors
-from novikoff.geometry.fewest_mistakes import FewestMistakes, find_rules
+from novikoff.geometry.fewest_mistakes import FewestMistakes
+from novikoff.geometry.scheme_rules import find_rules
 from novikoff.learners.arrays import (
     MatrixLike,
     check_remote,

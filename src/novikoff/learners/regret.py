@@ -18,9 +18,9 @@ from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
-from novikoff.geometry.fewest_mistakes import FoundRules, find_rules
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.packing import best_shares
+from novikoff.geometry.scheme_rules import FoundRules, find_rules
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import seed_of
 from novikoff.learners.pocket import Pocket
@@ -217,7 +217,7 @@ def _best_linear_rule(
     found = [model.W]
     if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
         rest = _fewest_mistakes(rows, classes, codes, seed, "ovr", lower_bound=False)
-        found = [_summed(model, X), rest.model.W]
+        found = [_one_rule_per_class(model, X), rest.model.W]
     finite = [W for W in found if np.isfinite(W).all()]
     wrong = np.array([_chosen(X, W) != codes for W in finite])
     return np.cumsum(wrong[[wrong.sum(axis=1).argmin()]], axis=1), least
@@ -235,7 +235,7 @@ def _fewest_mistakes(
     return found
 
 
-def _summed(model: LinearModel, rows: Matrix) -> Vector:
+def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
     """For each class, the sum of its one-vs-one rules, each divided by its mean size on the rows.
 
     Numbers beyond the range of float64 are infinite or NaN.

@@ -29,7 +29,7 @@ from novikoff.learners.online import (
     streams,
 )
 from novikoff.learners.parameters import (
-    POSITIVE,
+    ABOVE_ZERO,
     Allowed,
     ClassWeight,
     OrderLike,
@@ -256,7 +256,7 @@ class SecondOrderPerceptron(StateLearner):
     _of_update = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
-        "a": POSITIVE,
+        "a": ABOVE_ZERO,
     }
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from novikoff.core.rows import Vector
+from novikoff.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ _TEXT_BOX = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"}
 def draw_network(network: Network, ax: Axes | None = None) -> Axes:
     """Draw the units with their thresholds and the edges with their weights; inhibiting: dashed."""
     if find_spec("matplotlib") is None:
-        raise ImportError("Pictures need matplotlib: pip install 'novikoff[plots]'.")
+        raise MissingExtraError("A picture", "matplotlib", "plots")
     if ax is None:
         figure = import_module("matplotlib.pyplot").figure(layout="constrained")
         ax = cast("Axes", figure.add_subplot())

@@ -29,7 +29,7 @@ SHADES = ("line", "voted", "rbf", "poly", "network")
 _LABELS = 1, -1
 
 # The kind of each field, as `take_fields` names it; numbers are checked afterwards.
-_FIELDS: dict[str, str | tuple[str, ...]] = {
+_QUESTION_FIELDS: dict[str, str | tuple[str, ...]] = {
     "points": "list", "order": tuple(BY_NAME), "seed": "count", "bias": "flag", "rule": RULES,
     "step_size": "any", "threshold": "any", "start": "any", "mine": "any", "names": "list",
     "sides": SHADES,
@@ -62,7 +62,7 @@ class Question:
         given = {**defaults, "names": [*cls.names], **(asked if isinstance(asked, Mapping) else {})}
         try:
             points, order, seed, bias, rule, step_size, threshold, start, mine, names, sides = (
-                take_fields(given, "the question", **_FIELDS)
+                take_fields(given, "the question", **_QUESTION_FIELDS)
             )
         except InvalidJsonError as error:
             text = str(error)

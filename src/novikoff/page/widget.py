@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import check_labels
 from novikoff.core.validation import check_matrix, columns_of
+from novikoff.errors import MissingExtraError
 from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
 from novikoff.page.question import Question, points_of
@@ -54,7 +55,7 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     try:
         anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
     except ModuleNotFoundError as missing:
-        raise ImportError(f"nv.lab needs {missing.name}: pip install 'novikoff[widget]'.") from None
+        raise MissingExtraError("nv.lab", str(missing.name), "widget") from None
     question = presets()["two_clouds"]["question"] | options
     if X is not None:
         matrix, labels = check_matrix(X), check_labels(y)

@@ -34,7 +34,7 @@ from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence, check_contradiction, check_dependence
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import Block, Numbers, Vector
-from novikoff.proofs.proof_data import DataReading, Label
+from novikoff.proofs.proof_data import DataReading, SideLabel
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 from novikoff.proofs.system_certificate import SystemCertificate
@@ -141,8 +141,8 @@ rows or labels differ from those it is about (another SHA-256 digest).
     n: int
     d: int
     fit_intercept: bool
-    positive: Label
-    negative: Label
+    positive: SideLabel
+    negative: SideLabel
     sha256: str
     w: tuple[Fraction, ...] | None = None
     dependence: Dependence | None = None

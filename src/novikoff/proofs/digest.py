@@ -135,7 +135,9 @@ class HashTree:
                 raise ValueError("some rows have not been hashed.")
             left, second = find(level - 1, 2 * place), 2 * place + 1
             return (
-                left if second << (level - 1) >= leaves else _joined(left, find(level - 1, second))
+                left
+                if second << (level - 1) >= leaves
+                else _pair_hash(left, find(level - 1, second))
             )
 
         return find((leaves - 1).bit_length(), 0)
@@ -143,7 +145,7 @@ class HashTree:
     def _add(self, level: int, place: int, hashed: bytes) -> None:
         while (level, place ^ 1) in self.nodes:
             other = self.nodes.pop((level, place ^ 1))
-            hashed = _joined(other, hashed) if place % 2 else _joined(hashed, other)
+            hashed = _pair_hash(other, hashed) if place % 2 else _pair_hash(hashed, other)
             level, place = level + 1, place // 2
         self.nodes[level, place] = hashed
 
@@ -165,7 +167,7 @@ def _piece(rows: Any) -> RowArrays:
     return np.diff(rows.indptr), rows.indices, rows.data
 
 
-def _joined(left: bytes, right: bytes) -> bytes:
+def _pair_hash(left: bytes, right: bytes) -> bytes:
     return hashlib.sha256(b"node\n" + left + right).digest()
 
 

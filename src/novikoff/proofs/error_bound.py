@@ -22,7 +22,7 @@ from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.dependence import Dependence, check_contradiction
 from novikoff.proofs.exact import rounded_down
-from novikoff.proofs.proof_data import DataReading, Label, exact_vector
+from novikoff.proofs.proof_data import DataReading, SideLabel, exact_vector
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
 
@@ -57,8 +57,8 @@ class ErrorBound(Proof):
     n: int
     d: int
     fit_intercept: bool
-    positive: Label
-    negative: Label
+    positive: SideLabel
+    negative: SideLabel
     sha256: str
     bound: Fraction
     contradictions: tuple[Dependence, ...]

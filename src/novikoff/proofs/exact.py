@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 Vector: TypeAlias = npt.NDArray[np.float64]
+Indices: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.object_]
 Signs: TypeAlias = npt.NDArray[np.int8]
 
@@ -154,7 +155,7 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
     """
     denominator = math.lcm(*(value.denominator for value in values))
     whole = [value.numerator * (denominator // value.denominator) for value in values]
-    return _numbers(whole, Fraction(1, denominator))
+    return _numbers_from(whole, Fraction(1, denominator))
 
 
 def floats(values: Vector) -> Numbers:
@@ -162,13 +163,13 @@ def floats(values: Vector) -> Numbers:
     if not np.isfinite(values).all():
         raise ValueError("Only finite numbers are exact.")
     whole, e = integers(values)
-    return _numbers(whole.tolist(), Fraction(2) ** e)
+    return _numbers_from(whole.tolist(), Fraction(2) ** e)
 
 
-def _numbers(whole: list[int], unit: Fraction) -> Numbers:
+def _numbers_from(whole: list[int], unit: Fraction) -> Numbers:
     shift = max((abs(value).bit_length() for value in whole), default=0)
     near = np.array([value / (1 << shift) for value in whole], dtype=np.float64)
-    return Numbers(_objects(whole), unit, near, unit * (1 << shift))
+    return Numbers(_python_integers(whole), unit, near, unit * (1 << shift))
 
 
 def sum_of_squares(whole: npt.NDArray[Any], unit: Fraction) -> Fraction:
@@ -298,16 +299,16 @@ def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     exponents: list[int] = []
     for _, used, piece in _pieces(A):
         whole, e = integers(piece)
-        found.append(_objects(whole.dot(w.whole[used])))
+        found.append(_python_integers(whole.dot(w.whole[used])))
         exponents.append(e)
     lowest = min(exponents, default=0)
     shifted = [part << (e - lowest) for part, e in zip(found, exponents, strict=True)]
-    return np.concatenate([_objects([]), *shifted]), w.unit * Fraction(2) ** lowest
+    return np.concatenate([_python_integers([]), *shifted]), w.unit * Fraction(2) ** lowest
 
 
 def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
     """Return Σ_i λ_i·a_i exactly, as integers and their common unit."""
-    total, lowest = _objects([0] * A.shape[1]), 0
+    total, lowest = _python_integers([0] * A.shape[1]), 0
     for rows, used, piece in _pieces(A):
         whole, e = integers(piece)
         total, lowest = total << max(0, lowest - e), min(lowest, e)
@@ -348,7 +349,7 @@ def enclose(M: Vector, b: Sequence[Fraction]) -> tuple[Vector, Vector] | None:
     S, up, across = _scaled_to_one(M)
     if k == 0 or S is None:
         return None
-    right = np.array([_scaled(value, int(e)) for value, e in zip(b, up, strict=True)])
+    right = np.array([_times_power_of_two(value, int(e)) for value, e in zip(b, up, strict=True)])
     try:
         with np.errstate(all="ignore"):
             C: Vector = np.asarray(np.linalg.inv(S), dtype=np.float64)
@@ -444,7 +445,7 @@ def python_integers(values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
     return np.asarray(whole(values), dtype=object)
 
 
-def _objects(values: object) -> Integers:
+def _python_integers(values: object) -> Integers:
     return np.asarray(values, dtype=object)
 
 
@@ -468,7 +469,7 @@ def _scaled_to_one(M: Vector) -> tuple[Vector | None, npt.NDArray[np.int32], npt
     return (S if same else None), up, across
 
 
-def _scaled(value: Fraction, e: int) -> float:
+def _times_power_of_two(value: Fraction, e: int) -> float:
     """value·2^e, rounded to the nearest float."""
     top, bottom = value.as_integer_ratio()
     try:

@@ -20,14 +20,15 @@ import numpy.typing as npt
 from novikoff.errors import CertificateError
 from novikoff.proofs import exact
 from novikoff.proofs.digest import HashTree, MatrixDigest, RowArrays
-from novikoff.proofs.exact import Block, Signs, Vector
+from novikoff.proofs.exact import Block, Indices, Signs, Vector
 
 if TYPE_CHECKING:
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 
-Indices: TypeAlias = npt.NDArray[np.int64]
-Label: TypeAlias = str | int | float | bool | None
+Label: TypeAlias = str | int | float | bool
+# The label of one side of a question; None stands for all other labels.
+SideLabel: TypeAlias = Label | None
 
 # Every integer up to this size is exact in float64.
 _MAX_EXACT_INTEGER = 1 << 53
@@ -322,7 +323,7 @@ def _in_order(counts: Indices, columns: Indices, values: Vector) -> tuple[Indice
     return np.bincount(row[first], minlength=len(counts)), columns[first], sums
 
 
-def _read_signs(y: Any, positive: Label, negative: Label, others: bool) -> Signs:
+def _read_signs(y: Any, positive: SideLabel, negative: SideLabel, others: bool) -> Signs:
     """Return +1 for the label ``positive`` and −1 for ``negative``, or for all others if None.
 
     Other labels raise ValueError, or have the sign 0 if ``others`` are allowed.

@@ -32,7 +32,7 @@ from typing import (
 )
 
 from novikoff.errors import CertificateError, InvalidJsonError
-from novikoff.proofs.strict_json import MAX_COUNT, parse_object
+from novikoff.proofs.strict_json import MAX_COUNT, check_version, parse_object, wrong_field
 
 PROOF_VERSION: Final = 3
 # The longest text of one number: reading a number takes time in proportion to its length.
@@ -78,7 +78,7 @@ class Proof:
 
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON values, and a checksum, which every change of them breaks."""
-        body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write(self)}
+        body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write_record(self)}
         return {**body, "checksum": _proof_checksum(body)}
 
     def to_json(self) -> str:
@@ -105,7 +105,7 @@ class Proof:
         if len(cls.kinds) == 1:
             del own["kind"]
         try:
-            found: Self = _read(cls, own, {})
+            found: Self = _read_record(cls, own, {})
         except _FieldError as error:
             raise CertificateError(error.complaint.format(error.path)) from None
         return found
@@ -113,17 +113,12 @@ class Proof:
 
 def _checked_body(body: dict[str, object]) -> dict[str, object]:
     """The fields of a text without version and checksum, after a check of these two."""
-    version = body.get("schema_version")
-    if type(version) is not int or version != PROOF_VERSION:
-        older = (
-            "It was made by an older novikoff: prove the verdict again."
-            if version in (1, 2)
-            else ""
-        )
-        raise CertificateError(
-            f"The certificate has format version {str(version)[:40]}; this program reads version "
-            f"{PROOF_VERSION}. {older}".rstrip()
-        )
+    try:
+        check_version(body, "The certificate", PROOF_VERSION)
+    except InvalidJsonError as error:
+        older = body.get("schema_version") in (1, 2)
+        advice = " It was made by an older novikoff: prove the verdict again." if older else ""
+        raise CertificateError(f"{error}.{advice}") from None
     own = {name: value for name, value in body.items() if name != "checksum"}
     try:
         intact = body.get("checksum") == _proof_checksum(own)
@@ -149,14 +144,13 @@ class _FieldError(ValueError):
         self.path, self.complaint = path, complaint
 
 
-def _read(cls: Any, body: Any, known: Known) -> Any:
+def _read_record(cls: Any, body: Any, known: Known) -> Any:
     """Read a record from a JSON object that has the fields of the record and no others."""
     _need(isinstance(body, dict))
     keys = {_KEYS.get((cls.__name__, field.name), field.name): field for field in fields(cls)}
-    for key in sorted(keys.keys() - body.keys()):
-        raise _FieldError(key, "The certificate has no field {!r}.")
-    for key in sorted(body.keys() - keys.keys()):
-        raise _FieldError(key[:80], "The certificate has an unknown field {!r}.")
+    wrong = wrong_field(body, keys)
+    if wrong is not None:
+        raise _FieldError(wrong[1], f"The certificate has {wrong[0]} {{!r}}.")
     found: dict[str, Any] = {}
     for key, field in keys.items():
         if body[key] is None and field.default is None:
@@ -173,7 +167,7 @@ def _read(cls: Any, body: Any, known: Known) -> Any:
     return cls(**found)
 
 
-def _write(record: object) -> dict[str, object]:
+def _write_record(record: object) -> dict[str, object]:
     """The fields of a record as JSON values."""
     cls: Any = type(record)
     found: dict[str, object] = {}
@@ -191,21 +185,21 @@ def _formats(cls: Any) -> dict[str, Format]:
     for name, hint in get_type_hints(cls).items():
         parts = [hint for hint in (hint, *get_args(hint)) if is_dataclass(hint)]
         if parts:
-            found[name] = _objects(parts[0]) if ... in get_args(hint) else _object(parts[0])
+            found[name] = _records(parts[0]) if ... in get_args(hint) else _record(parts[0])
         elif name in FORMATS:
             found[name] = FORMATS[name]
     return found
 
 
-def _object(cls: Any) -> Format:
-    return Format("an object", lambda value, known: _read(cls, value, known), _write)
+def _record(cls: Any) -> Format:
+    return Format("an object", lambda value, known: _read_record(cls, value, known), _write_record)
 
 
-def _objects(cls: Any) -> Format:
+def _records(cls: Any) -> Format:
     return Format(
         "a list of objects",
-        lambda value, known: tuple(_read(cls, part, known) for part in _list(value)),
-        lambda records: [_write(record) for record in records],
+        lambda value, known: tuple(_read_record(cls, part, known) for part in _list(value)),
+        lambda records: [_write_record(record) for record in records],
     )
 
 

@@ -1,7 +1,8 @@
-"""A strict reader of JSON objects.
+"""Strict records from JSON: the one reader of certificates, model files, recipes and questions.
 
-It rejects an object with an error if a key occurs twice, if a field has the wrong type, if a field
-is missing, or if there are unknown fields.
+`parse_object` rejects a text if a key occurs twice. `take_fields` rejects an object if a field has
+the wrong type, if a field is missing, or if there are unknown fields. `wrong_field` and
+`check_version` are its parts for readers that check the values of fields themselves.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import NoneType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 
@@ -94,9 +95,10 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
     """
     if not isinstance(body, dict):
         raise InvalidJsonError(f"{what} is not an object")
+    wrong_one = wrong_field(body, kinds)
+    if wrong_one is not None:
+        raise InvalidJsonError(f"{what} has {wrong_one[0]} {wrong_one[1]!r}")
     for name, kind in kinds.items():
-        if name not in body:
-            raise InvalidJsonError(f"{what} has no field {name!r}")
         value = body[name]
         if isinstance(kind, tuple):
             fits, wrong = value in kind, f"not one of {', '.join(kind)}"
@@ -107,10 +109,36 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
             fits = type(value) is int and 0 <= value <= MAX_COUNT
         if not fits:
             raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
-    if len(body) > len(kinds):
-        unknown = min(set(body) - set(kinds))
-        raise InvalidJsonError(f"{what} has the unknown field {unknown[:80]!r}")
     return [body[name] for name in kinds]
+
+
+def wrong_field(
+    body: Mapping[str, object], names: Iterable[str]
+) -> tuple[Literal["no field", "the unknown field"], str] | None:
+    """Return the first field that is missing or unknown, and which of the two; None if neither is.
+
+    >>> wrong_field({"n": 1}, ["n", "d"]), wrong_field({"n": 1, "x": 2}, ["n"])
+    (('no field', 'd'), ('the unknown field', 'x'))
+    """
+    wanted = list(names)
+    for name in wanted:
+        if name not in body:
+            return "no field", name
+    unknown = sorted(body.keys() - wanted)
+    return ("the unknown field", unknown[0][:80]) if unknown else None
+
+
+def check_version(body: Mapping[str, object], what: str, version: int, advice: str = "") -> None:
+    """Raise InvalidJsonError unless ``schema_version`` is the version that this program reads.
+
+    The message ends with ``advice``.
+    """
+    found = body.get("schema_version")
+    if type(found) is not int or found != version:
+        raise InvalidJsonError(
+            f"{what} has format version {str(found)[:40]}; this program reads version "
+            f"{version}{advice}"
+        )
 
 
 def as_json(value: object, what: str, depth: int = 0) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from novikoff.errors import MissingExtraError
 from novikoff.formats.file_names import PAGE_MARK
 from novikoff.report.pictures import CAPTIONS, Subject
 from novikoff.report.study_report import Report, report_lines, tally
@@ -77,10 +78,11 @@ def _head(report: Report) -> Iterator[str]:
 
 def _description_list(report: Report) -> Iterator[str]:
     found: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
-    current = ""
-    for heading, text in report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED):
+    current, several = "", len(report.found.cases) > 1
+    lines = report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED, verbose=True)
+    for heading, text in lines:
         current = heading or current
-        table = current == "confusion" or (current == "verdict" and not heading)
+        table = current == "confusion" or (several and current == "verdict" and not heading)
         if table and not heading and found[-1][1]:  # keep aligned lines together
             above, _, start = found.pop()
             heading, text = above, f"{start}\n{text}"
@@ -105,15 +107,15 @@ def _wrong(report: Report) -> Iterator[str]:
     if wrong.ids is not None:
         columns.insert(1, wrong.ids)
     cells = [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
-    yield _table(cells[: 1 + _WRONG_SHOWN])
+    yield _html_table(cells[: 1 + _WRONG_SHOWN])
     more = cells[1 + _WRONG_SHOWN :]
     if more:
         listed = "" if len(cells) > wrong.count else f" of {wrong.count:,}"
         yield f"<details><summary>{len(more):,} more{listed}</summary>"
-        yield f"{_table([heading, *more])}</details>"
+        yield f"{_html_table([heading, *more])}</details>"
 
 
-def _table(rows: list[list[str]]) -> str:
+def _html_table(rows: list[list[str]]) -> str:
     def line(tag: str, row: list[str]) -> str:
         return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) + "</tr>"
 
@@ -126,7 +128,7 @@ def _figures(pictures: Mapping[Subject, str] | None) -> Iterator[str]:
         return
     yield "<h2>Pictures</h2>"
     if not pictures:
-        yield "<p>They need matplotlib: <code>pip install matplotlib</code></p>"
+        yield f"<p>{escape(str(MissingExtraError('A picture', 'matplotlib', 'plots')))}</p>"
     for subject, svg in pictures.items():
         yield f"<figure>{svg}<figcaption>{escape(CAPTIONS[subject])}</figcaption></figure>"
 

@@ -23,7 +23,7 @@ from novikoff.report.study_report import Report
 
 # The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
 _RULES = ("perceptron", "average", "largest margin", "fewest mistakes")
-_ROWS_AT_ONCE = 1 << 14
+_TABLE_ROWS_AT_ONCE = 1 << 14
 # The first line of the table, of rows without ids and of rows with ids.
 _HEADINGS = (
     ("row", "label", "predicted", "distance", "multiplier"),
@@ -47,15 +47,16 @@ def file_contents(report: Report) -> dict[str, Content]:
         "rest": REST if found.options.positive is not None and REST in found.classes else None,
     }
     numbered = isinstance(data.names, NumberedNames)  # then the model file need not list the names
+    proved = certificate_file.dump_proofs(proofs, origin, recipe) if proofs else None
     record = replace(
         _model_record(found, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
-        certificate={"sha256": certificate_file.digest(proofs, origin, recipe)} if proofs else None,
+        certificate=None if proved is None else {"sha256": proved.sha256},
     )
     made: dict[str, Content] = {"model": model_file.dump_record(record)}
-    if proofs:
-        made["certificate"] = certificate_file.dump_proofs(proofs, origin, recipe).encode()
+    if proved is not None:
+        made["certificate"] = proved.text.encode()
     if found.each_row is not None:
         made["rows"] = row_table(report, found.each_row)
     return made
@@ -129,8 +130,8 @@ def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
     """
     data, classes, shares = report.data, report.found.classes, report.found.multipliers
     heading = _HEADINGS[data.ids is not None]
-    for first in range(0, data.n_rows, _ROWS_AT_ONCE):
-        last, out = min(first + _ROWS_AT_ONCE, data.n_rows), io.StringIO()
+    for first in range(0, data.n_rows, _TABLE_ROWS_AT_ONCE):
+        last, out = min(first + _TABLE_ROWS_AT_ONCE, data.n_rows), io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         if first == 0:
             writer.writerow(heading)

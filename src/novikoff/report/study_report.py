@@ -21,7 +21,6 @@ from novikoff.jobs.study_records import Case, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     SHOWN,
-    bound_clause,
     counted,
     digits_down,
     first_few,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
     from novikoff.data import Dataset, Recipe
     from novikoff.geometry.verdict import Verdict
-    from novikoff.jobs.estimate import Estimate
+    from novikoff.jobs.estimate import ErrorEstimate
 
 REPORT_VERSION = 2
 # A list of rows in the JSON has at most this many rows; the number beside it counts all rows.
@@ -47,10 +46,10 @@ _MAX_LISTED = 1000
 SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
 # What verdicts on each class against the rest say about all classes at once.
 ALL_APART = "the class with the largest score is correct for every row"
-TOGETHER = (
-    "not decided here: a rule that compares the scores of all classes (multinomial, argmax) may "
-    "still classify every row correctly"
-)
+TOGETHER = "not decided: comparing the scores of all classes may separate them"
+_UNDECIDED = "the verdict is undecided: "
+# The widest name of a class in a table, and the widest confusion matrix whose columns have names.
+_NAME_WIDTH, _TABLE_WIDTH = 14, 68
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Report:
 
     found: Study
     data: Dataset | ClusterFiles
-    estimate: Estimate | None = None
+    estimate: ErrorEstimate | None = None
     files: Mapping[str, str | None] = field(default_factory=dict)
     seconds: float = 0.0
     program: str = f"novikoff {__version__}"
@@ -138,7 +137,7 @@ class Report:
     def notes(self) -> list[str]:
         """Notes on the data, and reasons why verdicts are undecided."""
         reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.found.cases)
-        stopped = [f"the verdict is undecided: {reason}" for reason in reasons if reason]
+        stopped = [f"{_UNDECIDED}{reason}" for reason in reasons if reason]
         return [*self.data.notes, *similar_labels(self.found.labels), *stopped]
 
     @property
@@ -244,7 +243,7 @@ class Report:
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(separated),
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
-            "aliased": verdict.aliased and [part._asdict() for part in verdict.aliased],
+            "aliased": verdict.aliased and [str(name) for name in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
             "errors": case.errors,
             "errors_lower_bound": case.least_errors,
@@ -284,22 +283,23 @@ def similar_labels(labels: Sequence[Label]) -> list[str]:
 
 
 def report_lines(
-    report: Report, *, classes: int = SHOWN, groups: int = 5
+    report: Report, *, classes: int = SHOWN, groups: int = 5, verbose: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Yield the heading and the text of each line of the report.
 
     A confusion matrix of more than ``classes`` classes is left out, and so are groups of duplicates
-    beyond the first ``groups``; the JSON has them.
+    beyond the first ``groups``; the JSON has them. With ``verbose``, there are also the margins and
+    mistake bounds on the original features, and the conflict of each class.
     """
-    yield "data", _data_text(report)
-    for note in report.notes:
-        yield "", note
-    yield from _verdict_lines(report)
+    yield from _data_lines(report)
+    yield from _verdict_lines(report, verbose)
     yield from _perceptron_lines(report)
-    yield from _mistake_lines(report, classes)
+    yield from _mistake_lines(report, classes, verbose)
     yield from _duplicate_lines(report, groups)
-    yield from _rule_lines(report)
+    yield from _rule_lines(report, verbose)
     yield from _file_lines(report)
+    for k, note in enumerate(_text_notes(report, verbose)):
+        yield "" if k else "notes", note
 
 
 def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
@@ -310,36 +310,54 @@ def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
     return first_few(named, part.count, shown)
 
 
-def _counting(report: Report) -> str:
-    """Say how rows are counted."""
-    one_file = report.found.each_row is not None
-    return f"(counted from 1, {'without the header' if one_file else 'one file after the other'})"
+def _text_notes(report: Report, verbose: bool) -> list[str]:
+    """Say how rows are counted if the text names rows; then the other notes."""
+    found = report.found
+    one_file, notes = found.each_row is not None, report.notes
+    if len(found.cases) == 1:  # the reason stands beside the verdict
+        notes = [note for note in notes if not note.startswith(_UNDECIDED)]
+    kinds = {case.verdict.kind for case in found.cases}
+    conflicts = len(found.cases) == 1 or verbose
+    if (one_file and found.errors) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
+        how = "without the header" if one_file else "one file after the other"
+        notes.insert(0, f"rows are counted from 1, {how}")
+    return notes
 
 
-def _data_text(report: Report) -> str:
+def _data_lines(report: Report) -> Iterator[tuple[str, str]]:
     data, classes = report.data, report.classes
     features = f"{counted(len(data.names), 'feature')}{' (sparse)' if data.sparse else ''}"
-    label = "label" if data.label in (None, "label") else f"label {data.label}"
+    yield "data", f"{data.source} · {counted(data.n_rows, 'row')} · {features}"
+    label = "" if data.label is None else f"{data.label}: "
     if len(classes) == 2:
         ordered = sorted(classes, key=lambda part: part[0] != report.positive)
         signed = zip(ordered, "+−", strict=True)
-        counts = "  ".join(f"{name} ({sign}, {rows:,})" for (name, rows), sign in signed)
+        counts = ", ".join(f"{name} ({sign}, {rows:,})" for (name, rows), sign in signed)
     else:
-        counts = "  ".join(f"{name} ({rows:,})" for name, rows in classes[:SHOWN])
-        counts = f"{len(classes)} classes  {counts}{'  …' if len(classes) > SHOWN else ''}"
-    return f"{data.source} · {data.n_rows:,} rows · {features} · {label}: {counts}"
+        named = [f"{name} ({rows:,})" for name, rows in classes[:SHOWN]]
+        counts = f"{len(classes)} classes, {first_few(named, len(classes))}"
+    yield "label", f"{label}{counts}"
 
 
-def _verdict_lines(report: Report) -> Iterator[tuple[str, str]]:
+def _verdict_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
     cases, kinds = report.found.cases, report.found.kinds
     if len(cases) == 1:
-        yield from _case_lines(report, cases[0])
+        yield from _case_lines(report, cases[0], verbose)
     elif cases:
-        yield "verdict", f"each class against the rest: {tally(kinds)}"
-        width = max(len(str(case.positive)) for case in cases)
-        for case in cases:
-            line = f"{case.verdict.kind:16} {_one_line(report, case)}"
-            yield "", f"{case.positive!s:{width}}  {line}"
+        proved = "" if "undecided" in kinds else ", proved"
+        yield "verdict", f"each class against the rest{proved}: {tally(kinds)}"
+        shown = cases if verbose else cases[:SHOWN]
+        standard = all(case.scaled and case.scaled.mistake_bound is not None for case in cases)
+        names = [_shortened(str(case.positive)) for case in shown]
+        widths = max(map(len, names)), max(len(case.verdict.kind) for case in shown)
+        for name, case in zip(names, shown, strict=True):
+            text = "; ".join(_case_clauses(report, case, standard=standard, verbose=verbose))
+            kind = f"{case.verdict.kind:{widths[1]}}"
+            yield "", f"{name:{widths[0]}}  {kind}  {text}".rstrip()
+        if len(cases) > len(shown):
+            yield "", f"… and {len(cases) - len(shown):,} more (--verbose lists them)"
+        if standard:
+            yield "", "on standardised features, not in the certificate"
         yield "together", TOGETHER if report.kind != "separable" else ALL_APART
 
 
@@ -352,29 +370,36 @@ def tally(kinds: Sequence[str]) -> str:
     return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
 
 
-def _one_line(report: Report, case: Case) -> str:
+def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) -> Iterator[str]:
+    """What is known of one class against the rest; ``standard`` bounds are on those features."""
     verdict, scaled = case.verdict, case.scaled
-    if verdict.kind in ("separable", "undecided"):
-        after = ""
-        if scaled is not None and scaled.mistake_bound is not None:
-            after = f", {large(scaled.mistake_bound)} on standardised features"
-        if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
-            return "not separable; quasi-separable or inseparable is undecided"
-        return f"γ {interval(verdict.margin)}{bound_clause(verdict.mistake_bound)}{after}"
-    wrong = ""
-    if case.errors is not None:
-        plane = _hyperplane(report)
-        wrong = f"; the best {plane} found misclassifies {counted(case.errors, 'row')}"
-        wrong += f", {least_mistakes(plane, case.least_errors)}" if case.least_errors else ""
-    rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
-    return f"{verdict_clause(verdict.kind, _hyperplane(report), rows)}{wrong}"
+    if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
+        yield "not separable; quasi-separable or inseparable is undecided"
+    elif verdict.kind in ("separable", "undecided"):
+        bounded = scaled if standard and scaled is not None else verdict
+        if bounded.mistake_bound is not None:
+            unit = "mistake" if bounded.mistake_bound == 1 else "mistakes"
+            yield f"perceptron: at most {large(bounded.mistake_bound)} {unit}"
+        if verbose or verdict.kind == "undecided":
+            yield f"γ {interval(verdict.margin)}"
+        if verbose and bounded is not verdict and verdict.mistake_bound is not None:
+            yield f"R²/γ² = {large(verdict.mistake_bound)} on the original features"
+    else:
+        if case.errors is not None:
+            fewest = f"{case.errors:,}"
+            if (least := case.least_errors or 0) < case.errors:
+                fewest = f"from {least:,} to {fewest}"
+            yield f"fewest mistakes: {fewest}"
+        if verbose:
+            rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
+            yield verdict_clause(verdict.kind, _hyperplane(report), rows)
 
 
-def _case_lines(report: Report, case: Case) -> Iterator[tuple[str, str]]:
+def _case_lines(report: Report, case: Case, verbose: bool) -> Iterator[tuple[str, str]]:
     def show(rows: Indices) -> str:
-        return f"{rows_text(report.rows(rows))} {_counting(report)}"
+        return rows_text(report.rows(rows))
 
-    return verdict_lines(case.verdict, show, case.scaled)
+    return verdict_lines(case.verdict, show, case.scaled, verbose=verbose)
 
 
 def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
@@ -384,25 +409,26 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
     ended = "all rows correct after" if run.clean else "not all rows correct after"
     counts = f"{counted(run.mistakes, 'mistake')} in {counted(run.epochs, 'epoch')}"
     standard = run.scale == "standard"
-    on = ", on standardised features" if standard else ""
     more = ""
     if rule == "largest margin" and not run.clean:
         limit = "--epochs" if report.found.options.budget is None else "--budget"
         more = f"; a larger {limit} lets it run longer"
-    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{on}{more}"
+    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{more}"
     if run.period is not None:
         every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
         none = verdict_clause("inseparable", _hyperplane(report))
         if len(report.found.classes) > 2:
             none += " of one class against the rest"
         yield "", f"proved: its weights repeat every {every}, so {none}"
+    if standard:
+        yield "", "on standardised features"
     if not run.returned:
-        yield "", "rounded to floats, its rule does not separate the rows on the original features"
+        yield "", "rounded to floats, its rule does not separate the original rows"
     elif standard and run.clean and cases:
-        yield "", "proved: on the original features, its rule classifies every row correctly"
+        yield "", "proved: its rule separates the rows with their original features"
 
 
-def _rule_lines(report: Report) -> Iterator[tuple[str, str]]:
+def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
     found = report.found
     name = {
         "largest margin": "the hyperplane with the largest margin, as in an SVM",
@@ -411,23 +437,26 @@ def _rule_lines(report: Report) -> Iterator[tuple[str, str]]:
         "fewest mistakes": "the hyperplane with the fewest mistakes found",
     }[found.rule]
     if found.rule == "largest margin" and len(found.classes) > 2:
-        name = "for each class the hyperplane with the largest margin, as in an SVM"
+        name = "the hyperplane with the largest margin for each class, as in an SVM"
     if found.rule == "largest margin" and found.options.model == "perceptron":
         name += " (the perceptron's rule does not classify every row correctly)"
     if found.rule == "fewest mistakes" and len(found.classes) > 2:
-        each = "class; the class with the largest score wins"
+        each = "class (the largest score wins)"
         if found.model.multi_class == "ovo":
-            each = "pair of classes; the class with the most votes wins"
-        name = f"hyperplanes with the fewest mistakes found, one for each {each}"
+            each = "pair of classes (votes)"
+        name = f"hyperplanes with few mistakes, one for each {each}"
     least = found.cases[0].least_errors if len(found.cases) == 1 else None
     if found.rule == "fewest mistakes" and least == found.errors:
         name = "the hyperplane with the fewest mistakes possible"
     nearest = min(found.margins)
-    away = f"; the nearest row is {digits_down(nearest)} away" if 0 < nearest < math.inf else ""
-    yield "rule", f"{name}{away}"
+    if len(found.cases) == 1 and found.rule == "largest margin" and not verbose:
+        nearest = math.inf  # this is the margin of the verdict, up to rounding
+    yield "rule", name
+    if 0 < nearest < math.inf:
+        yield "", f"the nearest row is {digits_down(nearest)} away"
 
 
-def _mistake_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
+def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
     errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
     if errors == 0:
         if report.found.rule == "fewest mistakes" and len(report.found.classes) > 2:
@@ -442,32 +471,46 @@ def _mistake_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
     yield "mistakes", text
     searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
     if searched and least != errors:
-        yield "", "search stopped: no recent improvement (--budget SECONDS searches longer)"
+        yield "", "stopped: no recent improvement (--budget SECONDS searches longer)"
     if report.wrong is not None:
-        many = ("rows", ", the farthest on the wrong side first") if errors > 1 else ("row", "")
-        yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]} {_counting(report)}"
-    yield from _confusion_lines(report, most)
+        many = ("rows", " (the worst first)") if errors > 1 else ("row", "")
+        yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]}"
+    yield from _confusion_lines(report, most, verbose)
 
 
 def _hyperplane(report: Report) -> str:
     return hyperplane(fit_intercept=report.found.options.fit_intercept)
 
 
-def _confusion_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
-    labels = [str(label) for label in report.found.classes]
-    if len(labels) > most:
-        yield "", f"(the confusion matrix of {len(labels)} classes is in --format json)"
+def _confusion_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
+    """The confusion matrix; if it is wide, without ``verbose``, its columns have numbers."""
+    names = [_shortened(str(label)) for label in report.found.classes]
+    if len(names) > most:
+        yield "", f"(the confusion matrix of {len(names)} classes is in --format json)"
         return
-    short = [label if len(label) <= 14 else label[:13] + "…" for label in labels]
-    rows = [[f"{count:,}" for count in counts] for counts in report.found.confusion.tolist()]
-    table = [
-        ["label, predicted:", *short],
-        *([name, *row] for name, row in zip(short, rows, strict=True)),
-    ]
+    counts = [[f"{count:,}" for count in row] for row in report.found.confusion.tolist()]
+    table = _aligned(["label, predicted:", *names], names, counts)
+    if not verbose and len(table[0]) > _TABLE_WIDTH:
+        numbers = [str(k + 1) for k in range(len(names))]
+        numbered = [f"{k} {name}" for k, name in zip(numbers, names, strict=True)]
+        table = _aligned(["label, predicted:", *numbers], numbered, counts)
+    for k, line in enumerate(table):
+        yield "" if k else "confusion", line
+
+
+def _aligned(head: list[str], names: list[str], cells: list[list[str]]) -> list[str]:
+    """The lines of a table: names on the left, numbers on the right."""
+    table = [head, *([name, *row] for name, row in zip(names, cells, strict=True))]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for k, (first, *cells) in enumerate(table):
-        right = "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
-        yield "" if k else "confusion", f"{first:{widths[0]}}{right}"
+    return [
+        f"{first:{widths[0]}}"
+        + "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths[1:], strict=True))
+        for first, *row in table
+    ]
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_WIDTH else name[: _NAME_WIDTH - 1] + "…"
 
 
 def _duplicate_lines(report: Report, most: int) -> Iterator[tuple[str, str]]:
@@ -490,8 +533,8 @@ def _file_lines(report: Report) -> Iterator[tuple[str, str]]:
             f"({guess.rate:.1%}; 95 % interval {guess.low:.1%} to {guess.high:.1%}), "
             f"{guess.method}",
         )
-    others = ("certificate", "plot", "rows")
-    written = "".join(f"   {name}  {files[name]}" for name in others if files.get(name))
-    yield "model", (files.get("model") or "not written") + written
+    roles = ("model", "certificate", "plot", "rows")
+    written = [f"{files[name]} ({name})" for name in roles if files.get(name)]
+    yield "files", ", ".join(written) or "none written"
     if report.found.each_row is None:
         yield "time", f"{report.seconds:.1f} s"

@@ -221,10 +221,12 @@ def system_of(stated: LinearSystem | Arrays) -> System:
     """The homogeneous form of a model, or of arrays that were checked."""
     if not stated.variables:
         raise ValueError("The system has no variables.")
-    return _of_model(stated) if isinstance(stated, LinearSystem) else _of_arrays(stated)
+    return (
+        _system_of_model(stated) if isinstance(stated, LinearSystem) else _system_of_arrays(stated)
+    )
 
 
-def _of_arrays(given: Arrays) -> System:
+def _system_of_arrays(given: Arrays) -> System:
     m, p = given.m, given.d
     stated = np.concatenate([-given.c if given.greater else given.c, given.c_eq])
     rows = np.flatnonzero(stated < np.inf)
@@ -258,7 +260,7 @@ def _of_arrays(given: Arrays) -> System:
     return System(given, passes, free, strict, numbers, None, left, fold, [right])
 
 
-def _of_model(model: LinearSystem) -> System:
+def _system_of_model(model: LinearSystem) -> System:
     rows = [(number, model.constraint(number)) for number in range(model.m)]
     for j in range(model.d):
         numbers = model.m + j, model.m + model.d + j

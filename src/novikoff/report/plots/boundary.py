@@ -92,7 +92,7 @@ class BoundaryDisplay(style.Display):
         self.mistakes = margins <= 0.0
         self.margin = float(margins.min()) if rule.w.any() and not self.mistakes.any() else None
         self.support = np.flatnonzero(margins <= (self.margin or -np.inf) * _EQUALLY_NEAR)
-        self.drawn = _sample(self.mistakes, self.support, self.max_points, rng)
+        self.drawn = _drawn_rows(self.mistakes, self.support, self.max_points, rng)
         self.view = _view(rule, self.plane, self.drawn, rng)
 
     @classmethod
@@ -223,7 +223,7 @@ def frame(ax: Axes, view: PlaneView, drawn: Indices) -> Box:
     return low, high
 
 
-def _sample(
+def _drawn_rows(
     mistakes: npt.NDArray[np.bool_], support: Indices, limit: int, rng: np.random.Generator
 ) -> Indices:
     """All rows, or mistakes, support and a sample of the others, in increasing order."""

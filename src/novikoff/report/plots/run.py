@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from novikoff.core.counts import Trace
     from novikoff.core.problem import Problem
     from novikoff.core.rows import Indices, SparseMatrix, Vector
+    from novikoff.core.trace import Trace
 
 _LOG_FROM_RATIO = 10.0  # curves further apart than this get a logarithmic axis
 _LOG_FROM_SPAN = 100.0  # and so do updates that span two decades
@@ -49,7 +49,7 @@ def traced_run(
     if not hasattr(estimator, "coef_"):
         name = type(estimator).__name__
         raise ValueError(f"R and γ are those of linear rules, which a {name} has not: no X and y.")
-    found = estimator if hasattr(estimator, "trace_") else _repeated(estimator, X, y)
+    found = estimator if hasattr(estimator, "trace_") else _fit_with_trace(estimator, X, y)
     trace, rule = trace_of(found, side), rule_of(estimator, X, y, side)
     signs = (rule.flip * rule.signs).astype(np.int8)
     problem = pose(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
@@ -90,7 +90,7 @@ def _reference(estimator: Classifier) -> Vector | None:
     return None if isinstance(given, bool | np.bool_) else np.asarray(given, dtype=float)
 
 
-def _repeated(
+def _fit_with_trace(
     estimator: Classifier, X: npt.ArrayLike | SparseMatrix, y: npt.ArrayLike
 ) -> Classifier:
     """Repeat a fit with a trace; raise ValueError if the weights differ."""

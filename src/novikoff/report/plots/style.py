@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
+from novikoff.errors import MissingExtraError
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -68,9 +70,9 @@ def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
 
 
 def require_matplotlib() -> None:
-    """Raise ImportError, with advice, if matplotlib is not installed."""
+    """Raise MissingExtraError if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
-        raise ImportError("Plots need matplotlib: pip install 'novikoff[plots]'.")
+        raise MissingExtraError("A plot", "matplotlib", "plots")
 
 
 def figure_of(ax: Axes) -> Figure:

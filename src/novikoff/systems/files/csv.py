@@ -37,7 +37,7 @@ CSV_RELATIONS: Final[dict[str, Relation]] = {
 
 def csv_system(text: str, source: str) -> SystemFile:
     """Read the system of a CSV file; fields are separated by commas, semicolons or tabs."""
-    (_, header), *table = _records(text, source)
+    (_, header), *table = _csv_rows(text, source)
     at = _relation_column(header, table, source)
     named = at > 0 and _are_names(header[0], [cells[0] for _, cells in table])
     builder = ModelBuilder(source, default_lower=None)
@@ -66,7 +66,7 @@ def csv_system(text: str, source: str) -> SystemFile:
     return builder.build("csv")
 
 
-def _records(text: str, source: str) -> list[tuple[int, list[str]]]:
+def _csv_rows(text: str, source: str) -> list[tuple[int, list[str]]]:
     """The lines that are not blank, as stripped cells, all with the same number of cells.
 
     Reading stops at the first row without a sign in its column. That row is an error anyway, and a

@@ -1,0 +1,14 @@
+/* The search lists pages that explain a word before the objects, scripts and lists that mention it. */
+var Scorer = {
+  score: ([page, title, anchor, description, score]) =>
+    /^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|theorems|systems_methods)$/.test(page)
+      ? score : score + 20,
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
