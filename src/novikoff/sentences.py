@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # The number of names or rows that a list shows before it says how many more there are.
 SHOWN = 12
-# Coefficients of undetermined sign are listed up to this number, and counted beyond it.
+# Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
 _FIELD_WORDS = {
@@ -41,6 +41,7 @@ _LOGISTIC = {
     "quasi-separable": "a logistic regression has some infinite estimates",
     "inseparable": "a logistic regression has finite estimates",
 }
+# What is added if a verdict does not have the data, such as one about rows of a cluster.
 _NOT_DETERMINED = {
     "separable": "; signs undetermined",
     "quasi-separable": "; which ones is undetermined",
@@ -316,7 +317,7 @@ def bound_clause(count: int | None) -> str:
 def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """What the verdict means for the estimates of a logistic regression."""
     fates, columns = verdict.logistic, verdict.responsible_columns
-    if fates is None:  # too many columns, or too little time
+    if fates is None:
         yield "logistic", _LOGISTIC[verdict.kind] + _NOT_DETERMINED[verdict.kind]
         return
     named = {
@@ -328,21 +329,15 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
         for name, fate in fates.items()
         if fate in ("+inf", "-inf")
     ]
-    listed = f": {first_few(signed, len(signed))}" if signed else ""
-    said = [_LOGISTIC[verdict.kind] + listed]
-    if verdict.kind == "separable" and (rest := named.pop("diverges", None)):
-        proof = verdict.certificate
-        last = [*fates][-1] if proof is not None and proof.fit_intercept else None
-        which = _unsigned(rest, None if last is None else str(last))
-        said[0] += f"; sign undetermined: {which}" if signed else _NOT_DETERMINED["separable"]
-    elif verdict.kind == "quasi-separable":
-        for part in verdict.aliased or []:
-            if not part.finite:
-                names = first_few([str(name) for name in part.columns], len(part.columns))
-                said.append(f"aliased columns without a finite joint estimate: {names}")
+    proof = verdict.certificate
+    intercept = str([*fates][-1]) if proof is not None and proof.fit_intercept else None
+    parts = [first_few(signed, len(signed))] if signed else []
+    for fate, what in (("either sign", "either sign"), ("undecided", "not decided")):
+        if fate in named:
+            parts.append(f"{what}: {_unsigned(named[fate], intercept)}")
+    said = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
     for fate, what in (
-        ("diverges", "no finite estimate, sign undetermined"),
-        ("undetermined", "not identified (constant, or linearly dependent on other columns)"),
+        ("aliased", "aliased (linearly dependent on the columns before, left out)"),
         ("reference", "reference levels"),
     ):
         if fate in named:
@@ -356,7 +351,7 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 
 def _unsigned(names: Sequence[str], intercept: str | None) -> str:
-    """Name the coefficients of undetermined sign or, if there are many, count their columns.
+    """Name the coefficients without a sign or, if there are many, count their columns.
 
     >>> _unsigned(["a", "b", "c", "d", "(intercept)"], "(intercept)")
     '4 columns and the intercept'

@@ -59,7 +59,7 @@ LINES = [
     ("quasi", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("xor", "verdict", f"{OVERLAP}, proved: no hyperplane separates the 4 rows"),
     ("line", "logistic",
-     "a logistic regression has no finite estimates: x → −∞; sign undetermined: z, (intercept)"),
+     "a logistic regression has no finite estimates: x → −∞; either sign: z, (intercept)"),
     ("xor", "logistic", "a logistic regression has finite estimates"),
     ("xor", "mistakes", "1 of 4 rows (25.0%); proved: no hyperplane misclassifies fewer"),
     ("duplicates", "duplicates", "1 group of identical rows with different labels:"),
@@ -168,17 +168,19 @@ CATEGORIES = "color,age,died\nblue,1,yes\nblue,3,yes\ngreen,1,no\ngreen,2,yes\ng
 
 
 def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
-    """Blue always died: its own column says so, though the levels' columns add up to 1."""
+    """Blue always died: its level is the reference, so that green goes to −∞ in comparison."""
     (tmp_path / "color.csv").write_text(CATEGORIES)
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
-    infinite = "a logistic regression has some infinite estimates: color=blue → +∞"
+    infinite = (
+        "a logistic regression has some infinite estimates: color=green → −∞, (intercept) → +∞"
+    )
     assert done.line("logistic") == infinite
-    assert "reference levels: color=green" in done.out
+    assert "reference levels: color=blue" in done.out
     assert "finite estimates exist without the column color" in done.out
     case = report(*words, "--force")["verdict"]["cases"][0]
     assert case["logistic"] == {
-        "color=blue": "+inf", "color=green": "reference", "age": "finite", "(intercept)": "finite"
+        "color=blue": "reference", "color=green": "-inf", "age": "finite", "(intercept)": "+inf"
     }  # fmt: skip
     assert case["responsible_columns"] == ["color"]
 

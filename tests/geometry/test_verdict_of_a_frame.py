@@ -33,17 +33,17 @@ DIED = pd.Series([1, 1, 0, 1, 0, 0, 1, 0], index=FRAME.index)
 def test_columns_go_by_their_names_and_rows_by_their_labels() -> None:
     verdict = nv.separate(FRAME[["age", "smokes"]], [1, 1, 1, 1, 1, 0, 0, 0])
     assert verdict.kind == "separable"
-    assert verdict.logistic == {"age": "-inf", "smokes": "diverges", "(intercept)": "+inf"}
+    assert verdict.logistic == {"age": "-inf", "smokes": "either sign", "(intercept)": "+inf"}
     assert verdict.responsible_columns == []  # without age, those who smoke are still separated
     assert nv.separate(FRAME[["age"]], [1, 1, 1, 1, 1, 0, 0, 0]).responsible_columns == ["age"]
     assert verdict.rows is not None
     assert verdict.rows[verdict.separated_rows].tolist() == FRAME.index.tolist()
     again = nv.separate(FRAME[["age", "smokes"]].to_numpy(float), [1, 1, 1, 1, 1, 0, 0, 0])
-    assert again.logistic == {0: "-inf", 1: "diverges", "(intercept)": "+inf"}
+    assert again.logistic == {0: "-inf", 1: "either sign", "(intercept)": "+inf"}
     assert again.rows is not None
     assert again.rows.tolist() == list(range(8))
     columns = nv.separate(pl.DataFrame({"a": [0, 1], "b": [0.5, 0.5]}), [0, 1]).logistic
-    assert columns == {"a": "+inf", "b": "undetermined", "(intercept)": "undetermined"}
+    assert columns == {"a": "+inf", "b": "-inf"}  # the constant column is the intercept
 
 
 def test_each_class_against_the_rest_has_names_too() -> None:
@@ -176,26 +176,25 @@ def test_bounds_of_many_digits_are_powers_of_ten() -> None:
 def test_aliased_columns_do_not_hide_that_there_is_no_finite_estimate(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Blue always died: of a column for blue and its double, neither is determined alone."""
+    """Blue always died: of a column for blue and its double, the second is left out."""
     blue = (FRAME["color"] == "blue").astype(float)
     frame = FRAME[["age"]].assign(blue=blue, double=2 * blue, zero=0.0)
     verdict = nv.separate(frame, DIED)
     assert verdict.logistic == {
-        "age": "finite", "blue": "undetermined", "double": "undetermined",
-        "zero": "undetermined", "(intercept)": "finite",
+        "age": "finite", "blue": "+inf", "double": "aliased", "zero": "aliased",
+        "(intercept)": "finite",
     }  # fmt: skip
-    assert verdict.aliased == [(("blue", "double"), False)]
+    assert verdict.aliased == ["double", "zero"]
+    assert verdict.responsible_columns == ["blue"]
     verdict.summary()
     said = capsys.readouterr().out
-    assert "a logistic regression has some infinite estimates" in said
-    assert "aliased columns without a finite joint estimate: blue, double" in said
-    assert "not identified (constant, or linearly dependent on other columns): blue" in said
+    assert "a logistic regression has some infinite estimates: blue → +∞" in said
+    assert "aliased (linearly dependent on the columns before, left out): double, zero" in said
     overlapping = nv.separate(frame[["age"]].assign(twice=2 * frame["age"]), DIED)
-    assert overlapping.aliased == [(("age", "twice"), True)]
+    assert overlapping.aliased == ["twice"]
     overlapping.summary()
     said = capsys.readouterr().out
     assert "a logistic regression has finite estimates" in said
-    assert "joint" not in said
 
 
 @pytest.mark.parametrize(
@@ -205,9 +204,9 @@ def test_aliased_columns_do_not_hide_that_there_is_no_finite_estimate(
 def test_with_one_class_the_intercept_goes_to_its_side(label: object, fate: str) -> None:
     X = [[0.0], [1.0], [2.0]]
     verdict = nv.separate(X, [label] * 3)
-    assert verdict.logistic == {0: "diverges", "(intercept)": fate}
+    assert verdict.logistic == {0: "either sign", "(intercept)": fate}
     asked = nv.separate(X, [label] * 3, positive=label).logistic
-    assert asked == {0: "diverges", "(intercept)": "+inf"}
+    assert asked == {0: "either sign", "(intercept)": "+inf"}
 
 
 @pytest.mark.parametrize("second", [pd.Categorical(list("xxyyzzxy")), np.arange(8.0)])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from novikoff.core.problem import pose
 from novikoff.core.rows import Vector
 from novikoff.geometry.duplicates import RowHashes
+from novikoff.geometry.null_space import Missed
 from novikoff.geometry.passes import LocalPasses, Passes
-from novikoff.geometry.row_space import Missed, RowSpace
 from novikoff.geometry.visits import (
     ColumnSums,
     ExactSigns,
@@ -50,9 +50,9 @@ VISITS: dict[str, Make] = {
     ),
     "sums": lambda passes, w, rng: ColumnSums(rng.random(passes.n) < 0.7),
     "hashes": lambda passes, w, rng: RowHashes(),
-    "row spaces": lambda passes, w, rng: RowSpace(rng.random(passes.n) < 0.5, 1048583),
     "rows missed": lambda passes, w, rng: Missed(
-        rng.random(passes.n) < 0.5, rng.integers(-2, 3, size=(2, passes.p)).tolist()
+        rng.random(passes.n) < 0.5,
+        [dict(enumerate(v)) for v in rng.integers(-2, 3, size=(2, passes.p)).tolist()],
     ),
 }
 

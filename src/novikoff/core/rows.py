@@ -30,6 +30,10 @@ Matrix: TypeAlias = "Floats | SparseMatrix"
 _Array = TypeVar("_Array", bound=npt.NDArray[np.generic])
 
 
+# An array of at least _LARGE entries, of which at most the share _THIN is not 0, is better as CSR.
+_LARGE, _THIN = 1 << 16, 0.2
+
+
 class Dense(NamedTuple):
     """The rows of a C-ordered float32 or float64 matrix."""
 
@@ -94,6 +98,20 @@ def stacked(*parts: Any) -> Any:
     from scipy.sparse import csr_array, vstack  # imported here because dense data does not need it
 
     return csr_array(vstack([csr_array(part) for part in parts], format="csr"))
+
+
+def compact(X: Matrix) -> Matrix:
+    """The same matrix as CSR, if it is a large array of mostly zeros; else X itself.
+
+    The columns of factors are such arrays.
+    """
+    if not isinstance(X, np.ndarray) or X.size < _LARGE:
+        return X
+    if np.count_nonzero(X[:: max(1, len(X) // 1_000)]) > _THIN * min(X.size, 1_000 * X.shape[1]):
+        return X
+    from scipy.sparse import csr_array  # imported here because dense data does not need it
+
+    return csr_array(X)
 
 
 def frozen(array: _Array) -> _Array:

@@ -17,13 +17,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Counts, Recorder, Trace, check_range, trace_buffer
 from novikoff.core.orders import REPEATED, Chaotic, Greedy, MaxDistance, Order, epochs_of
 from novikoff.core.problem import Problem, Rows, margins_of, norms, row_blocks
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import sweep, sweep_classes, sweep_greedy
+from novikoff.core.sweep import (
+    Counts,
+    check_range,
+    sweep,
+    sweep_classes,
+    sweep_greedy,
+    trace_buffer,
+)
+from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update, perceptron
 
 # A compiled loop is called for about this many entries of X: Ctrl-C and the clock are noticed

@@ -41,7 +41,8 @@ Journal of Statistics 3 (2009).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -54,14 +55,14 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Indices, Matrix, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
-from novikoff.geometry.passes import LocalPasses, OutOfTimeError
-from novikoff.geometry.row_space import null_space
+from novikoff.geometry.null_space import NullSpace, SparseVector, null_space, spanning_rows
+from novikoff.geometry.passes import LocalPasses, OutOfTimeError, check_time
 from novikoff.geometry.verdict_search import search_verdict
 from novikoff.geometry.view import balanced_view
 from novikoff.geometry.visits import Mask
+from novikoff.proofs import exact
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "either sign", "undecided"]
-Whole: TypeAlias = Sequence[int]
 
 # Each search for a sign is counted as one step for each entry of its rows and _STEPS_PER_COLUMN for
 # each of its columns. If there is no time limit, no search begins after _MAX_STEPS steps. Steps are
@@ -69,6 +70,10 @@ Whole: TypeAlias = Sequence[int]
 _STEPS_PER_COLUMN, _MAX_STEPS = 1 << 14, 1 << 29
 # Rows that occur twice are removed if there are at most this many entries to compare.
 _MAX_COMPARED = 1 << 24
+# Dense rows are copied if they have at most this many entries.
+_MAX_ENTRIES = 1 << 27
+# Affine scaling ends when a step does not reduce |c·z| by this factor.
+_MIN_GAIN = 0.9
 # Every integer up to this size is exact in float64.
 _MAX_EXACT = 1 << 53
 
@@ -202,19 +207,21 @@ def _raised(A: Matrix, unit: npt.NDArray[np.int8], direction: list[Fraction]) ->
 def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
     """Decide a cone by elimination of its equalities and a search."""
     n, p = int(A.shape[0]), int(A.shape[1])
-    nothing = Face(np.zeros(n, dtype=np.bool_), [Fraction(0)] * p, True)
-    if E.shape[0] > 0:
-        vectors, basis = _null_basis(E, p, limits)
-        if len(vectors) == 0:
-            return nothing
-        B = exact_product(A, vectors)
-        if B is None:
-            return _search_beside(A, E[basis], limits)
-        found = find_face(Cone(B, B[:0]), limits)
-        return replace(found, direction=_combined(vectors, found.direction))
-    kept = independent_columns(A, limits)
-    result, separated = _verdict(A[:, kept], limits)
     direction = [Fraction(0)] * p
+    if E.shape[0] > 0:
+        vectors = _null_space(E, limits)
+        if len(vectors) == 0:
+            return Face(np.zeros(n, dtype=np.bool_), direction, True)
+        B = exact_product(A, [*vectors.values()])
+        if B is None:
+            return _search_beside(A, E, p - len(vectors), limits)
+        found = find_face(Cone(B, B[:0]), limits)
+        for factor, vector in zip(found.direction, vectors.values(), strict=True):
+            for j, value in vector.items():
+                direction[j] += factor * value
+        return replace(found, direction=direction)
+    kept = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
+    result, separated = _verdict(A[:, kept], limits)
     if result.w is not None:
         for k, value in zip(kept.tolist(), result.w, strict=False):
             direction[k] = value
@@ -224,7 +231,7 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
 
 def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
-    passes = LocalPasses(pose(B, np.ones(B.shape[0], dtype=np.int8), False))
+    passes = _passes(B)
     found = search_verdict(passes, "kind", 1e-8, limits, None)
     if limits.interrupted:
         raise KeyboardInterrupt
@@ -235,11 +242,15 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     return found, np.zeros(passes.n, dtype=np.bool_)
 
 
-def _search_beside(A: Matrix, E: Matrix, limits: Limits) -> Face:
-    """Decide a cone by facial reduction, in which the multipliers of E may have any sign."""
-    both = stacked(A, E)
+def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
+    """Decide a cone by facial reduction, in which the multipliers of E may have any sign.
+
+    ``rank`` is the rank of E.
+    """
+    basis = spanning_rows(_passes(E), np.arange(E.shape[0]), np.arange(E.shape[1]), rank)
+    both = stacked(A, E[basis])
     n = int(A.shape[0])
-    passes = LocalPasses(pose(both, np.ones(both.shape[0], dtype=np.int8), False))
+    passes = _passes(both)
     free = np.arange(n, both.shape[0])
     among = passes.row_set(np.arange(n))
     with np.errstate(all="ignore"):
@@ -248,48 +259,27 @@ def _search_beside(A: Matrix, E: Matrix, limits: Limits) -> Face:
     return Face(passes.all.of(found.separated)[:n], direction, True)
 
 
-def _null_basis(E: Matrix, p: int, limits: Limits) -> tuple[list[list[int]], Indices]:
-    """Return a basis of the null space of E, and rows of E that are a basis of its row space."""
-    if E.shape[0] == 0:
-        return [[int(i == j) for j in range(p)] for i in range(p)], np.arange(0)
-    passes = LocalPasses(pose(E, np.ones(E.shape[0], dtype=np.int8), False))
-    return null_space(passes, np.arange(E.shape[0]), limits)
+def _passes(rows: Matrix) -> LocalPasses:
+    return LocalPasses(pose(rows, np.ones(rows.shape[0], dtype=np.int8), False))
 
 
-def independent_columns(B: Matrix, limits: Limits) -> Indices:
-    """The columns that do not depend linearly on the columns before them."""
-    vectors, _ = _null_basis(B, int(B.shape[1]), limits)
-    # The vector of a dependent column is 0 after this column.
-    dependent = [max(j for j, value in enumerate(vector) if value) for vector in vectors]
-    return np.setdiff1d(np.arange(B.shape[1]), dependent)
+def _null_space(rows: Matrix, limits: Limits) -> NullSpace:
+    return null_space(_passes(rows), np.arange(rows.shape[0]), np.arange(rows.shape[1]), limits)
 
 
-def _combined(vectors: Sequence[Whole], z: Sequence[Fraction]) -> list[Fraction]:
-    """Σ z_k·vector_k."""
-    total = [Fraction(0)] * len(vectors[0])
-    for vector, factor in zip(vectors, z, strict=True):
-        if factor:
-            for j, value in enumerate(vector):
-                if value:
-                    total[j] += factor * value
-    return total
-
-
-def exact_product(A: Any, vectors: Sequence[Whole]) -> Matrix | None:
+def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
     """The matrix of all products ⟨a_i, vector_k⟩; None if float64 does not represent them exactly.
 
     Examples
     --------
-    >>> exact_product(np.array([[0.5, 3.0]]), [[2, 1], [0, 1]])
+    >>> exact_product(np.array([[0.5, 3.0]]), [{0: 2, 1: 1}, {1: 1}])
     array([[4., 3.]])
-    >>> exact_product(np.array([[0.1, 0.3]]), [[1, 1]]) is None
+    >>> exact_product(np.array([[0.1, 0.3]]), [{0: 1, 1: 1}]) is None
     True
     """
     import scipy.sparse as sp
 
-    entries = [
-        (j, k, value) for k, vector in enumerate(vectors) for j, value in enumerate(vector) if value
-    ]
+    entries = [(j, k, value) for k, vector in enumerate(vectors) for j, value in vector.items()]
     if any(abs(value) > _MAX_EXACT for _, _, value in entries):
         return None
     at = np.array([(j, k) for j, k, _ in entries], dtype=np.int64).reshape(-1, 2)
@@ -326,62 +316,125 @@ class Recession:
 
     Attributes
     ----------
-    cone : Cone
-        All rows and columns.
+    rows : LocalPasses
+        The weak rows and, below them, the equalities.
+    n : int
+        The number of weak rows.
+    order : array of int
+        The columns, in the order in which columns are "before" others.
     limits : Limits
         Limits on the time of the search.
+    known : Face or None
+        The rows that can be separated, if they are known before.
+    face : Face
+        The rows that can be separated.
+    direction : list of Fraction
+        A vector of the cone that is positive on all separated rows, and 0 on aliased columns.
     n_steps : int
         The steps that searches for signs have taken.
     """
 
-    cone: Cone
+    rows: LocalPasses
+    n: int
+    order: Indices
     limits: Limits
-    n_steps: int = field(init=False, default=0)
-    kept: Indices = field(init=False)
+    known: Face | None = None
     face: Face = field(init=False)
-    _known: dict[tuple[int, ...], tuple[Fate, bool | None]] = field(
+    direction: list[Fraction] = field(init=False)
+    n_steps: int = field(init=False, default=0)
+    _dependent: NullSpace = field(init=False, default_factory=dict)
+    _ranked: bool = field(init=False, default=False)  # whether the aliased columns are known
+    _answers: dict[tuple[int, ...], tuple[Fate, bool | None]] = field(
         init=False, default_factory=dict
     )
 
+    @classmethod
+    def of(cls, cone: Cone, limits: Limits) -> Recession:
+        """Decide a cone of matrices in memory."""
+        rows = _passes(stacked(cone.A, cone.E))
+        return cls(rows, int(cone.A.shape[0]), np.arange(cone.p), limits)
+
     def __post_init__(self) -> None:
         """Find the aliased columns, and the rows that can be separated."""
-        self.kept = np.arange(self.cone.p)
+        self.direction = [Fraction(0)] * self.rows.p
+        self.face = self.known or Face(np.zeros(self.n, dtype=np.bool_), self.direction, False)
+        everyone = np.arange(self.rows.n)
         try:
-            self.kept = independent_columns(stacked(self.cone.A, self.cone.E), self.limits)
-            few = self.cone.only(self.kept)
-            self.face = find_face(few, self.limits)
-        except OutOfTimeError:
-            nothing = np.zeros(self.cone.A.shape[0], dtype=np.bool_)
-            self.face = Face(nothing, [Fraction(0)] * len(self.kept), False)
+            with suppress(OutOfTimeError):
+                self._dependent = null_space(self.rows, everyone, self.order, self.limits)
+                self._ranked = True
+            if self.known is None:
+                self.face = self._find_face()
+        except KeyboardInterrupt:
+            self.limits.interrupted = True
+        self.direction = [*self.face.direction]
+        for j, vector in self._dependent.items():
+            factor = self.direction[j] / vector[j]
+            if factor:
+                for k, value in vector.items():
+                    self.direction[k] -= factor * value
+
+    def _find_face(self) -> Face:
+        X, kept = self.rows.X, np.sort(self.kept)
+        few = find_face(Cone(X[: self.n], X[self.n :]).only(kept), self.limits)
+        direction = [Fraction(0)] * self.rows.p
+        for j, value in zip(kept.tolist(), few.direction, strict=True):
+            direction[j] = value
+        return replace(few, direction=direction)
+
+    def multiples_of(self, j: int) -> dict[int, int]:
+        """The columns that are multiples of column j, and the signs of the factors."""
+        return {
+            k: 1 if vector[k] * vector[j] < 0 else -1
+            for k, vector in self._dependent.items()
+            if {*vector} == {j, k}
+        }
+
+    @property
+    def kept(self) -> Indices:
+        """The columns that are not aliased, in their order."""
+        return self.order[~np.isin(self.order, [*self._dependent])]
 
     @property
     def aliased(self) -> list[int]:
         """The columns that depend linearly on the columns before them."""
-        return np.setdiff1d(np.arange(self.cone.p), self.kept).tolist()
+        return sorted(self._dependent)
 
     @cached_property
-    def _held(self) -> tuple[list[list[int]], Matrix]:
-        """A basis of the null space of the rows J and E, and rows that span their row space."""
-        few = self.cone.only(self.kept)
-        rows = stacked(few.A[np.flatnonzero(~self.face.separated)], few.E)
-        vectors, basis = _null_basis(rows, few.p, self.limits)
-        return vectors, rows[basis]
+    def held(self) -> Indices:
+        """The rows J and E, whose linear combinations have a finite estimate."""
+        left = np.ones(self.rows.n, dtype=np.bool_)
+        left[: self.n] = ~self.face.separated
+        return np.flatnonzero(left)
+
+    @cached_property
+    def free(self) -> NullSpace:
+        """The null space of the rows J and E, which is the span of the cone."""
+        return null_space(self.rows, self.held, self.kept, self.limits)
+
+    @cached_property
+    def _images(self) -> dict[int, SparseVector]:
+        """For each column j, the entries at j of the vectors of the null space."""
+        found: dict[int, SparseVector] = {}
+        for k, vector in enumerate(self.free.values()):
+            for j, value in vector.items():
+                found.setdefault(j, {})[k] = value
+        return found
 
     @cached_property
     def _quotient(self) -> _Quotient | None:
-        """The separated rows as functions on the span of the cone; None if they are not exact."""
-        vectors, _ = self._held
-        A = self.cone.only(self.kept).A[np.flatnonzero(self.face.separated)]
-        R = exact_product(A, vectors)
-        return None if R is None else _Quotient(R, self._z(self.face.direction))
+        """The separated rows as functions on the span of the cone.
 
-    def _z(self, direction: Sequence[Fraction]) -> list[Fraction]:
-        """The coordinates of a vector of the span of the cone in the basis of the null space."""
-        vectors, _ = self._held
-        last = [max(j for j, value in enumerate(vector) if value) for vector in vectors]
-        return [direction[j] / vector[j] for j, vector in zip(last, vectors, strict=True)]
+        None if these are not exact in float64, or too large.
+        """
+        rows = np.flatnonzero(self.face.separated)
+        if not self.rows.sparse and len(rows) * self.rows.p > _MAX_ENTRIES:
+            return None
+        R = exact_product(_signed(self.rows, rows), [*self.free.values()])
+        z = [self.direction[j] / vector[j] for j, vector in self.free.items()]
+        return None if R is None else _Quotient(R, z)
 
-    def fate(self, c: Sequence[Fraction]) -> Fate:
+    def fate(self, c: Mapping[int, Fraction]) -> Fate:
         """What becomes of c·β; the entries of c at aliased columns do not count."""
         return self._decide([c])[0]
 
@@ -396,62 +449,110 @@ class Recession:
         """
         return self._without(tuple(columns))[1]
 
-    def _without(self, columns: tuple[int, ...]) -> tuple[Fate, bool | None]:
-        if columns not in self._known:
-            units = [[Fraction(int(i == j)) for i in range(self.cone.p)] for j in columns]
-            self._known[columns] = self._decide(units)
-        return self._known[columns]
+    def responsible_terms(self, terms: Mapping[Hashable, Sequence[int]]) -> list[Hashable] | None:
+        """The terms of a model without each of which a finite estimate exists; None if not known.
 
-    def _decide(self, functionals: Sequence[Sequence[Fraction]]) -> tuple[Fate, bool | None]:
+        A term is a list of columns.
+        """
+        if not self.face.separated.any():
+            return [] if self.face.complete else None
+        found: list[Hashable] = []
+        for name, own in terms.items():
+            kept = [j for j in own if j not in self._dependent]
+            answer = self.responsible(kept) if kept else False
+            if answer is None:
+                return None
+            if answer:
+                found.append(name)
+        return found
+
+    def _without(self, columns: tuple[int, ...]) -> tuple[Fate, bool | None]:
+        if columns not in self._answers:
+            self._answers[columns] = self._decide([{j: Fraction(1)} for j in columns])
+        return self._answers[columns]
+
+    def _decide(self, functionals: Sequence[Mapping[int, Fraction]]) -> tuple[Fate, bool | None]:
         """Return the fate of the first functional, and whether rows are separated without them.
 
         The second answer is True if no d of the cone separates a row and is 0 under all of the
         functionals.
         """
-        if not self.face.complete:
+        if not (self.face.complete and self._ranked):
             return "undecided", None
         if not self.face.separated.any():
             return "finite", False
         try:
-            vectors, basis = self._held
-            kept = self.kept.tolist()
-            rows = [_whole([c[j] for j in kept]) for c in functionals]
-            images = [
-                [sum(a * b for a, b in zip(row, vector, strict=True)) for vector in vectors]
-                for row in rows
-            ]
-            rows = [row for row, image in zip(rows, images, strict=True) if any(image)]
-            images = [image for image in images if any(image)]
+            rows = [_whole(c, self._dependent) for c in functionals]
+            images = [self._image(row) for row in rows]
+            rows = [row for row, image in zip(rows, images, strict=True) if image]
+            images = [image for image in images if image]
             if not images:
                 return "finite", False
             if self._quotient is not None and _fits(images):
                 return self._quotient.decide(images, self)
             if not _fits(rows):
                 return "undecided", None
-            return self._decide_beside(rows, basis)
+            return self._decide_beside(rows)
         except OutOfTimeError:
             return "undecided", None
+        except KeyboardInterrupt:
+            self.limits.interrupted = True
+            return "undecided", None
 
-    def _decide_beside(self, rows: list[list[int]], basis: Matrix) -> tuple[Fate, bool | None]:
+    def _image(self, row: SparseVector) -> SparseVector:
+        """The products of a functional with the vectors of the null space."""
+        found: SparseVector = {}
+        for j, factor in row.items():
+            for k, value in self._images.get(j, {}).items():
+                found[k] = found.get(k, 0) + factor * value
+        return {k: value for k, value in found.items() if value}
+
+    def _decide_beside(self, rows: list[SparseVector]) -> tuple[Fate, bool | None]:
         """The answers of `_decide` by a search in the original coordinates."""
-        few = self.cone.only(self.kept)
-        A = few.A[np.flatnonzero(self.face.separated)]
-        value = sum(a * b for a, b in zip(rows[0], self.face.direction, strict=True))
+        value = sum(factor * self.direction[j] for j, factor in rows[0].items())
         if value == 0 and len(rows) == 1:
             return "either sign", False
+        kept = np.sort(self.kept)
+        apart = np.flatnonzero(self.face.separated)
+        if not self.rows.sparse and len(apart) * self.rows.p > _MAX_ENTRIES:
+            return "undecided", None
+        A = _signed(self.rows, apart)[:, kept]
         if not self.afford(A):
             return "undecided", None
-        equal = stacked(basis, np.array(rows, dtype=np.float64))
-        found = find_face(Cone(A, equal), self.limits)
-        return _answer(found, value)
+        basis = spanning_rows(self.rows, self.held, self.kept, len(kept) - len(self.free))
+        equal = np.zeros((len(rows), self.rows.p))
+        for k, row in enumerate(rows):
+            equal[k, [*row]] = [*row.values()]
+        E = stacked(_signed(self.rows, basis)[:, kept], equal[:, kept])
+        return _answer(find_face(Cone(A, E), self.limits), value)
 
     def afford(self, A: Matrix) -> bool:
         """Count the steps of a search; return whether it may begin."""
+        size = A.size if isinstance(A, np.ndarray) else A.nnz
+        return self.afford_steps(int(size) + _STEPS_PER_COLUMN * int(A.shape[1]))
+
+    def afford_steps(self, n_steps: int) -> bool:
+        """Count steps; return whether they may be taken."""
+        check_time(self.limits)
         if self.limits.seconds is None and self.n_steps > _MAX_STEPS:
             return False
-        size = A.size if isinstance(A, np.ndarray) else A.nnz
-        self.n_steps += int(size) + _STEPS_PER_COLUMN * int(A.shape[1])
+        self.n_steps += n_steps
         return True
+
+
+def _signed(passes: LocalPasses, rows: Indices) -> Matrix:
+    """Signed rows with all their columns, in float64."""
+    signs = passes.signs[rows].astype(np.float64)
+    part: Any = passes.X[rows]
+    if isinstance(part, np.ndarray):
+        part = part.astype(np.float64, copy=False)
+        own = np.hstack([part, np.ones((len(part), 1))]) if passes.fit_intercept else part
+        return np.asarray(own * signs[:, None])
+    import scipy.sparse as sp
+
+    if passes.fit_intercept:
+        part = sp.hstack([sp.csr_array(part), sp.csr_array(np.ones((len(signs), 1)))])
+    return sp.csr_array(sp.diags_array(signs) @ sp.csr_array(part).astype(np.float64))
 
 
 def _answer(found: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
@@ -478,35 +579,34 @@ class _Quotient:
         import scipy.sparse as sp
         from scipy.sparse.csgraph import connected_components
 
-        self.z = z
-        pattern = sp.csr_array(R != 0).astype(np.int32)
-        count, self.component = connected_components(pattern.T @ pattern, directed=False)
-        first = self.component[pattern.indices[pattern.indptr[:-1]]]  # no row is zero
-        self.columns = [np.flatnonzero(self.component == c) for c in range(count)]
-        self.rows = [self._distinct(R, np.flatnonzero(first == c), c) for c in range(count)]
-        self.points: list[list[list[Fraction]]] = [
-            [[z[k] for k in columns.tolist()]] for columns in self.columns
-        ]
+        pattern: Any = sp.csr_array(R != 0).astype(np.int32)
+        n, q = pattern.shape
+        # A graph of rows and columns, with an edge for each entry.
+        graph: Any = sp.block_array([[None, pattern], [pattern.T, None]], format="csr")
+        count, of = connected_components(graph, directed=False)
+        self.of = of[n:]
+        self.place = np.zeros(q, dtype=np.int64)
+        self.parts = []
+        by_row, by_column = _grouped(of[:n], count), _grouped(self.of, count)
+        for rows, columns in zip(by_row, by_column, strict=True):
+            self.place[columns] = np.arange(len(columns))
+            part = _distinct(R[rows][:, columns])
+            self.parts.append(_Component(part, [[z[k] for k in columns.tolist()]]))
 
-    def _distinct(self, R: Any, rows: Indices, c: int) -> Any:
-        part = R[rows][:, self.columns[c]]
-        if part.shape[0] * part.shape[1] > _MAX_COMPARED:
-            return part
-        if part.shape[1] == 1:
-            return np.sign(as_dense(part)[:1])
-        return part if not isinstance(part, np.ndarray) else np.unique(part, axis=0)
-
-    def decide(self, images: list[list[int]], work: Recession) -> tuple[Fate, bool | None]:
+    def decide(self, images: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
         """The answers of `Recession._decide` for functionals on z."""
         fates: set[Fate] = set()
         responsible: list[bool | None] = []
-        for c, columns in enumerate(self.columns):
-            rows = [[image[k] for k in columns.tolist()] for image in images]
-            rows = [row for row in rows if any(row)]
+        for c, part in enumerate(self.parts):
+            rows = [
+                {int(self.place[k]): value for k, value in image.items() if self.of[k] == c}
+                for image in images
+            ]
+            rows = [row for row in rows if row]
             if not rows:
                 responsible.append(False)
                 continue
-            fate, alone = self._decide_component(c, rows, work)
+            fate, alone = part.decide(rows, work)
             fates.add(fate)
             responsible.append(alone)
         known = False if False in responsible else None if None in responsible else True
@@ -514,32 +614,137 @@ class _Quotient:
             return "either sign", known if len(images) > 1 else False
         return "undecided" if "undecided" in fates else fates.pop(), known
 
-    def _decide_component(
-        self, c: int, rows: list[list[int]], work: Recession
-    ) -> tuple[Fate, bool | None]:
-        R, points = self.rows[c], self.points[c]
-        values = [sum(a * b for a, b in zip(rows[0], z, strict=True)) for z in points]
-        if len(rows) == 1 and any(value * values[0] <= 0 for value in values):
+
+def _grouped(labels: npt.NDArray[Any], count: int) -> list[Indices]:
+    """The positions of each label."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, count)))
+
+
+def _distinct(part: Any) -> Any:
+    if part.shape[1] == 1:
+        return np.sign(as_dense(part[:1]))
+    if part.shape[0] * part.shape[1] > _MAX_COMPARED:
+        return part
+    return np.unique(as_dense(part), axis=0)
+
+
+@dataclass
+class _Component:
+    """A cone of all z with R z ≥ 0, and points with R z > 0."""
+
+    R: Any
+    points: list[list[Fraction]]
+    n_failed: int = 0
+
+    def decide(self, rows: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
+        """The answers of `Recession._decide` for functionals on z, of which none is 0."""
+        values = [_value(rows[0], z) for z in self.points]
+        alone = len(rows) == 1
+        if alone and any(value * values[0] <= 0 for value in values):
             return "either sign", False
-        if R.shape[1] == 1:
+        if self.R.shape[1] == 1:
             return "+inf" if values[0] > 0 else "-inf", True
-        if not work.afford(R):
+        if alone and self._cross(rows[0], work):
+            return "either sign", False
+        if not work.afford(self.R):
             return "undecided", None
-        found = find_face(Cone(R, np.array(rows, dtype=np.float64)), work.limits)
+        equal = np.zeros((len(rows), self.R.shape[1]))
+        for k, row in enumerate(rows):
+            equal[k, [*row]] = [*row.values()]
+        found = find_face(Cone(self.R, equal), work.limits)
         if found.separated.all():
-            points.append(found.direction)
+            self.points.append(found.direction)
         return _answer(found, values[0])
 
+    def _cross(self, c: SparseVector, work: Recession) -> bool:
+        """Try to add a point z with R z > 0 where c·z has the other sign than at the first point.
 
-def _whole(c: Sequence[Fraction]) -> list[int]:
-    """A positive multiple of c with integer entries."""
-    scale = math.lcm(*(Fraction(value).denominator for value in c))
-    return [int(value * scale) for value in c]
+        Affine scaling (Dikin 1967) moves from the first point towards c·z = 0, in floats. Each step
+        changes the products m_i by q_i, and minimises about Σ (q_i/m_i)².
+        """
+        if self.R.size > _MAX_COMPARED:
+            return False
+        with (
+            suppress(np.linalg.LinAlgError, ArithmeticError, ValueError),
+            np.errstate(all="ignore"),
+        ):
+            return self._moved_across(c, work)
+        return False
+
+    @cached_property
+    def _scaled(self) -> tuple[Any, npt.NDArray[np.float64], LocalPasses]:
+        """R with columns of size about 1, the factors of its columns, and its passes."""
+        R = as_dense(self.R)
+        factors = np.ldexp(1.0, -np.frexp(np.abs(R).max(axis=0))[1])
+        R = R * factors
+        return R, factors, _passes(R)
+
+    def _step(self, u: npt.NDArray[np.float64]) -> _Step:
+        R, _, _ = self._scaled
+        m = R @ u
+        size = np.linalg.norm(m) / math.sqrt(len(m))
+        u, m = u / size, m / size
+        H = (R.T * (1.0 + m**-2.0)) @ R
+        return _Step(u, m, np.linalg.inv(H))
+
+    @cached_property
+    def _first_step(self) -> _Step:
+        _, factors, _ = self._scaled
+        z = self.points[0]
+        largest = max(map(abs, z))
+        return self._step(np.array([float(value / largest) for value in z]) / factors)
+
+    def _moved_across(self, c: SparseVector, work: Recession) -> bool:
+        R, factors, passes = self._scaled
+        wide = np.zeros(R.shape[1])
+        wide[[*c]] = [float(value) for value in c.values()]
+        wide *= factors
+        wide /= np.abs(wide).max()
+        step, before = self._first_step, math.inf
+        while True:
+            value = float(wide @ step.u)
+            if not abs(value) < _MIN_GAIN * before:
+                return False
+            before = abs(value)
+            pull = step.inverse @ wide
+            move = pull * (-value / float(wide @ pull))
+            reach = float(np.max(R @ -move / step.m))
+            if reach < 1.0:
+                u = step.u + move * min(2.0, 0.5 + 0.5 / max(reach, 0.1))
+                if not passes.least_products(exact.floats(u), work.limits).separates:
+                    return False
+                # The factors are powers of two.
+                pairs = zip(u.tolist(), factors.tolist(), strict=True)
+                self.points.append([Fraction(a) * Fraction(b) for a, b in pairs])
+                return _value(c, self.points[-1]) * _value(c, self.points[0]) <= 0
+            if not work.afford_steps(R.size * R.shape[1] // 64):
+                return False
+            step = self._step(step.u + 0.9 / reach * move)
 
 
-def _fits(rows: Sequence[Whole]) -> bool:
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A point of affine scaling, its products with all rows, and the inverse of its metric."""
+
+    u: npt.NDArray[np.float64]
+    m: npt.NDArray[np.float64]
+    inverse: npt.NDArray[np.float64]
+
+
+def _value(row: SparseVector, z: Sequence[Fraction]) -> Fraction:
+    return sum((factor * z[k] for k, factor in row.items()), Fraction(0))
+
+
+def _whole(c: Mapping[int, Fraction], gone: Mapping[int, object]) -> SparseVector:
+    """A positive multiple of c with integer entries, without some of its columns."""
+    scale = math.lcm(*(value.denominator for value in c.values()))
+    return {j: int(value * scale) for j, value in c.items() if value and j not in gone}
+
+
+def _fits(rows: Iterable[SparseVector]) -> bool:
     """Whether float64 represents all entries exactly."""
-    return all(abs(value) <= _MAX_EXACT for row in rows for value in row)
+    return all(abs(value) <= _MAX_EXACT for row in rows for value in row.values())
 
 
 def as_dense(A: Any) -> npt.NDArray[np.float64]:

@@ -17,9 +17,9 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry.corral import affordable
+from novikoff.geometry.logistic import Estimate, Estimates, logistic_estimates
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Passes
-from novikoff.geometry.recession import Aliased, Estimate, Estimates, logistic_estimates
 from novikoff.geometry.verdict_search import SearchResult
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate, integer_mistake_bound
@@ -43,8 +43,9 @@ class VerdictData:
         The names of the columns, and which of them belong to one category column.
     index : array or None
         The labels of the rows of a data frame.
-    seconds : float
-        The limit on the time for `Verdict.logistic` and `Verdict.responsible_columns`.
+    seconds : float or None
+        The limit on the time for `Verdict.logistic` and `Verdict.responsible_columns`. Without it,
+        they end after a fixed number of steps.
     only_negative : bool
         Whether the only label that occurs is the negative class: 0, a negative number or False.
     """
@@ -52,7 +53,7 @@ class VerdictData:
     problem: Problem
     columns: Columns
     index: Labels | None = None
-    seconds: float = 10.0
+    seconds: float | None = None
     only_negative: bool = False
 
 
@@ -151,29 +152,28 @@ class Verdict:
         """For each coefficient of a logistic regression, whether a finite estimate exists.
 
         The keys are the names of the columns of a data frame, or their numbers, and "(intercept)",
-        in further brackets if a column has this name. The values are:
+        in further brackets if a column has this name. The first constant column of X beside an
+        intercept is taken for the intercept, and has its estimate. The values are those of
+        `detect_separation`:
 
         - "finite": a finite maximum-likelihood estimate exists. With overlap (inseparable data)
-          every coefficient is finite; with complete separation none is.
+          every coefficient that is not aliased is finite; with complete separation none is.
         - "+inf", "-inf": the estimate is infinite. Along every direction in which the likelihood
-          rises to its supremum, the coefficient has this sign. Proved: without this column, fewer
-          rows can be separated.
-        - "diverges": the estimate is infinite, and its sign is not proved. Either both signs occur,
-          or the search for the sign would take too long: it needs one verdict for each column, and
-          is skipped for 100,000 × 20 or 300 × 80 numbers.
-        - "undetermined": the column is linearly dependent on others (aliased), so that every value
-          of this coefficient gives the same likelihood. See `aliased`.
+          rises to its supremum, the coefficient has this sign: proved.
+        - "either sign": the estimate is infinite, and both signs occur among these directions:
+          proved.
+        - "undecided": not determined within the limits of the search.
+        - "aliased": the column depends linearly on the columns before it, and is left out, as in R
+          and Stata. The answers about all other coefficients are about the model without it.
         - "reference": the reference level of a category column, to which the other levels are
-          compared. It is the level with the most rows that are not separated, else with the most
-          rows.
+          compared. It is the first level.
 
         Signs refer to the positive class. If `separate` was given one label only, that is this
         label, unless it is 0, a negative number or False: then all rows are negative, and the
         intercept goes to −∞.
 
         The answer is computed when it is first needed. It is None if the verdict is undecided or
-        does not have the data, if there are more than 500 coefficients, or after ten seconds. Which
-        coefficients are finite or undetermined depends on ranks, which are computed exactly.
+        does not have the data.
 
         References
         ----------
@@ -190,29 +190,29 @@ class Verdict:
         return self._estimates and self._estimates.coefficients
 
     @property
-    def aliased(self) -> list[Aliased] | None:
-        """The groups of linearly dependent columns, and whether each group has a finite estimate.
+    def aliased(self) -> list[Hashable] | None:
+        """The columns that are left out, because they depend linearly on the columns before them.
 
-        Each entry has ``columns`` and ``finite``. The data does not determine the coefficient of
-        one column of a group, but it determines their joint contribution as far as rows differ in
-        it. If ``finite`` is False, this contribution has no finite estimate. A column of zeros
-        contributes nothing and is in no group. None if `logistic` is None.
+        The intercept is before all columns, and reference levels are not listed. None if `logistic`
+        is None.
 
         Examples
         --------
         >>> import novikoff as nv
         >>> nv.separate([[0, 0, 1], [0, 0, 2], [0, 0, 3], [1, 2, 2]], [0, 1, 0, 1]).aliased
-        [Aliased(columns=(0, 1), finite=False)]
+        [1]
         """
-        return self._estimates and self._estimates.aliased
+        known = self.logistic
+        return None if known is None else [name for name in known if known[name] == "aliased"]
 
     @property
     def responsible_columns(self) -> list[Hashable] | None:
         """The columns each of which causes the separation: proved.
 
         Without any one of these columns, the data has overlap, and a logistic regression has finite
-        estimates. A category column is left out as a whole. The list is empty if no single column
-        is responsible; None if this is not known, for the same reasons as with `logistic`.
+        estimates. A category column is left out as a whole, and a column together with the columns
+        that are aliased. The list is empty if no single column is responsible; None if this was not
+        determined.
 
         Examples
         --------
@@ -229,7 +229,9 @@ class Verdict:
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
         found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        return found.negated() if found is not None and data.only_negative else found
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        return found.negated() if data.only_negative else found
 
     def summary(self) -> None:
         """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.core.problem import Rows
+from novikoff.core.rows import compact
 from novikoff.core.validation import Columns, check_matrix, columns_of
 from novikoff.models.arguments import Arguments, Table
 from novikoff.models.cones import Design, beside
@@ -39,7 +40,7 @@ def design_of(X: Any, table: Table | None, arguments: Arguments) -> Designed:
     matrix = check_matrix(X)
     columns = columns_of(X, matrix.shape[1]) if table is None else table.columns
     Rows.of(matrix, False, names=None if isinstance(columns.names, range) else columns.names)
-    values: Any = matrix.astype(np.float64)
+    values: Any = compact(matrix).astype(np.float64)
     for column in arguments.level_references:
         if column not in columns.groups:
             raise ValueError(f"reference names {column!r}, which is not a factor of X.")

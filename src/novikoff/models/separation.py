@@ -13,9 +13,9 @@ import numpy as np
 from novikoff import sentences
 from novikoff.core.class_labels import Labels
 from novikoff.core.problem import pose
-from novikoff.core.rows import Matrix, stacked
+from novikoff.core.rows import Matrix
 from novikoff.core.stops import Limits
-from novikoff.geometry.cone import Fate, Recession, independent_columns
+from novikoff.geometry.cone import Fate, Recession
 from novikoff.geometry.separability import find_verdict
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
@@ -201,7 +201,7 @@ def detect_separation(
         rows=model.rows,
         notes=model.notes,
         _system=model.cone,
-        _recession=Recession(model.cone.cone, limits),
+        _recession=Recession.of(model.cone.cone, limits),
         _labelled=model.labelled,
         _references=model.references,
     )
@@ -313,7 +313,7 @@ class Separation:
           and Stata. The answers about all other coefficients are about the model without it.
         - "reference": the reference level of a factor, to which the other levels are compared.
         """
-        first = self._recession.cone.p - len(self._system.names)
+        first = self._recession.rows.p - len(self._system.names)
         gone = set(self._recession.aliased)
         found: dict[Hashable, Estimate] = {}
         for j, name in enumerate(self._system.names, first):
@@ -335,16 +335,7 @@ class Separation:
     @cached_property
     def _separated(self) -> Any:
         face = self._recession.face
-        return np.flatnonzero(self._system.observations(face.separated, self._direction))
-
-    @cached_property
-    def _direction(self) -> list[Fraction]:
-        full = [Fraction(0)] * self._recession.cone.p
-        for j, value in zip(
-            self._recession.kept.tolist(), self._recession.face.direction, strict=True
-        ):
-            full[j] = value
-        return full
+        return np.flatnonzero(self._system.observations(face.separated, self._recession.direction))
 
     @cached_property
     def direction(self) -> Mapping[Hashable, float]:
@@ -352,7 +343,7 @@ class Separation:
 
         It separates all of the separated observations. The certificate has the exact numbers.
         """
-        own = self._direction[-len(self._system.names) :] if self._system.names else []
+        own = self._recession.direction[-len(self._system.names) :]
         largest = max(map(abs, own), default=Fraction(0)) or Fraction(1)
         scaled = [float(value / largest) for value in own]
         return dict(zip(self._system.names, scaled, strict=True))
@@ -365,18 +356,9 @@ class Separation:
         and a column together with the columns that are aliased. The list is empty if no single
         column is responsible; None if this was not determined.
         """
-        if self.exists is not False:
-            return None if self.exists is None else []
-        first = self._recession.cone.p - len(self._system.names)
-        found: list[Hashable] = []
-        for name, own in self._system.terms.items():
-            kept = [first + j for j in own if first + j not in set(self._recession.aliased)]
-            answer = self._recession.responsible(kept) if kept else False
-            if answer is None:
-                return None
-            if answer:
-                found.append(name)
-        return found
+        first = self._recession.rows.p - len(self._system.names)
+        terms = {name: [first + j for j in own] for name, own in self._system.terms.items()}
+        return self._recession.responsible_terms(terms)
 
     def estimable(self, c: Mapping[Hashable, float] | Sequence[float]) -> Fate:
         """Whether the estimate of a linear combination c·β of the coefficients is finite.
@@ -409,8 +391,8 @@ class Separation:
             values = [*c]
             if len(values) != len(names):
                 raise ValueError(f"c has {len(values)} entries for {len(names)} coefficients.")
-        hidden = self._recession.cone.p - len(names)
-        return self._recession.fate([Fraction(0)] * hidden + [Fraction(value) for value in values])
+        hidden = self._recession.rows.p - len(names)
+        return self._recession.fate({hidden + j: Fraction(c) for j, c in enumerate(values)})
 
     def limiting_model(self) -> LimitingModel:
         """Return the rows and columns to refit, so that any fitter gives the finite part.
@@ -439,13 +421,10 @@ class Separation:
             )
         if not self._recession.face.complete:
             raise ValueError("The separated observations are not known: give a larger budget.")
-        cone, face = self._system.cone, self._recession.face
+        face, recession = self._recession.face, self._recession
         left = np.concatenate([self._system.owner[~face.separated], self._system.equal])
-        held = stacked(cone.A[np.flatnonzero(~face.separated)], cone.E)
-        columns: list[Hashable] = []
-        if held.shape[0] > 0:
-            kept = independent_columns(held, Limits()).tolist()
-            columns = [self._system.names[j] for j in kept]
+        kept = [j for j in recession.kept.tolist() if j not in recession.free]
+        columns = [self._system.names[j] for j in kept]
         finite = [name for name in columns if self.coefficients[name] == "finite"]
         return LimitingModel(self.rows[np.sort(left)], columns, finite)
 

@@ -243,7 +243,7 @@ class Report:
             "support": asdict(self.rows(verdict.support)),
             "separated": asdict(separated),
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
-            "aliased": verdict.aliased and [part._asdict() for part in verdict.aliased],
+            "aliased": verdict.aliased and [str(name) for name in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
             "errors": case.errors,
             "errors_lower_bound": case.least_errors,

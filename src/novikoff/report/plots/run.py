@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from novikoff.core.counts import Trace
     from novikoff.core.problem import Problem
     from novikoff.core.rows import Indices, SparseMatrix, Vector
+    from novikoff.core.trace import Trace
 
 _LOG_FROM_RATIO = 10.0  # curves further apart than this get a logarithmic axis
 _LOG_FROM_SPAN = 100.0  # and so do updates that span two decades

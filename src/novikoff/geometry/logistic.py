@@ -1,0 +1,133 @@
+"""Which coefficients of a logistic regression have a finite estimate, given a verdict (C1).
+
+The verdict knows the rows that can be separated, and weights that separate them.
+`novikoff.geometry.cone` decides the rest, for this model as for all others.
+
+References
+----------
+A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic regression
+models, Biometrika 71 (1984).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from novikoff.core.problem import Problem
+from novikoff.core.rows import Indices, compact
+from novikoff.core.stops import Limits
+from novikoff.core.validation import Columns
+from novikoff.geometry.cone import Face, Recession
+from novikoff.geometry.passes import LocalPasses
+
+Estimate: TypeAlias = Literal[
+    "finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"
+]
+
+INTERCEPT = "(intercept)"
+_OPPOSITE: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
+
+
+class Estimates(NamedTuple):
+    """The estimate of each coefficient, and the columns that are responsible for separation.
+
+    A column is responsible if the rows without it have finite estimates. ``responsible`` is None if
+    not all of these columns are known.
+    """
+
+    coefficients: Mapping[Hashable, Estimate]
+    responsible: list[Hashable] | None
+
+    def negated(self) -> Estimates:
+        """Return the estimates for exchanged classes, which have the opposite signs."""
+        return self._replace(
+            coefficients={j: _OPPOSITE.get(known, known) for j, known in self.coefficients.items()}
+        )
+
+
+def logistic_estimates(
+    problem: Problem,
+    columns: Columns,
+    w: Sequence[Fraction] | None,
+    separated: Indices,
+    limits: Limits,
+) -> Estimates:
+    """Return the estimate of each coefficient of a logistic regression.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows of a problem whose verdict is known.
+    columns : Columns
+        The names of the columns. The first level of each category column is the reference level,
+        to which the other levels are compared; the first category column has none if there is no
+        intercept. The first constant column beside an intercept is the intercept.
+    w : sequence of Fraction or None
+        Weights with ⟨a_i, w⟩ > 0 on the separated rows; None if there are none.
+    separated : array of int
+        The rows that can be separated.
+    limits : Limits
+        Limits on the search. Estimates that are not found within the limits are "undecided".
+
+    Examples
+    --------
+    >>> from novikoff.core.problem import pose
+    >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
+    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> w = [Fraction(1), Fraction(0), Fraction(0)]
+    >>> logistic_estimates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).coefficients
+    {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
+    """
+    if columns.groups:  # these are columns of mostly zeros
+        problem = replace(problem, X=compact(problem.X))
+    rows = LocalPasses(problem)
+    d, references = rows.d, _references(columns, problem.fit_intercept)
+    first = [d] if problem.fit_intercept else []
+    others = [j for j in range(d) if j not in references]
+    mask = np.zeros(rows.n, dtype=np.bool_)
+    mask[separated] = True
+    direction = [Fraction(0)] * rows.p if w is None else [*w[: rows.p]]
+    order = np.array([*first, *others, *references], dtype=np.int64)
+    face = Face(mask, direction, complete=True)
+    found = Recession(rows, rows.n, order, limits, known=face)
+    factors = found.multiples_of(d) if problem.fit_intercept else {}
+    grouped = {j for own in columns.groups.values() for j in own}
+    constant = next((j for j in factors if j not in grouped), None)
+
+    def fate(j: int) -> Estimate:
+        if j in references:
+            return "reference"
+        if j == constant:
+            own: Estimate = found.column(d)
+            return own if factors[j] > 0 else _OPPOSITE.get(own, own)
+        return "aliased" if j in found.aliased else found.column(j)
+
+    names = dict(zip(range(d), columns.names, strict=True))
+    estimates = {name: fate(j) for j, name in names.items()}
+    if problem.fit_intercept and constant is None:
+        name = INTERCEPT
+        while name in estimates:  # a column may have this name
+            name = f"({name})"
+        estimates[name] = found.column(d)
+    terms: dict[Hashable, list[int]] = {}
+    owner = {j: name for name, own in columns.groups.items() for j in own}
+    for j in range(d):
+        if j != constant:
+            terms.setdefault(owner.get(j, names[j]), []).append(j)
+    return Estimates(estimates, found.responsible_terms(terms))
+
+
+def _references(columns: Columns, fit_intercept: bool) -> list[int]:
+    """The reference level of each category column."""
+
+    def levels() -> Iterator[int]:
+        for place, own in enumerate(columns.groups.values()):
+            if fit_intercept or place > 0:
+                yield own[0]
+
+    return [*levels()]
