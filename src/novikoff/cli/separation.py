@@ -21,7 +21,6 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import (
-    announcing_compilation,
     plain_text,
     print_lines,
     print_text,
@@ -221,7 +220,7 @@ def command(file: str, **values: Any) -> None:
         fit_intercept=not asked.no_intercept,
     )  # fmt: skip
     contents: dict[Path, Content | None] = {}
-    with showing_progress() as show, announcing_compilation():
+    with showing_progress() as show:
         show(f"reading {file}", None)
         how = question.reading(asked.read_options())
         data = read(file, how, labelled=question.labelled, progress=partial(_step, show))
