@@ -195,7 +195,7 @@ def detect_separation(
     )  # fmt: skip
     model = model_of(arguments)
     limits = Limits(seconds=budget)
-    return Separation(
+    found = Separation(
         family=model.family,
         link=model.link,
         rows=model.rows,
@@ -205,6 +205,9 @@ def detect_separation(
         _labelled=model.labelled,
         _references=model.references,
     )
+    if budget is not None:  # the answer has what is proved by the end of the budget
+        _ = found.coefficients, found.responsible_columns
+    return found
 
 
 class Coefficients(Mapping[Hashable, Estimate]):
