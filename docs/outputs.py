@@ -157,9 +157,9 @@ def _output(command: str, old: str, folder: Path) -> str:
 
         (folder / "demo").mkdir()
         write_data(folder / "demo")
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "novikoff", *words], cwd=folder, check=False, capture_output=True
-    )
+    piped = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    command_line = [sys.executable, "-m", "novikoff", *words]
+    done = subprocess.run(command_line, cwd=folder, env=piped, check=False, capture_output=True)  # noqa: S603
     return _kept(old, done.stdout.decode("utf-8"))
 
 

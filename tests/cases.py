@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Trace
 from novikoff.core.orders import (
     Blocks,
     Candidates,
@@ -28,6 +27,7 @@ from novikoff.core.problem import pose
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
+from novikoff.core.trace import Trace
 from novikoff.core.updates import (
     Update,
     aggressive,

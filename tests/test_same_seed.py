@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
-from novikoff.core.counts import Trace
+from novikoff.core.trace import Trace
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options
 from novikoff.page.question import Question

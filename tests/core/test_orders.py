@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 import novikoff as nv
 from novikoff.core import orders
-from novikoff.core.counts import Trace
 from novikoff.core.orders import Blocks, Candidates, Chaotic, Cyclic, Fixed, Permuted, Random
 from novikoff.core.rows import Indices
+from novikoff.core.trace import Trace
 from tests.cases import SEQUENCES
 
 

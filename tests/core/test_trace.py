@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import novikoff as nv
-from novikoff.core.counts import Recorder, Trace, write_update
 from novikoff.core.orders import Cyclic
 from novikoff.core.problem import pose
 from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
+from novikoff.core.sweep import write_update
+from novikoff.core.trace import Recorder, Trace
 from tests.cases import learn, planted, planted_integers, update_of
 from tests.oracle import Aggressive, Perceptron
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
-from novikoff.core.counts import Trace
+from novikoff.core.trace import Trace
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import OrderLike
 

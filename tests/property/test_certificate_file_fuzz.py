@@ -21,7 +21,8 @@ Y = np.array(["a", "b", "b", "a", "c"])
 def written() -> str:
     """A file with verdicts of several kinds and lower bounds."""
     found = study(X, Y)
-    return certificate_file.dump_proofs(found.proofs, {"source": "five.csv"}, {"label": "class"})
+    proved = certificate_file.dump_proofs(found.proofs, {"source": "five.csv"}, {"label": "class"})
+    return proved.text
 
 
 def load_and_check(text: str) -> bool:

@@ -96,7 +96,7 @@ def forged(path: Path, preprocessing: dict[str, object]) -> tuple[str, object]:
     except ValueError:
         data, certificate = None, nv.separate([[0.0], [1.0]], ["no", "yes"]).certificate
     assert certificate is not None
-    return certificate_file.dump_proofs([certificate], {}, preprocessing), data
+    return certificate_file.dump_proofs([certificate], {}, preprocessing).text, data
 
 
 def rebuilt(text: str, done: Result) -> tuple[list[list[float]], list[str]]:

@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import novikoff as nv
-from novikoff.core.counts import Trace
 from novikoff.core.rows import Vector
+from novikoff.core.trace import Trace
 from novikoff.errors import OutputError
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from novikoff.core.counts import Trace
 from novikoff.core.stops import Limits
+from novikoff.core.trace import Trace
 from tests.cases import RULES, Planted, learn, planted
 from tests.oracle import Aggressive, Perceptron, Vector, oracle
 from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, path_of

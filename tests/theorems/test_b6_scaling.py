@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.core.counts import Trace
 from novikoff.core.stops import Limits
+from novikoff.core.trace import Trace
 from novikoff.theory import mistake_bound
 from novikoff.theory.bounds import translated_bound
 from tests.cases import RULES, Planted, learn, planted

@@ -134,7 +134,7 @@ def command(file: str, **values: Any) -> None:
         contents: dict[Path, bytes | None] = {}
         if certificate and study.proofs:
             origin = {"source": study.source, "format": study.file.format}
-            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).encode()
+            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).text.encode()
             study = replace(study, files={"certificate": str(certificate)})
         elif certificate:
             contents[certificate] = None  # removes the certificate of an earlier answer

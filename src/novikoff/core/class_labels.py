@@ -130,6 +130,8 @@ def _check_labels_are_there(labels: Labels) -> None:
     large = infinite = np.zeros(len(labels), dtype=np.bool_)
     if labels.dtype == object:
         values = labels.tolist()
+        if {*map(type, values)} <= {str, bool}:
+            return
         infinite = np.array([_is_infinite(label) for label in values], dtype=np.bool_)
         missing = np.array([is_missing(label) for label in values], dtype=np.bool_)
         large = np.array([_is_large(label) for label in values], dtype=np.bool_)

@@ -211,9 +211,8 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
             low = np.minimum(low, X[first:last].min(axis=0))
             high = np.maximum(high, X[first:last].max(axis=0))
         mean = sums / n
-        for first, last in row_blocks(
-            X
-        ):  # a second pass: a difference of large squares would lose digits
+        # A second pass: the difference of large squares would lose digits.
+        for first, last in row_blocks(X):
             squares += np.square(X[first:last] - mean).sum(axis=0)
         return mean, np.where(low < high, squares / n, 0.0)
     for first, last in row_blocks(X):

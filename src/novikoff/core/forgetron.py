@@ -25,11 +25,11 @@ import numpy as np
 from numba import njit
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.counts import Counts
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
+from novikoff.core.sweep import Counts
 
 SHARE = 15.0 / 32.0  # the largest ratio of Q to the number of mistakes
 CHUNK = 128  # the number of rows whose kernel values are computed together

@@ -17,12 +17,13 @@ from typing import ClassVar
 import numpy as np
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.counts import Counts, Trace
 from novikoff.core.kernels import KERNEL_NAMES, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
+from novikoff.core.sweep import Counts
+from novikoff.core.trace import Trace
 
 LOOK = 64  # the number of rows that are searched at once for the next mistake
 

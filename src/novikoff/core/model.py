@@ -25,9 +25,9 @@ from novikoff.core.rows import Indices, Matrix, Signs, Vector
 from novikoff.core.schemes import Scheme, scheme_for
 
 if TYPE_CHECKING:
-    from novikoff.core.counts import Counts
     from novikoff.core.orders import Order
     from novikoff.core.runs import Plan, Run
+    from novikoff.core.sweep import Counts
     from novikoff.core.updates import Update
 
 # The largest number of rows of a stream whose scores are kept at the same time.
@@ -418,7 +418,7 @@ class LinearModel(Model):
             the row, even if their average predicts in the end; −1 for a tie. For a row whose factor
             is 0, the row's own class.
         """
-        from novikoff.core.counts import check_range
+        from novikoff.core.sweep import check_range
         from novikoff.core.updates import perceptron
 
         rows = self._check_rows(X)
@@ -443,9 +443,8 @@ class LinearModel(Model):
         self, rows: Rows, codes: Indices, update: Update, sample_weight: Vector | None
     ) -> tuple[Indices, Counts]:
         """Show each row to all rules; returns the classes predicted before, and the counts."""
-        from novikoff.core.counts import Counts, trace_buffer
         from novikoff.core.runs import ENTRIES_PER_CALL
-        from novikoff.core.sweep import sweep, sweep_classes
+        from novikoff.core.sweep import Counts, sweep, sweep_classes, trace_buffer
 
         epoch = np.arange(rows.n) if sample_weight is None else np.flatnonzero(sample_weight)
         factors = np.empty(0) if sample_weight is None else sample_weight

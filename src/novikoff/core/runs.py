@@ -17,13 +17,21 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.counts import Counts, Recorder, Trace, check_range, trace_buffer
+from novikoff.core.compilation import announcing_compilation
 from novikoff.core.orders import REPEATED, Chaotic, Greedy, MaxDistance, Order, epochs_of
 from novikoff.core.problem import Problem, Rows, margins_of, norms, row_blocks
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits, Stop
-from novikoff.core.sweep import sweep, sweep_classes, sweep_greedy
+from novikoff.core.sweep import (
+    Counts,
+    check_range,
+    sweep,
+    sweep_classes,
+    sweep_greedy,
+    trace_buffer,
+)
+from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update, perceptron
 
 # A compiled loop is called for about this many entries of X: Ctrl-C and the clock are noticed
@@ -88,6 +96,7 @@ def train_rule(
     return run
 
 
+@announcing_compilation()
 def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
     """Compile the loop that `train` will run, or load it from the cache, by a visit to no row.
 

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.counts import Counts, Trace, check_range
 from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.orders import Order
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.runs import ENTRIES_PER_CALL, Flags, Loop, Plan, Run
+from novikoff.core.sweep import Counts, check_range
+from novikoff.core.trace import Trace
 from novikoff.core.updates import Update
 
 # visit(rule, epoch) shows rows, by their numbers, to a rule.

@@ -10,7 +10,8 @@
 `sweep_greedy` is the loop of the maximal index rules, which look at all rows before every step and
 act on the worst. `sweep_classes` is the loop for several rules that share each row.
 `step_all_rules` is one step of all rules on a single example. `novikoff.core.runs` calls these
-loops, epoch after epoch, until a cycle is clean or a limit is reached.
+loops, epoch after epoch, until a cycle is clean or a limit is reached. All loops write `Counts`;
+`novikoff.core.trace` collects the updates that they write to a `TraceBuffer`.
 
 References
 ----------
@@ -20,15 +21,51 @@ the Mathematical Theory of Automata* 12, 615-622.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 from numba.extending import register_jitable
 
-from novikoff.core.counts import Counts, TraceBuffer, write_update
 from novikoff.core.rows import Indices, SignedRows, Signs, Vector
 from novikoff.core.updates import Update, tau
 from novikoff.core.verbs import axpy, dot, dots, sqnorm
+
+
+class Counts(NamedTuple):
+    """The counts of compiled loops for K rules; an array that is not needed has no rows."""
+
+    totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
+    per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables (A8)
+    weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w (A9)
+    scores: Vector  # (rows of one call, K): ⟨x, w⟩ + b of each row before its update
+    overflow: Vector  # (1,): 0, or NaN after a margin was not finite
+
+    @classmethod
+    def blank(cls, n: int, p: int, n_rules: int) -> Counts:
+        """Counts of zero for n rows; p is 0 if no average is kept."""
+        totals, per_row = np.zeros((3, n_rules), np.int64), np.zeros((n, n_rules), np.int32)
+        return cls(totals, per_row, np.zeros((p, n_rules)), np.empty((0, n_rules)), np.zeros(1))
+
+    def of_single_rule(self) -> Counts:
+        """Views of the arrays for a single rule, without the axis of the rules."""
+        columns = self.totals[:, 0], self.per_row[:, 0], self.weighted[:, 0], self.scores[:, 0]
+        return Counts(*columns, self.overflow)
+
+
+class TraceBuffer(NamedTuple):
+    """The part of a trace that a compiled loop writes before `Recorder` copies it."""
+
+    used: Indices  # (1,): the number of entries in use
+    entries: Vector  # (length, 6): n_steps, row, margin, tau, squared norm, inner product
+    reference: Vector  # w*, or empty
+
+
+def trace_buffer(length: int = 0, reference: Vector | None = None) -> TraceBuffer:
+    """A buffer for ``length`` updates; a buffer of length 0 records nothing."""
+    w_star = np.empty(0) if reference is None else np.array(reference, dtype=np.float64)
+    return TraceBuffer(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
 
 
 @njit(cache=True, nogil=True)
@@ -194,3 +231,28 @@ def step_all_rules(
         totals[1, c] += acts
         totals[2, c] += acts and m <= 0.0
     return updates
+
+
+@njit(cache=True, nogil=True)
+def write_update(
+    buffer: TraceBuffer, n_steps: int, i: int, m: float, tau: float, w: Vector
+) -> None:
+    """Append an update to the buffer; w are the weights after the update."""
+    squared_norm, inner = 0.0, 0.0
+    for j in range(len(w)):
+        squared_norm += w[j] * w[j]
+    for j in range(len(buffer.reference)):
+        inner += w[j] * buffer.reference[j]
+    entry = buffer.entries[buffer.used[0]]
+    entry[0], entry[1], entry[2], entry[3] = n_steps, i, m, tau
+    entry[4], entry[5] = squared_norm, inner
+    buffer.used[0] += 1
+
+
+def check_range(w: Vector, counts: Counts) -> None:
+    """Raise ValueError if a weight or a margin of the run is not finite."""
+    if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
+        raise ValueError(
+            "The weights grew beyond the range of float64: scale the data down "
+            "(for instance to unit variance) or reduce step_size."
+        )

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.certificate import Certificate
@@ -38,7 +38,7 @@ class Proofs:
 
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
-    >>> parse_proofs(dump_proofs([proof], {"source": "two.csv"})).proofs == [proof]
+    >>> parse_proofs(dump_proofs([proof], {"source": "two.csv"}).text).proofs == [proof]
     True
     """
 
@@ -47,20 +47,29 @@ class Proofs:
     preprocessing: dict[str, object] | None
 
 
+class CertificateText(NamedTuple):
+    """The text of a certificate file, and its digest, which the model of the same study names."""
+
+    text: str
+    sha256: str
+
+
 def dump_proofs(
     proofs: Sequence[AnyProof],
     data: Mapping[str, object],
     preprocessing: Mapping[str, object] | None = None,
-) -> str:
-    """Return the text of a certificate file."""
+) -> CertificateText:
+    """Return the text of a certificate file, and its digest."""
+    written = [proof.as_json() for proof in proofs]
     body = {
         "kind": _KIND,
         "schema_version": _SCHEMA_VERSION,
         "data": data,
         "preprocessing": preprocessing,
-        "proofs": [proof.as_json() for proof in proofs],
+        "proofs": written,
     }
-    return json.dumps(body, allow_nan=False) + "\n"
+    text = json.dumps(body, allow_nan=False) + "\n"
+    return CertificateText(text, _digest(written, data, preprocessing))
 
 
 def read_proofs(path: str) -> Proofs:
@@ -125,19 +134,12 @@ def belongs(found: Proofs, model: ModelRecord) -> bool | None:
         theirs = _digest(named["proofs"], model.data, model.preprocessing)
     if theirs is None:
         return None
-    return theirs == digest(found.proofs, found.data, found.preprocessing)
-
-
-def digest(
-    proofs: Sequence[AnyProof],
-    data: Mapping[str, object],
-    preprocessing: Mapping[str, object] | None = None,
-) -> str:
-    """The SHA-256 of everything in a certificate file, whatever its spacing and order of keys."""
-    return _digest([proof.as_json() for proof in proofs], data, preprocessing)
+    own = [proof.as_json() for proof in found.proofs]
+    return theirs == _digest(own, found.data, found.preprocessing)
 
 
 def _digest(proofs: object, data: object, preprocessing: object) -> str:
+    """The SHA-256 of everything in a certificate file, whatever its spacing and order of keys."""
     text = json.dumps([proofs, data, preprocessing], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -115,8 +115,8 @@ def study(
     >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    tell = progress or (lambda step, interval: None)
-    how = options, Limits(seconds=options.budget), tell, loading
+    announce = progress or (lambda step, interval: None)
+    how = options, Limits(seconds=options.budget), announce, loading
     task: Task
     if isinstance(X, RemoteRows):
         task = ClusterTask.of(cast("ClusterRows", X), *how)
@@ -143,7 +143,7 @@ def study(
     else:
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
-    tell("writing the report", None)
+    announce("writing the report", None)
     seen = None if fit is None else fit.rows
     confusion, margins, each_row = task.count(model, seen, duplicates=imperfect)
     return Study(
@@ -170,9 +170,9 @@ def _decide(task: Task) -> list[Case]:
     cases = []
     for k, sides in enumerate(asked):
         step = f"verdict for {sides[0]}" if len(asked) > 1 else "verdict"
-        task.tell(step, None)
+        task.announce(step, None)
         limits = phase.part(1.0 / (len(asked) - k))
-        verdict = task.decide(sides, limits, partial(task.tell, step))
+        verdict = task.decide(sides, limits, partial(task.announce, step))
         cases.append(Case(*sides, verdict))
     return cases
 
@@ -221,7 +221,7 @@ class ArrayTask(StudyTask):
     @classmethod
     def of(
         cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
-        tell: StudyProgress, loading: Loading,
+        announce: StudyProgress, loading: Loading,
     ) -> ArrayTask:  # fmt: skip
         """Check the rows, code their labels unless they are coded already, and hash the rows."""
         matrix = check_matrix(X)
@@ -237,7 +237,7 @@ class ArrayTask(StudyTask):
                 from novikoff.proofs.digest import MatrixDigest
             digest = MatrixDigest.of(matrix)
         return cls(
-            classes, options, clock, tell, loading,
+            classes, options, clock, announce, loading,
             rows=rows,
             given=coded.codes,
             codes=classes.codes[coded.codes],
@@ -303,7 +303,7 @@ class ArrayTask(StudyTask):
         With several classes, one-vs-one rules are tried too. Each one-vs-rest rule is the best rule
         for its class, but the scores of these rules have no common scale.
         """
-        self.tell("loading", None)
+        self.announce("loading", None)
         with self.clock.paused():
             from novikoff.core.pocket import load_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
@@ -342,8 +342,8 @@ class ArrayTask(StudyTask):
             step = "fewest mistakes"
             if model.n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
-            self.tell(step, None)
-            return partial(self._tell_mistakes, step)
+            self.announce(step, None)
+            return partial(self._announce_mistakes, step)
 
         return find_rules(
             self.rows,
@@ -357,9 +357,9 @@ class ArrayTask(StudyTask):
             begin=begin,
         )
 
-    def _tell_mistakes(self, step: str, errors: float, bound: float) -> None:
+    def _announce_mistakes(self, step: str, errors: float, bound: float) -> None:
         least = least_mistakes("hyperplane", math.ceil(bound))
-        self.tell(f"{step}: {errors:,.0f} so far, {least}", None)
+        self.announce(f"{step}: {errors:,.0f} so far, {least}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))
@@ -405,11 +405,7 @@ def check_width(n_features: int) -> None:
     """
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (
-        AttributeError,
-        ValueError,
-        OSError,
-    ):  # the system does not tell
+    except (AttributeError, ValueError, OSError):  # this system does not say how much it has
         return
     if 8 * n_features * _RULES_IN_MEMORY > memory:
         raise ValueError(
@@ -424,7 +420,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     correctly on the original features, and ``returned`` is False if it does not.
     """
     options, clock = task.options, task.clock
-    task.tell("loading", None)
+    task.announce("loading", None)
     with clock.paused():
         from novikoff.core import orders, updates
         from novikoff.core.fitting import fit_model
@@ -438,7 +434,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
     with clock.paused(), task.loading():
         model.load(rows, order)
-    task.tell("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
+    task.announce("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
     limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
     limits.seconds = clock.part(0.5).seconds
     plan = Plan(

@@ -45,12 +45,12 @@ class ClusterTask(StudyTask):
         rows: ClusterRows,
         options: Options,
         clock: Limits,
-        tell: StudyProgress,
+        announce: StudyProgress,
         loading: Loading,
     ) -> ClusterTask:
         """Take the labels from the rows."""
         classes = StudyClasses.of(np.asarray(rows.labels), options.positive)
-        return cls(classes, options, clock, tell, loading, rows=rows)
+        return cls(classes, options, clock, announce, loading, rows=rows)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison."""
@@ -66,7 +66,7 @@ class ClusterTask(StudyTask):
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
         """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
         options, classes = self.options, self.classes
-        self.tell("fewest mistakes", None)
+        self.announce("fewest mistakes", None)
         verdicts = [case.verdict for case in cases]
         rules = self.rows.fewest_mistakes(
             classes.rules, options.fit_intercept, self.clock, options.seed, verdicts

@@ -316,7 +316,7 @@ class StudyTask:
     classes: StudyClasses
     options: Options
     clock: Limits
-    tell: StudyProgress
+    announce: StudyProgress
     loading: Loading
 
     def model(self, W: Vector) -> LinearModel:

@@ -134,22 +134,22 @@ def study_system(
 
 @dataclass
 class _ReportingLimits(Limits):
-    """Limits that call ``tell`` whenever they are checked, so that progress is shown."""
+    """Limits that call ``announce`` whenever they are checked, so that progress is shown."""
 
-    tell: Callable[[], None] = lambda: None
+    announce: Callable[[], None] = lambda: None
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
-        self.tell()
+        self.announce()
         return super().reached(n_epochs)
 
 
 def _answers(
-    stated: LinearSystem | Arrays, options: SystemOptions, tell: Callable[[], None]
+    stated: LinearSystem | Arrays, options: SystemOptions, announce: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
     """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
 
     def limits() -> Limits:
-        return _ReportingLimits(seconds=options.budget, tell=tell)
+        return _ReportingLimits(seconds=options.budget, announce=announce)
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:

@@ -190,10 +190,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         if "_held" not in self.__dict__:
             return None
         model, (columns, values) = self._held, self._locate(x)
-        if (
-            len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages
-        ):  # the same prediction in half the time
-            w = model.W[:, 0]
+        if len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages:
+            w = model.W[:, 0]  # the same prediction as below in half the time
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]

@@ -18,7 +18,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from novikoff.core.counts import Trace
 from novikoff.core.fitting import Scaling, fit_model
 from novikoff.core.model import Model
 from novikoff.core.orders import Order, named
@@ -26,6 +25,7 @@ from novikoff.core.problem import Rows
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, Run
 from novikoff.core.stops import Limits, Stop
+from novikoff.core.trace import Trace
 from novikoff.core.updates import Update, numbers_of
 from novikoff.formats.fitted_state import read_run, write_run
 from novikoff.formats.model_record import Body

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -130,7 +131,12 @@ class _Observations:
 
     def _outcome(self) -> Vector:
         """The outcome as finite numbers."""
-        return self.numbers("y", check_labels(self.y))
+        return self.numbers("y", self._y_labels)
+
+    @cached_property
+    def _y_labels(self) -> Labels:
+        """The outcome as checked labels."""
+        return check_labels(self.y)
 
     def _codes(self, name: str) -> Whole:
         """An argument as whole numbers from 0, equal where its values are equal."""
@@ -246,7 +252,7 @@ class _Observations:
             self._check("y", y, y > trials, "is larger than trials")
             self._check("trials", trials, trials == 0, "is 0", " Leave the row out.")
             return y, trials
-        labels = check_labels(self.y)
+        labels = self._y_labels
         if labels.dtype.kind == "f" and self.arguments.class_reference is None:
             between = (labels > 0.0) & (labels < 1.0)
             if between.any() and ((labels >= 0.0) & (labels <= 1.0)).all():
@@ -278,7 +284,7 @@ class _Observations:
             return np.asarray(self.y).astype(np.int64), [*self.arguments.levels]
         coded = coded_categories(self.y)
         if coded is None:
-            labels = check_labels(self.y)
+            labels = self._y_labels
             codes, found = _coded(labels)
             if ordered and len(found) > 2 and any(isinstance(own, str) for own in found):
                 raise DataError(

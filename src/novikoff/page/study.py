@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.core.counts import Trace
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.model import LinearModel
 from novikoff.core.orders import Greedy, first_visits, named
@@ -23,6 +22,7 @@ from novikoff.core.problem import Problem, products, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
+from novikoff.core.trace import Trace
 from novikoff.core.updates import aggressive, perceptron
 from novikoff.geometry.margin import margin_of
 from novikoff.geometry.scheme_rules import find_rules

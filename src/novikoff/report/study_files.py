@@ -47,15 +47,16 @@ def file_contents(report: Report) -> dict[str, Content]:
         "rest": REST if found.options.positive is not None and REST in found.classes else None,
     }
     numbered = isinstance(data.names, NumberedNames)  # then the model file need not list the names
+    proved = certificate_file.dump_proofs(proofs, origin, recipe) if proofs else None
     record = replace(
         _model_record(found, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
-        certificate={"sha256": certificate_file.digest(proofs, origin, recipe)} if proofs else None,
+        certificate=None if proved is None else {"sha256": proved.sha256},
     )
     made: dict[str, Content] = {"model": model_file.dump_record(record)}
-    if proofs:
-        made["certificate"] = certificate_file.dump_proofs(proofs, origin, recipe).encode()
+    if proved is not None:
+        made["certificate"] = proved.text.encode()
     if found.each_row is not None:
         made["rows"] = row_table(report, found.each_row)
     return made

@@ -1,59 +1,28 @@
-"""The counts of a run, the average of the weights, and the trace.
+"""The trace of a run, with which its convergence proof can be checked.
 
 Novikoff's proof consists of two inequalities, which hold after every update t from w₀ = 0 (B3):
 
     ⟨w*, w_t⟩ ≥ t·γ        ‖w_t‖² ≤ t·R²
 
 They imply cos∠(w*, w_t) ≥ √t·γ/R. A cosine is at most 1, and so t ≤ R²/γ². A `Trace` records both
-sides of the inequalities.
+sides of the inequalities, and a `Recorder` collects it while the loop runs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-from numba import njit
 
 from novikoff.core.rows import Indices, Vector
+from novikoff.core.sweep import trace_buffer
 
 if TYPE_CHECKING:
     from novikoff.core.problem import Problem
 
 TRACE_BUFFER_LENGTH = 1 << 12  # the number of updates in a trace buffer
-
-
-class Counts(NamedTuple):
-    """The counts of compiled loops for K rules; an array that is not needed has no rows."""
-
-    totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
-    per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables (A8)
-    weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w (A9)
-    scores: Vector  # (rows of one call, K): ⟨x, w⟩ + b of each row before its update
-    overflow: Vector  # (1,): 0, or NaN after a margin was not finite
-
-    @classmethod
-    def blank(cls, n: int, p: int, n_rules: int) -> Counts:
-        """Counts of zero for n rows; p is 0 if no average is kept."""
-        totals, per_row = np.zeros((3, n_rules), np.int64), np.zeros((n, n_rules), np.int32)
-        return cls(totals, per_row, np.zeros((p, n_rules)), np.empty((0, n_rules)), np.zeros(1))
-
-    def of_single_rule(self) -> Counts:
-        """Views of the arrays for a single rule, without the axis of the rules."""
-        columns = self.totals[:, 0], self.per_row[:, 0], self.weighted[:, 0], self.scores[:, 0]
-        return Counts(*columns, self.overflow)
-
-
-def check_range(w: Vector, counts: Counts) -> None:
-    """Raise ValueError if a weight or a margin of the run is not finite."""
-    if counts.overflow[0] != 0.0 or not np.isfinite(w).all():
-        raise ValueError(
-            "The weights grew beyond the range of float64: scale the data down "
-            "(for instance to unit variance) or reduce step_size."
-        )
 
 
 @dataclass(frozen=True)
@@ -161,36 +130,6 @@ class Trace:
             length = np.sqrt(self.squared_norm) * (1.0 + (p + 4) * u) + math.sqrt(p) * 2.0**-537
             reach = length + 4.0 * u * np.cumsum(length) + t * p * 2.0**-1074
             return np.asarray(reach / np.cumsum(self.tau) * (1.0 + (t + 16) * u))
-
-
-class TraceBuffer(NamedTuple):
-    """The part of a trace that a compiled loop writes before `Recorder` copies it."""
-
-    used: Indices  # (1,): the number of entries in use
-    entries: Vector  # (length, 6): n_steps, row, margin, tau, squared norm, inner product
-    reference: Vector  # w*, or empty
-
-
-def trace_buffer(length: int = 0, reference: Vector | None = None) -> TraceBuffer:
-    """A buffer for ``length`` updates; a buffer of length 0 records nothing."""
-    w_star = np.empty(0) if reference is None else np.array(reference, dtype=np.float64)
-    return TraceBuffer(np.zeros(1, dtype=np.int64), np.empty((length, 6)), w_star)
-
-
-@njit(cache=True, nogil=True)
-def write_update(
-    buffer: TraceBuffer, n_steps: int, i: int, m: float, tau: float, w: Vector
-) -> None:
-    """Append an update to the buffer; w are the weights after the update."""
-    squared_norm, inner = 0.0, 0.0
-    for j in range(len(w)):
-        squared_norm += w[j] * w[j]
-    for j in range(len(buffer.reference)):
-        inner += w[j] * buffer.reference[j]
-    entry = buffer.entries[buffer.used[0]]
-    entry[0], entry[1], entry[2], entry[3] = n_steps, i, m, tau
-    entry[4], entry[5] = squared_norm, inner
-    buffer.used[0] += 1
 
 
 class Recorder:
