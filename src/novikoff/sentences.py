@@ -410,6 +410,9 @@ def verdict_claim(proof: Certificate) -> str:
         if proof.mistake_bound is not None:
             said += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
         said += "."
+    free = proof.geometric_margin
+    if free is not None:
+        said += f" With a free bias, the margin is in [{free.lo!r}, {free.hi!r}]."
     return said
 
 

@@ -267,7 +267,9 @@ def verify(problem: Labelled) -> None:
             assert kind == decide(rows).kind or kind == "not separable"
         if found := re.search(r"γ is in \[(\S+), (\S+)\]", said):
             assert is_root(float(found[1]), squared_distance(rows), float(found[2]))
-        assert_bound(said, r"R²/γ²⌋? is at most {}\.$", rows)
+        assert_bound(said, r"R²/γ²⌋? is at most {}\.(?: |$)", rows)
+        if problem.bias and (found := re.search(r"the margin is in \[(\S+), (\S+)\]", said)):
+            assert is_root(float(found[1]), squared_free_margin(rows), float(found[2]))
 
 
 @claim(

@@ -38,7 +38,7 @@ def check(done: Result) -> None:
     assert (done.code, done.err) == (0, "")
     assert "4 rows · 2 features" in done.line("data")
     assert done.line("verdict").startswith(
-        "inseparable (overlap) — proved: no hyperplane separates all 4"
+        "inseparable (overlap), proved: no hyperplane separates the 4 rows"
     )
     assert done.line("mistakes").startswith("1 of 4 rows")
 

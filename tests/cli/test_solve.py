@@ -219,7 +219,7 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
         (["--objective", "max family >"], "is expected"),
         (["--keep", "the cat wants"], "to keep; did you mean"),
     ],
-    ids=" ".join,
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_wrong_objective_is_refused(words: list[str], part: str, day: Path) -> None:
     refused(inside("solve", day, *words), part)
@@ -231,7 +231,7 @@ def test_a_wrong_objective_is_refused(words: list[str], part: str, day: Path) ->
         (["--objective", "max family", "--all-conflicts"], "cannot be used with --all-conflicts"),
         (["--point", "nearest", "--method", "smooth"], "cannot be used with --method"),
     ],
-    ids=" ".join,
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_options_that_exclude_each_other(words: list[str], part: str, day: Path) -> None:
     done = inside("solve", day, *words)

@@ -162,10 +162,10 @@ def test_commands_import_neither_scikit_learn_nor_pandas(files: Files, tmp_path:
 
 def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> None:
     """Each storage of rows has kernels of its own."""
-    progress = import_module("novikoff.cli.progress")
-    progress._announce_compilation.cache_clear()
+    compilation = import_module("novikoff.core.compilation")
+    compilation._announce_compilation.cache_clear()
     for _ in range(2):
-        progress._announce_compilation()
+        compilation._announce_compilation()
     assert capsys.readouterr().err == COMPILING
 
 
@@ -215,3 +215,16 @@ def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -
         assert "on standardised features" in text
         assert "411,013,538" not in text
     assert "411,013,538" in script(*words, "--verbose").out
+
+
+def test_errors_about_labels_and_rows_say_what_to_do(tmp_path: Path) -> None:
+    one = tmp_path / "one.csv"
+    one.write_text("a,b,kind\n1,2,p\n2,3,p\n", encoding="utf-8")
+    done = inside("fit", one, "--no-files")
+    assert (done.code, done.out) == (2, "")
+    assert "every row has the label 'p' in column \"kind\"" in done.err
+    assert "--label names another column" in done.err
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,kind\n1,p\n2,q\nx,q\n3,p\n", encoding="utf-8")
+    assert inside("stream", bad).err.endswith(" --bad-rows skip skips such rows.\n")
+    assert inside("stream", bad, "--bad-rows", "skip").code == 0

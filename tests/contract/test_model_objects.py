@@ -422,3 +422,12 @@ def test_a_formula_leaves_out_rows_with_missing_values_on_request() -> None:
     )
     assert [*found.rows] == [own for own in frame.index if own not in ("row 1", "row 2")]
     assert found.coefficients["colour[T.g]"] == "+inf"
+
+
+def test_an_increment_is_infinite_where_its_threshold_is_finite() -> None:
+    """Class 0 is alone at x = −1, and the others overlap at x = 0: θ_1 → −∞, and θ_2 is finite."""
+    X, y = pd.DataFrame({"x": [-1.0, -1.0, 0.0, 0.0, 0.0, 0.0]}), np.array([0, 0, 1, 2, 1, 2])
+    found = nv.detect_separation(OrderedModel(y, X, distr="logit"))
+    assert dict(found.coefficients) == {"x": "+inf", "0/1": "-inf", "1/2": "+inf"}
+    plain = nv.detect_separation(X, y, family="cumulative")
+    assert dict(plain.coefficients) == {"0|1": "-inf", "1|2": "finite", "x": "+inf"}

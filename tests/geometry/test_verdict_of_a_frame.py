@@ -215,3 +215,17 @@ def test_two_columns_of_one_name_are_refused_where_one_has_categories(second: An
     frame.columns = ["c", "c"]
     with pytest.raises(ValueError, match="two columns named 'c', one of categories: rename one"):
         nv.separate(frame, DIED)
+
+
+def test_results_have_a_table_in_notebooks() -> None:
+    """Each has its sentence, and no tag of its own in a name."""
+    X, y = FRAME[["age"]], DIED
+    verdict, pocket = nv.separate(X, y), nv.Pocket(random_state=0).fit(X, y)
+    system = nv.solve([[1.0], [-1.0]], [1.0, -2.0])
+    shown: tuple[Any, ...] = (verdict, verdict.certificate, pocket.certificate_, system)
+    for found in (*shown, system.certificate):
+        assert found is not None
+        page = found._repr_html_()
+        assert page.startswith("<table>")
+        assert len(repr(found)) < 400
+        assert page.count("<table>") == page.count("</table>") == 1

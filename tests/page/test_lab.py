@@ -334,17 +334,22 @@ def test_the_kernel_s_sides_are_the_estimator_s(
             check_sides(asked, told | mutant, kernel_perceptron(asked))
 
 
-def test_xor_by_a_network_and_gates_by_a_neuron() -> None:
+def test_xor_by_a_network() -> None:
     told = study.sides_answer(
         Question.from_json(ALL["xor_network"]["question"]), [0, 0, 1, 1], size=2
     )
     assert told["rows"] == ["-+", "+-"]
     assert "Correct: 4 of 4 rows." in told["sentence"]
-    for name, gate in (("and", nv.neurons.and_gate(2)), ("or", nv.neurons.or_gate(2))):
-        table = np.array(ALL[name]["question"]["points"])
-        assert (gate(table[:, :2]) == (table[:, 2] > 0)).all()
-        assert gate.rule(2)[0].tolist() == [1, 1]
-        assert f"weights 1 and 1 and θ = {gate.theta} " in ALL[name]["lesson"]
+
+
+@pytest.mark.parametrize(
+    ("name", "gate"), [("and", nv.neurons.and_gate(2)), ("or", nv.neurons.or_gate(2))]
+)
+def test_a_gate_is_a_neuron(name: str, gate: Any) -> None:
+    table = np.array(ALL[name]["question"]["points"])
+    assert (gate(table[:, :2]) == (table[:, 2] > 0)).all()
+    assert gate.rule(2)[0].tolist() == [1, 1]
+    assert f"weights 1 and 1 and θ = {gate.theta} " in ALL[name]["lesson"]
 
 
 @pytest.mark.parametrize(

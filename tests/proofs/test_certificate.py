@@ -23,6 +23,7 @@ from novikoff.errors import CertificateError
 from novikoff.proofs.certificate import Certificate, Margin
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import MatrixDigest
+from tests.cases import case_named
 
 Proof: TypeAlias = nv.Certificate
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
@@ -144,7 +145,7 @@ def test_no_place_of_the_text_can_be_edited(name: str) -> None:
             if new == at(body, path):
                 continue
             edits += 1
-            with pytest.raises(nv.CertificateError):
+            with case_named((path, new)), pytest.raises(nv.CertificateError):
                 Proof.from_json(json.dumps(put(body, path, new)))
     assert edits > 30
 
@@ -165,7 +166,7 @@ def test_no_field_can_be_left_out(name: str) -> None:
                 "numerators": str(path[-2:][0]),
             }.get(path[-1], path[-1])
             text = json.dumps(shortened) if path[-1] == "checksum" else sealed(shortened)
-            with pytest.raises(nv.CertificateError, match=wanted):
+            with case_named(path), pytest.raises(nv.CertificateError, match=wanted):
                 Proof.from_json(text)
 
 
@@ -438,7 +439,7 @@ def test_other_data_is_refused(name: str) -> None:
     order = np.roll(np.arange(len(X)), 1)
     tiny = X.copy()
     tiny[1, 0] = math.nextafter(tiny[1, 0], 9.0)
-    for other, labels in [
+    altered: list[tuple[Any, Any]] = [
         (X[order], y),
         (X[order], [y[i] for i in order]),
         (X, [y[i] for i in order]),
@@ -453,10 +454,11 @@ def test_other_data_is_refused(name: str) -> None:
         (X, [1 - label for label in y]),
         (X[0], y),
         ([["text"]], y),
-    ]:
+    ]
+    for k, (other, labels) in enumerate(altered):
         if np.array_equal(X[order], other) and labels == y:
             continue
-        with pytest.raises(nv.CertificateError, match="certificate is for"):
+        with case_named(k), pytest.raises(nv.CertificateError, match="certificate is for"):
             proof.verify(other, labels)
 
 
@@ -496,7 +498,7 @@ def test_weaker_claims_are_still_true() -> None:
 def test_truncated_text_is_refused(name: str) -> None:
     text = cases()[name].proof.to_json().strip()
     for length in range(len(text)):
-        with pytest.raises(nv.CertificateError):
+        with case_named(length), pytest.raises(nv.CertificateError):
             Proof.from_json(text[:length])
 
 

@@ -23,7 +23,7 @@ from novikoff.core.rows import Vector
 from novikoff.proofs.certificate import GeometricMargin
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import HashTree, MatrixDigest, rows_per_leaf
-from tests.cases import CORNERS
+from tests.cases import CORNERS, case_named
 from tests.proofs.test_certificate import sealed
 
 
@@ -182,7 +182,7 @@ def test_sparse_matrices_of_other_formats_are_checked_or_refused() -> None:
     for ends, message in (([0, 2, 10**6], "ends beyond"), ([0, 3, 2], "rise"), ([0, 4], "1 int")):
         bad = sp.csc_array(CORNERS)
         bad.indptr = np.array(ends, dtype=np.int32)
-        with pytest.raises(nv.CertificateError, match=message):
+        with case_named(message), pytest.raises(nv.CertificateError, match=message):
             proof.verify(bad, [0, 1, 1, 0])
     odd = SimpleNamespace(tocsr=None, format="odd", shape=CORNERS.shape)
     with pytest.raises(nv.CertificateError, match="convert it by tocsr"):
@@ -258,8 +258,8 @@ def test_the_geometric_margin_has_its_proof() -> None:
         replace(old, multipliers=old.multipliers[1:]),
         replace(old, rows=old.rows[::-1], multipliers=old.multipliers, hi=old.lo),
     ]
-    for mutant in mutants:
-        with pytest.raises(nv.CertificateError):
+    for k, mutant in enumerate(mutants):
+        with case_named(k), pytest.raises(nv.CertificateError):
             replace(proof, geometric_margin=mutant).verify(X, y)
     replace(proof, geometric_margin=replace(old, lo=old.lo / 2, hi=math.inf)).verify(X, y)
     inseparable = certificate(CORNERS, [0, 1, 1, 0])

@@ -138,7 +138,7 @@ def test_altered_multipliers_are_rejected() -> None:
             others = claim.multipliers[:j] + shifted + claim.multipliers[j + 1 :]
             claims: list[Dependence] = list(proof.contradictions)
             claims[k] = replace(claim, multipliers=others)
-            with pytest.raises(nv.CertificateError):
+            with case_named((k, j)), pytest.raises(nv.CertificateError):
                 replace(proof, contradictions=tuple(claims)).verify(X, y)
             altered += 1
     assert altered > 5
@@ -157,11 +157,14 @@ def test_other_data_and_other_weights_are_rejected() -> None:
     proof.verify(FOUR, XOR * 4, weights)
     proof.verify(FOUR, XOR * 4, weights + 1.0)
     for light in (None, weights * (1.0 - 2.0**-50)):
-        with pytest.raises(nv.CertificateError, match=r"prove mistakes of|the cost of a mistake"):
+        with (
+            case_named(light),
+            pytest.raises(nv.CertificateError, match=r"prove mistakes of|the cost of a mistake"),
+        ):
             proof.verify(FOUR, XOR * 4, light)
     rounds_up = np.full(16, 2**53 + 3), [0.5, *[2**53 + 3] * 15]
     for bad in (weights[:-1], -weights, weights * math.nan, np.zeros(16), *rounds_up, ["2"] * 16):
-        with pytest.raises(nv.CertificateError):
+        with case_named(bad), pytest.raises(nv.CertificateError):
             proof.verify(FOUR, XOR * 4, bad)
     with pytest.raises(ValueError, match=r"sample_weight contains integers beyond 2\*\*53"):
         proof_of(FOUR, XOR * 4, rounds_up[0])

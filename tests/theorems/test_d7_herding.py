@@ -175,7 +175,9 @@ def test_kernel_herding_is_the_formula_and_keeps_its_bound() -> None:
 
 
 def test_kernel_herding_is_that_of_goodpoints() -> None:
-    herding = pytest.importorskip("goodpoints.herding")  # a package that must be compiled
+    herding = pytest.importorskip(
+        "goodpoints.herding", reason="goodpoints, a package that must be compiled, is not installed"
+    )
     X = np.random.default_rng(2).normal(size=(256, 3))
     peer = herding.herding(X, 2, lambda y, Z: rbf(y, Z)[0])
     assert nv.herd(X, n_samples=64, kernel=rbf).indices.tolist() == peer.tolist()

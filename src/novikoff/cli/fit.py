@@ -28,11 +28,11 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import (
-    announcing_compilation,
     print_lines,
     print_text,
     showing_progress,
 )
+from novikoff.core.compilation import announcing_compilation
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset
 from novikoff.data.messages import did_you_mean, quoted
@@ -316,6 +316,11 @@ def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
             hint = did_you_mean(name, data.names)
             raise ValueError(f"{data.source} has no feature {quoted(name)} (--plane); {hint}")
     labels = data.coded_labels
+    if len(labels.classes) == 1 and data.label is not None:
+        raise ValueError(
+            f"{data.source}: every row has the label {labels.classes.tolist()[0]!r} in column "
+            f"{quoted(data.label)}: two classes are needed; --label names another column."
+        )
     options = asked.study_options(labels.classes.tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)

@@ -8,10 +8,8 @@ import shutil
 import signal
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -30,8 +28,6 @@ _COLOURS = {
 _HEADING_WIDTH, _PIPE_WIDTH = 12, 88
 # If standard error is not a terminal, progress is printed as lines, after and with these pauses.
 SECONDS_BEFORE_LINES, SECONDS_BETWEEN_LINES = 2.0, 5.0
-# Loading loops that are compiled already takes less processor time than this.
-_SECONDS_TO_LOAD = 0.6
 
 
 @contextlib.contextmanager
@@ -96,36 +92,6 @@ def _lines_now_and_then() -> Callable[[str], None]:
             print(f"novikoff: {now - began:.0f} s: {_clean(text)}", file=sys.stderr, flush=True)
 
     return tell
-
-
-@contextlib.contextmanager
-def announcing_compilation() -> Iterator[None]:
-    """Announce once in a process that loops are compiled, if loading takes that long.
-
-    The processor time of this process counts, not the time on the wall: a busy machine must not
-    look like a first run.
-    """
-    done, began = threading.Event(), time.process_time()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            if time.process_time() - began > _SECONDS_TO_LOAD:
-                _announce_compilation()
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    try:
-        watcher.start()  # inside the try, since a signal may arrive here
-        yield
-    finally:
-        done.set()
-        if watcher.is_alive():
-            watcher.join()
-
-
-@cache
-def _announce_compilation() -> None:
-    print("novikoff: compiling for the first time, about 3 s", file=sys.stderr, flush=True)
 
 
 def print_lines(lines: Iterable[tuple[str, str]]) -> None:

@@ -27,12 +27,12 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import (
-    announcing_compilation,
     handling,
     print_lines,
     print_text,
     status_line,
 )
+from novikoff.core.compilation import announcing_compilation
 from novikoff.data import StreamOptions
 from novikoff.data.messages import printable_name
 from novikoff.errors import OutputError

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from novikoff.core.compilation import announcing_compilation
 from novikoff.core.problem import Problem, Rows, products, sure_products
 from novikoff.core.rows import Indices, SignedRows, Vector
 from novikoff.core.stops import Limits
@@ -230,6 +231,7 @@ def averaged_perceptron(
     return total / drawn
 
 
+@announcing_compilation()
 def load_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)

@@ -69,7 +69,7 @@ def signed_rows(X: Matrix, signs: Signs, fit_intercept: bool) -> SignedRows:
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
         return Dense(frozen(X), frozen(signs), bias)
-    arrays = frozen(X.data), frozen(_unsigned(X.indices)), frozen(_unsigned(X.indptr))
+    arrays = frozen(X.data), frozen(_as_unsigned(X.indices)), frozen(_as_unsigned(X.indptr))
     return Csr(*arrays, frozen(signs), bias, int(X.shape[1]))
 
 
@@ -121,5 +121,5 @@ def frozen(array: _Array) -> _Array:
     return cast(_Array, seen)
 
 
-def _unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
+def _as_unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:
     return cast(Unsigned, integers.view(f"u{integers.dtype.itemsize}"))

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from novikoff.core.compilation import announcing_compilation
 from novikoff.core.orders import REPEATED, Chaotic, Greedy, MaxDistance, Order, epochs_of
 from novikoff.core.problem import Problem, Rows, margins_of, norms, row_blocks
 from novikoff.core.rows import Indices, Signs, Vector
@@ -95,6 +96,7 @@ def train_rule(
     return run
 
 
+@announcing_compilation()
 def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
     """Compile the loop that `train` will run, or load it from the cache, by a visit to no row.
 

@@ -146,7 +146,7 @@ def combined(
             seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
             lost = seen.positive < passes.size(separated)
         w = sum_
-    return _shortened(passes, w, separated, zeros, limits)
+    return _shorter_weights(passes, w, separated, zeros, limits)
 
 
 def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
@@ -157,7 +157,7 @@ def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
     return [value / Fraction(2) ** e for value in w]
 
 
-def _shortened(
+def _shorter_weights(
     passes: Passes,
     w: list[Fraction],
     separated: RowSet,

@@ -61,7 +61,7 @@ _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # at most _MAX_SHARED searches for contradictions that share rows.
 _MAX_SHARED, _SHARED = 320, 1 << 20
 # A column whose largest absolute value is outside these limits is scaled by a power of two.
-_SMALL, _LARGE = 2.0**-300, 2.0**300
+_USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
 
 
 @dataclass(frozen=True)
@@ -512,7 +512,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
         part = abs(some).max(axis=0)
         part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
         largest = np.maximum(largest, part)
-    usual = (largest > _SMALL) & (largest < _LARGE)
+    usual = (largest > _USUAL_LEAST) & (largest < _USUAL_MOST)
     if (usual | (largest == 0.0)).all():
         return problem, None
     powers = np.append(np.where(usual, 0, -np.frexp(largest)[1]), 0).astype(np.int64)

@@ -39,7 +39,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.errors import CertificateError
 from novikoff.geometry.corral import Iterate, minimise, nearest_point, start_rows
@@ -53,6 +53,9 @@ from novikoff.proofs.error_bound import add_up
 # The number of searches in a round, after which shares are computed again, and the number of
 # successive rounds without a new contradiction after which the search ends.
 _AT_ONCE, _IDLE = 8, 12
+# Searches are solved together, as one linear program, if the rows have at most this many entries:
+# most of the time of a small program is spent on calling the solver.
+_TOGETHER = 1 << 15
 # λ and shares below _NOTHING are rounding errors. A new contradiction must have a price below
 # 1 − _GAIN.
 _NOTHING, _GAIN = 1e-9, 1e-6
@@ -195,10 +198,7 @@ def share_rows(
         view = balanced_view(passes, limits)
     except OutOfTimeError:
         return
-    seen = view.gather(np.arange(passes.n))
-    # The equations Σ λ_i·a_i = 0, and in the last row Σ r_i·λ_i = 1 with new r in each search.
-    parts: Any = [sp.csr_array(seen).T, np.ones((1, passes.n))]
-    equations: Any = sp.vstack(parts, format="csr")
+    columns: Any = sp.csr_array(view.gather(np.arange(passes.n))).T
     known, idle = {claim.among for claim in claims}, 0
     while limits.reached() is None and searches > 0 and idle < _IDLE:
         if claims:
@@ -209,10 +209,13 @@ def share_rows(
                     tuple(claims[k] for k in kept), tuple(shares[k] for k in kept), bound
                 )
         before, searches = len(claims), searches - _AT_ONCE
-        for _ in range(_AT_ONCE):
-            aim = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
-            equations.data[-passes.n :] = rng.uniform(0.01, 1.0, size=passes.n)
-            rows, weights = _cheapest(equations, aim, limits)
+        aims, factors = np.empty((2, _AT_ONCE, passes.n))
+        for k in range(_AT_ONCE):
+            aims[k] = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
+            factors[k] = rng.uniform(0.01, 1.0, size=passes.n)
+        for found in _cheapest(columns, aims, factors, limits):
+            rows = np.flatnonzero(found > _NOTHING)
+            weights = found[rows]
             if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
                 continue
             try:
@@ -272,15 +275,31 @@ def best_shares(
     return prices, shares, bound
 
 
-def _cheapest(equations: Any, aim: Vector, limits: Limits) -> tuple[Indices, Vector]:
-    """Return rows and their λ > 0 that solve the equations at the least price; empty if none."""
-    right = np.append(np.zeros(equations.shape[0] - 1), 1.0)
-    options = _options(limits)
-    found = linprog(aim, A_eq=equations, b_eq=right, method="highs-ds", options=options)
-    if found.x is None or found.status != 0:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    rows = np.flatnonzero(found.x > _NOTHING)
-    return rows, found.x[rows]
+def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> Iterator[Vector]:
+    """Yield for each search the λ ≥ 0 of the least price, unless none is found.
+
+    A search minimises ⟨aim, λ⟩ with Σ λ_i·a_i = 0, where a_i is column i of ``columns``, and with
+    ⟨factor, λ⟩ = 1.
+    """
+    searches, n = aims.shape
+    options: Any = _options(limits)
+    together = searches if n * columns.shape[0] <= _TOGETHER else 1
+    if together > 1:
+        options = {**options, "presolve": False}  # it takes longer than the solution
+    right = np.append(np.zeros(columns.shape[0]), 1.0)
+    for first in range(0, searches, together):
+        part = slice(first, first + together)
+        blocks = [sp.vstack([columns, factor[None, :]]) for factor in factors[part]]
+        equations: Any = sp.block_diag(blocks, format="csc")
+        found = linprog(
+            aims[part].ravel(),
+            A_eq=equations,
+            b_eq=np.tile(right, len(blocks)),
+            method="highs-ds",
+            options=options,
+        )
+        if found.x is not None and found.status == 0:
+            yield from found.x.reshape(-1, n)
 
 
 def _options(limits: Limits) -> Any:

@@ -173,6 +173,8 @@ class StreamSession:
         except DataError as error:
             self.save()
             if self.model is None:
+                if isinstance(error, BadRowError):
+                    raise BadRowError(f"{error} --bad-rows skip skips such rows.") from None
                 raise
             kept = f"{self.model} has learned the rows before; --resume continues from there"
             if isinstance(error, BadRowError):

@@ -25,6 +25,7 @@ from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import seed_of
 from novikoff.learners.pocket import Pocket
 from novikoff.proofs.error_bound import ErrorBound, running_bounds
+from novikoff.sentences import html_table
 
 # A function of a row, an object with `predict`, or weights as (coef, intercept).
 FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any"
@@ -88,6 +89,17 @@ class Regret:
         """An interval that is guaranteed to contain the regret after all rows."""
         least, most = self.curve[-1].tolist()
         return Interval(float(least), float(most))
+
+    def _repr_html_(self) -> str:
+        """The mistakes and the regret as a table, for notebooks."""
+        least, most = self.curve[-1].tolist()
+        return html_table(
+            [
+                ("rows", f"{len(self.learner_mistakes):,}"),
+                ("mistakes of the learner", f"{self.mistakes:,}"),
+                ("regret", f"{least:,}" if least == most else f"from {least:,} to {most:,}"),
+            ]
+        )
 
     def __repr__(self) -> str:
         n, (least, most) = len(self.learner_mistakes), self.curve[-1].tolist()

@@ -33,6 +33,7 @@ from typing import (
 
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.strict_json import MAX_COUNT, check_version, parse_object, wrong_field
+from novikoff.sentences import html_table
 
 PROOF_VERSION: Final = 3
 # The longest text of one number: reading a number takes time in proportion to its length.
@@ -75,6 +76,10 @@ class Proof:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.claim()}>"
+
+    def _repr_html_(self) -> str:
+        """The claim as a table, for notebooks."""
+        return html_table([(type(self).__name__, self.claim())])
 
     def as_json(self) -> dict[str, object]:
         """Return the fields as JSON values, and a checksum, which every change of them breaks."""

@@ -242,7 +242,7 @@ def _check_point(stated: Statement, v: Sequence[Fraction]) -> list[int]:
     return at_zero
 
 
-def _combination(
+def _sum_of_rows(
     stated: Statement, claim: Multipliers | Radius
 ) -> tuple[list[Constraint], Fraction]:
     """Check that Σ λ_i·a_i = 0; return the rows and ⟨c, λ⟩. Rows with ≥ enter negated."""
@@ -264,7 +264,7 @@ def _combination(
 
 def _check_implicit(stated: Statement, claim: Multipliers, at_zero: Sequence[int]) -> None:
     """Check that the rows with slack 0 are implicit equalities: λ > 0 combines them to 0 ≤ 0."""
-    rows, right = _combination(stated, claim)
+    rows, right = _sum_of_rows(stated, claim)
     if right != 0:
         raise CertificateError("The multipliers do not combine the rows to 0 ≤ 0.")
     equal = {k for k, row in zip(claim.rows, rows, strict=True) if row.relation == "="}
@@ -276,7 +276,7 @@ def _check_conflict(stated: Statement, proof: SystemCertificate, claim: Multipli
     """Check that the rows contradict each other and, if claimed, that they are irreducible."""
     if len(claim.rows) == 0:
         raise CertificateError("A conflict without rows proves nothing.")
-    rows, right = _combination(stated, claim)
+    rows, right = _sum_of_rows(stated, claim)
     strict = any(row.relation in ("<", ">") for row in rows)
     if right > 0 or (right == 0 and not strict):
         raise CertificateError("The multipliers do not combine the rows to a contradiction.")
@@ -386,7 +386,7 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
     needs_no_proof = claim.most == math.inf or (not held and claim.most >= 0.0)
     if needs_no_proof and not (claim.rows or claim.multipliers):
         return
-    rows, right = _combination(stated, claim)
+    rows, right = _sum_of_rows(stated, claim)
     if claim.most == math.inf:
         return
     lengths = Fraction(0)  # Σ |λ_i|·‖a_i‖, rounded to the safe side

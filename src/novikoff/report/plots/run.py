@@ -316,7 +316,7 @@ class ProofDisplay(style.Display):
     ) -> Self:
         """Return the display of a run without drawing it."""
         trace, threshold, w_star, rule, problem = run
-        aligned, least = _aligned(rule, problem, w_star)
+        aligned, least = _unit_products(rule, problem, w_star)
         inner = np.cumsum(trace.tau * aligned[np.searchsorted(rule.rows, trace.index)])
         margin = least if margin is None else margin
         return cls(trace, inner, margin, problem.radius if radius is None else radius, threshold)
@@ -414,7 +414,7 @@ def _separator(problem: Problem) -> tuple[Vector, float]:
     return np.append(verdict.coef, verdict.intercept), verdict.margin.lo
 
 
-def _aligned(rule: Rule, problem: Problem, w_star: Vector | None) -> tuple[Vector, float]:
+def _unit_products(rule: Rule, problem: Problem, w_star: Vector | None) -> tuple[Vector, float]:
     """All ⟨a_i, w*⟩ for w* at length 1, and their minimum γ, proved and rounded down.
 
     Raises ValueError if w* does not separate the rows.
