@@ -24,7 +24,7 @@ PAGES = (
     *("gallery/verdicts/plot_boundary", "api", "generated/novikoff.separate"),
     *("generated/novikoff.Perceptron", "options", "glossary", "compare", "items"),
 )
-# What people search for, and the page that should come first.
+# What people search for, and the page, or one of the pages, that should come first.
 SEARCHES = {
     "margin": "verdicts",
     "separation": "perfect_separation",
@@ -122,8 +122,8 @@ def wrong(folder: Path) -> Iterator[str]:
     yield from looked_at(folder, browser)
     for words, wanted in SEARCHES.items():
         found = first_found(folder, browser, words)
-        if found != wanted:
-            yield f'the search for "{words}" lists {found} first, not {wanted}'
+        if found not in wanted.split():
+            yield f'the search for "{words}" lists {found} first, not {wanted.replace(" ", " or ")}'
 
 
 if __name__ == "__main__":

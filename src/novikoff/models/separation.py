@@ -189,7 +189,7 @@ def detect_separation(
 
 def separation_of(model: Model, limits: Limits) -> Separation:
     """Return the record of a model whose arguments are read."""
-    return Separation(
+    found = Separation(
         family=model.family,
         link=model.link,
         rows=model.rows,
@@ -199,6 +199,9 @@ def separation_of(model: Model, limits: Limits) -> Separation:
         _labelled=model.labelled,
         _references=model.references,
     )
+    if limits.seconds is not None:  # the answer has what is proved by the end of the budget
+        _ = found.coefficients, found.responsible_columns
+    return found
 
 
 class Coefficients(Mapping[Hashable, Estimate]):
