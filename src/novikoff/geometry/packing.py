@@ -286,7 +286,7 @@ def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> It
     together = searches if n * columns.shape[0] <= _TOGETHER else 1
     if together > 1:
         options = {**options, "presolve": False}  # it takes longer than the solution
-    program: Any = sp.vstack([columns, np.ones((1, n))], format="csc")
+    program: Any = sp.vstack([columns, sp.csr_array(np.ones((1, n)))], format="csc")
     equations: Any = sp.block_diag([program] * together, format="csc")
     ends = equations.indptr[1:] - 1  # the last entry of a column is its factor
     right = np.tile(np.append(np.zeros(columns.shape[0]), 1.0), together)
