@@ -103,7 +103,6 @@ class MissingExtraError(NovikoffError, ImportError):
 
     Examples
     --------
-
     >>> print(MissingExtraError("The lab", "starlette", "lab"))
     The lab needs starlette: pip install 'novikoff[lab]'
     """

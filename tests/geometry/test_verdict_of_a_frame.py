@@ -94,7 +94,7 @@ def test_a_missing_category_is_named() -> None:
 @pytest.mark.parametrize("function", [nv.separate, nv.separate_classes])
 def test_labels_of_other_rows_are_refused(function: Any) -> None:
     for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
-        with pytest.raises(ValueError, match=r"The index of y differs from the index of X: row 0 is 'p0' in"):
+        with pytest.raises(ValueError, match="from the index of X: row 0 is 'p0' in"):
             function(FRAME[["age"]], other)
     proof: Any = nv.separate(FRAME[["age"]], DIED).certificate
     bound: Any = nv.Pocket(random_state=0).fit(FRAME[["age"]], DIED).certificate_
@@ -213,7 +213,7 @@ def test_with_one_class_the_intercept_goes_to_its_side(label: object, fate: str)
 def test_two_columns_of_one_name_are_refused_where_one_has_categories(second: Any) -> None:
     frame = pd.DataFrame({"c": FRAME["color"], "other": second})
     frame.columns = ["c", "c"]
-    with pytest.raises(ValueError, match="two columns named 'c', and one has categories: rename one"):
+    with pytest.raises(ValueError, match="named 'c', and one has categories: rename"):
         nv.separate(frame, DIED)
 
 

@@ -212,7 +212,7 @@ def scores(X: Matrix, W: Vector) -> Vector:
 
 
 def norms(rows: Rows) -> Vector:
-    """Return ‖[x_i, 1]‖ = ‖a_i‖ of every row, in the unit of the rows, so that no square overflows."""
+    """Return ‖[x_i, 1]‖ = ‖a_i‖ of every row in the unit of the rows, which avoids overflow."""
     out = np.empty(rows.n)
     for begin, end in row_blocks(rows.X):
         out[begin:end] = _squared_norms(rows.X, begin, end, 1.0 / rows.unit)
