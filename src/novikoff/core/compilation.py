@@ -12,10 +12,10 @@ from typing import Any
 
 @contextlib.contextmanager
 def announcing_compilation(*loops: Callable[..., object]) -> Iterator[None]:
-    """Announce once in a process that loops are compiled, if Numba compiles one of these.
+    """Print a message, once in a process, if Numba compiles a loop inside a ``with`` block.
 
-    The message is on standard error, which notebooks show below the cell, while the loop is being
-    compiled. Numba counts a loop that is not in its cache before it compiles the loop.
+    The message goes to standard error, which notebooks show below the cell, while the loop is being
+    compiled. Numba counts a loop that is missing in its cache before it compiles the loop.
     """
     done, before = threading.Event(), _compiled(loops)
 
