@@ -18,16 +18,17 @@ from urllib.parse import unquote, urlsplit
 from tests import chromium
 
 PAGES = (
-    *("index", "install", "tutorial", "howto", "howto_logistic", "howto_labels", "inequalities"),
+    *("index", "install", "tutorial", "howto", "perfect_separation", "howto_labels"),
+    "inequalities",
     *("files_and_streams", "proof", "verdicts", "certificates", "lab", "gallery/index"),
     *("gallery/verdicts/plot_boundary", "api", "generated/novikoff.separate"),
     *("generated/novikoff.Perceptron", "options", "glossary", "compare", "items"),
 )
-# What people search for, and the page that should come first.
+# What people search for, and the page, or one of the pages, that should come first.
 SEARCHES = {
     "margin": "verdicts",
-    "separation": "howto_logistic",
-    "perfect separation": "howto_logistic",
+    "separation": "perfect_separation",
+    "perfect separation": "perfect_separation",
     "infeasible": "inequalities",
     "IIS": "inequalities",
     "perceptron": "learning",
@@ -121,8 +122,8 @@ def wrong(folder: Path) -> Iterator[str]:
     yield from looked_at(folder, browser)
     for words, wanted in SEARCHES.items():
         found = first_found(folder, browser, words)
-        if found != wanted:
-            yield f'the search for "{words}" lists {found} first, not {wanted}'
+        if found not in wanted.split():
+            yield f'the search for "{words}" lists {found} first, not {wanted.replace(" ", " or ")}'
 
 
 if __name__ == "__main__":

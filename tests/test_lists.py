@@ -34,7 +34,7 @@ def test_pictures() -> None:
 
 
 def test_formats() -> None:
-    assert sorted(options._DATA_FORMATS) == sorted(FILE_FORMATS)
+    assert sorted(options.DATA_FORMATS) == sorted(FILE_FORMATS)
     assert sorted(solve._SYSTEM_FORMATS) == sorted(reading.SYSTEM_FORMATS)
     assert [*POINTS] == solve._POINTS
     assert ["auto", *METHODS] == solve._METHODS

@@ -2,7 +2,7 @@
 var Scorer = {
   score: ([page, title, anchor, description, score]) =>
     /^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|theorems|systems_methods)$/.test(page)
-      ? score : score + 20,
+      ? score : score + (/^(howto_|perfect_)/.test(page) ? 24 : 20),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },

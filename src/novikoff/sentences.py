@@ -14,7 +14,7 @@ it as misclassified, while `predict` gives it the negative class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.verdict import Verdict
+    from novikoff.models.separation import Separation
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 
@@ -343,9 +344,7 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
         if fate in named:
             said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
     if columns:
-        one = "the column " if len(columns) == 1 else "any one of these columns: "
-        names = first_few([str(name) for name in columns], len(columns))
-        said.append(f"finite estimates exist without {one}{names}")
+        said.append(finite_without(columns))
     for k, text in enumerate(said):
         yield "" if k else "logistic", text
 
@@ -361,6 +360,66 @@ def _unsigned(names: Sequence[str], intercept: str | None) -> str:
     with_intercept = names[-1] == intercept
     columns = counted(len(names) - with_intercept, "column")
     return f"{columns} and the intercept" if with_intercept else columns
+
+
+def finite_without(columns: Sequence[Hashable]) -> str:
+    """That finite estimates exist without any one of these columns.
+
+    >>> finite_without(["NV"])
+    'finite estimates exist without the column NV'
+    """
+    one = "the column " if len(columns) == 1 else "any one of these columns: "
+    return f"finite estimates exist without {one}{first_few([*map(str, columns)], len(columns))}"
+
+
+# Separation of statistical models.
+
+
+def separation_sentence(kind: str, exists: bool | None) -> str:
+    """Whether the maximum-likelihood estimate of a model exists, with the kind of separation.
+
+    >>> separation_sentence("overlap", True)
+    'overlap, proved: finite estimates exist'
+    """
+    if kind == "undecided" and exists is False:
+        return "complete or quasi-complete separation, proved: no finite estimates exist"
+    if kind == "undecided":
+        return "undecided: it is not known whether finite estimates exist"
+    if kind == "overlap":
+        return f"{kind}, proved: finite estimates exist"
+    return f"{kind}, proved: no finite estimates exist"
+
+
+def separation_lines(
+    found: Separation, show: Callable[[Indices], str]
+) -> Iterator[tuple[str, str]]:
+    """The lines of a report about separation, each with its heading.
+
+    A line that continues the line above has an empty heading. ``show`` names observations, which
+    are given by their positions in ``found.rows``, and says how they are counted.
+    """
+    yield "verdict", separation_sentence(found.kind, found.exists)
+    if found.kind == "undecided":
+        yield "", "a larger budget may decide the rest"
+    elif "aliased" in found.coefficients.values():
+        yield "", "this is about the model without the aliased columns, as in R and Stata"
+    size = counted(len(found.rows), "observation")
+    coefficients = counted(found.n_coefficients, "coefficient")
+    yield "model", f"{found.model_in_words} · {size} · {coefficients}"
+    for note in found.notes:
+        yield "", note
+    if found.exists is False:
+        at = found.separated_positions
+        noun = "row" if len(at) == 1 else "rows"
+        yield "separated", f"{len(at):,} of {size}: {noun} {show(at)}"
+        if found.responsible_columns:
+            yield "cause", finite_without(found.responsible_columns)
+    table = found.coefficients.folded()
+    width = max(len(name) for name, _ in table)
+    for k, (name, estimate) in enumerate(table):
+        yield "" if k else "estimates", f"{name:{width}}  {estimate}"
+    for k, remedy in enumerate(found.advice):
+        yield "" if k else "advice", f"– {remedy}"
 
 
 # Mistakes.

@@ -29,7 +29,7 @@ def test_endometrial_is_quasi_separated_through_nv() -> None:
     assert dict(found.coefficients) == {"NV": "+inf", **finite}
     assert found.responsible_columns == ["NV"]
     assert set(found.separated) == set(ENDOMETRIAL.index[ENDOMETRIAL["NV"] == 1])
-    assert "no finite maximum-likelihood estimate exists" in str(found).splitlines()[0]
+    assert "no finite estimates exist" in str(found).splitlines()[0]
     assert "Firth" in str(found)
 
 

@@ -30,6 +30,7 @@ UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
 
 _COMMANDS = {
     "fit": "Decide with proof whether the classes are separable, and learn a rule.",
+    "separation": "Decide whether the maximum-likelihood estimate of a model exists.",
     "solve": "Find a point of linear inequalities, or a conflict, with proof.",
     "predict": "Predict labels or scores with a model.",
     "verify": "Check a certificate against data.",

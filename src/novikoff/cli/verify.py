@@ -22,7 +22,7 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import print_lines, showing_progress
-from novikoff.data import Dataset, ReadOptions, Recipe
+from novikoff.data import Dataset, ReadOptions, Recipe, read
 from novikoff.data.messages import all_quoted, quoted
 from novikoff.data.source import parquet_files
 from novikoff.errors import CertificateError
@@ -82,6 +82,10 @@ def command(certificate: str, data: str, **values: Any) -> None:
             asked.reject_all()
             print_lines(_check_systems(systems, data, proofs))
             return
+        if "model" in proofs.data:
+            asked.reject_all()
+            print_lines(_check_separation(others, data, proofs))
+            return
         if asked.cluster:
             lines = _check_on_cluster(others, data, proofs, asked)
             print_lines([*lines, *_sibling_model(certificate, proofs)])
@@ -139,6 +143,44 @@ def _check_systems(
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]
     return [("system", f"{data} · read as {file.format} · {size}"), *notes, *claims]
+
+
+def _check_separation(
+    others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs
+) -> list[tuple[str, str]]:
+    """Check a certificate of novikoff separation against the inequalities of the model."""
+    from novikoff.jobs.separation_study import SeparationOptions, model_of  # loads the models
+
+    options = SeparationOptions.from_json(proofs.data["model"])
+    verdicts = [proof for proof in others if isinstance(proof, Certificate)]
+    # With a bias, or with another positive class, the rows would not be those inequalities.
+    if len(verdicts) < len(others) or any(
+        own.fit_intercept or own.positive != 1 for own in verdicts
+    ):
+        raise CertificateError("The certificate is not about the inequalities of a model.")
+    if proofs.preprocessing is None:
+        raise CertificateError("The certificate does not say how its data was read.")
+    recipe = Recipe.from_json(proofs.preprocessing)
+    with showing_progress() as show:
+        show(f"reading {data}", None)
+        how = ReadOptions(missing=recipe.missing)
+        dataset = read(data, how, recipe=recipe, labelled=options.labelled)
+        show("checking", None)
+        model = model_of(dataset, options)
+        X = model.cone.rows()
+        for proof in verdicts:
+            proof.verify(X, np.ones(X.shape[0], dtype=np.int64))
+    size = f"{counted(dataset.n_rows, 'row')} · {counted(len(model.cone.names), 'coefficient')}"
+    exists = verdicts[0].kind == "inseparable"
+    found = "finite estimates exist" if exists else "no finite estimates exist"
+    about = f"{model.cone.n:,} observations as a {options.about.title} model"
+    return [
+        ("data", f"{data} · {size}"),
+        *(("", note) for note in [*dataset.notes, *_stated(recipe)]),
+        ("model", f"{about}{f', {model.link} link' if model.link else ''}"),
+        *(("holds", proof.claim()) for proof in verdicts),
+        ("", f"these rows are the inequalities of the model, so that {found}"),
+    ]
 
 
 def _check_on_cluster(

@@ -6,7 +6,7 @@ There is no tolerance on a loss: a run either ends with a clean cycle or says th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -77,3 +77,15 @@ class Limits:
     def most_updates(self) -> int:
         """The limit on updates as a number, which is huge if there is no limit."""
         return _UNLIMITED if self.updates is None else min(self.updates, _UNLIMITED)
+
+
+@dataclass
+class ReportingLimits(Limits):
+    """Limits that call ``tell`` whenever they are checked, so that progress is shown."""
+
+    tell: Callable[[], None] = lambda: None
+
+    def reached(self, n_epochs: int = 0) -> Stop | None:
+        """Call ``tell``; then as `Limits.reached`."""
+        self.tell()
+        return super().reached(n_epochs)

@@ -416,7 +416,8 @@ def find_roles(
     def found(asked: Sequence[str | int | None], option: str) -> list[int]:
         return [find_column(source, names, c, option) for c in asked if c is not None]
 
-    label, id_ = found([options.label], "--label"), found([options.id], "--id")
+    label = found([options.label], "" if options.regression else "--label")
+    id_ = found([options.id], "--id")
     drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
     one_hot = set(found([c for c in options.one_hot if c != "*"], "--one-hot"))
     roles: dict[int, str] = {}
@@ -511,11 +512,12 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
             hint = did_you_mean(column, names)
-            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
+            where = option and f" ({option})"
+            raise DataError(f"{source} has no column {quoted(column)}{where}; {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):
         raise DataError(
-            f"{source} has no column number {number} ({option}); its "
+            f"{source} has no column number {number}{option and f' ({option})'}; its "
             f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
         )
     return number - 1 if number > 0 else len(names) + number

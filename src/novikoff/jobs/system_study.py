@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflicts import Conflicts, conflicts_of
@@ -132,24 +132,13 @@ def study_system(
     return SystemStudy(found, path, file, options, several, best, seconds=seconds)
 
 
-@dataclass
-class _ReportingLimits(Limits):
-    """Limits that call ``announce`` whenever they are checked, so that progress is shown."""
-
-    announce: Callable[[], None] = lambda: None
-
-    def reached(self, n_epochs: int = 0) -> Stop | None:
-        self.announce()
-        return super().reached(n_epochs)
-
-
 def _answers(
     stated: LinearSystem | Arrays, options: SystemOptions, announce: Callable[[], None]
 ) -> tuple[Solution, Optimum | None, Conflicts | None]:
     """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
 
     def limits() -> Limits:
-        return _ReportingLimits(seconds=options.budget, announce=announce)
+        return ReportingLimits(seconds=options.budget, tell=announce)
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:

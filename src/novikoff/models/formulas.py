@@ -92,6 +92,36 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
     return {**found, "X": table, "fit_intercept": False}
 
 
+def variables_of(formula: str) -> list[str]:
+    """The columns of a frame that a formula needs, the outcome first."""
+    formulaic, errors = _formulaic()
+    try:
+        read = formulaic.Formula(formula)
+    except errors.FormulaicError as error:
+        raise _unreadable(formula, error) from None
+    parts = [getattr(read, "lhs", None), getattr(read, "rhs", read)]
+    found = [{str(name) for name in part.required_variables} for part in parts if part is not None]
+    return [*dict.fromkeys(name for own in found for name in sorted(own))]
+
+
+def _formulaic() -> tuple[Any, Any]:
+    """The package formulaic and its errors; ImportError with advice if it is not there."""
+    try:
+        import formulaic
+        from formulaic import errors
+    except ImportError:
+        raise ImportError(
+            "Formulas need the package formulaic: pip install 'novikoff[formula]'."
+        ) from None
+    return formulaic, errors
+
+
+def _unreadable(formula: str, error: Exception) -> ValueError:
+    what = str(error).strip().partition("\n")[0]
+    hint = " Write successes + failures ~ … for two columns." if "cbind" in formula else ""
+    return ValueError(f"The formula {formula!r} cannot be read: {what}{hint}")
+
+
 def _named_columns(data: Any, asked: Arguments) -> tuple[dict[str, Any], list[Hashable]]:
     """The arguments, with columns in the place of their names, and these names."""
     if not (hasattr(data, "columns") and hasattr(data, "to_numpy")):
@@ -112,19 +142,11 @@ def _named_columns(data: Any, asked: Arguments) -> tuple[dict[str, Any], list[Ha
 
 def _materialise(formula: str, data: Any) -> tuple[Any, tuple[Any, list[Hashable], Any], list[str]]:
     """The outcome, the covariates with names and terms, and the variables of a formula."""
-    try:
-        import formulaic
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise ImportError(
-            "Formulas need the package formulaic: pip install 'novikoff[formula]'."
-        ) from None
+    formulaic, errors = _formulaic()
     try:
         whole = formulaic.model_matrix(formula, data, na_action="ignore", output="sparse")
-    except FormulaicError as error:
-        what = str(error).strip().partition("\n")[0]
-        hint = " Write successes + failures ~ … for two columns." if "cbind" in formula else ""
-        raise ValueError(f"The formula {formula!r} cannot be read: {what}{hint}") from None
+    except errors.FormulaicError as error:
+        raise _unreadable(formula, error) from None
     outcome, matrix = getattr(whole, "lhs", None), getattr(whole, "rhs", whole)
     if not hasattr(matrix, "model_spec"):
         raise ValueError(

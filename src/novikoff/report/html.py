@@ -53,11 +53,19 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
         _foot(report),
     )
     body = "\n".join(line for part in parts for line in part)
-    title = escape(f"{report.data.source}: {kind}")
+    return html_page(f"{report.data.source}: {kind}", body)
+
+
+def html_page(title: str, body: str, start: bytes = PAGE_MARK) -> str:
+    """Return a whole page from the HTML of its body, in the style of all reports.
+
+    The start of a page names the command that made it.
+    """
     return (
-        f'{PAGE_MARK.decode()}<meta charset="utf-8">\n'
+        f'{start.decode()}<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n"
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
