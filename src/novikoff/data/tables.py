@@ -399,11 +399,12 @@ class TableReader(Reader):
         texts = [other for other in others if other not in commas]
         if self.roles.every_text:
             all_text = f"{argument(name)},'*'"
-            advice += f"; --one-hot {all_text} uses its values as categories anyway"
+            advice += f"; --one-hot {all_text} takes its values as categories anyway"
         if texts and recipe is None and not is_date(text):
             them = "column" if len(texts) == 1 else "columns"
             advice += f"; text is also in {them} {listed(texts)}"
-            advice += "" if self.request.stream is not None else ": --one-hot '*' takes all text columns"
+            if self.request.stream is None:
+                advice += ": --one-hot '*' takes all text columns"
         if commas and recipe is None and not has_decimal_comma(text):
             advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(
