@@ -9,16 +9,17 @@ import time
 from collections.abc import Iterator
 from functools import cache
 
-# Loading loops that are compiled already takes less processor time than this.
+# Loading loops from the cache takes less processor time than this number of seconds.
 _SECONDS_TO_LOAD = 0.6
 
 
 @contextlib.contextmanager
 def announcing_compilation() -> Iterator[None]:
-    """Announce once in a process that loops are compiled, if loading takes that long.
+    """Print a message, once in a process, if loops have to be compiled inside a ``with`` block.
 
-    The message is on standard error, which notebooks show below the cell. The processor time of
-    this process counts, not the time on the wall: a busy machine must not look like a first run.
+    The message goes to standard error, which notebooks show below the cell. Compilation is
+    recognised by the processor time of this process. The elapsed time would mistake a busy machine
+    for a first run.
     """
     done, began = threading.Event(), time.process_time()
 
