@@ -137,6 +137,7 @@ class Recorder:
 
     Examples
     --------
+    >>> from novikoff.core.sweep import write_update
     >>> recorder = Recorder(reference=np.array([3.0, 4.0]))
     >>> write_update(recorder.buffer, 7, 2, -1.0, 1.0, np.array([1.0, 0.0]))
     >>> recorder.trace().cosine.tolist()
