@@ -142,7 +142,7 @@ def test_rules_by_name(name: str, rule: type[orders.Order]) -> None:
 def test_an_order_is_its_own_name_and_others_are_refused() -> None:
     order = Blocks(3)
     assert orders.named(order) is order
-    with pytest.raises(ValueError, match="Unknown order 'Cyclic'; there are cyclic, fixed"):
+    with pytest.raises(ValueError, match="Unknown order 'Cyclic'; the orders are cyclic, fixed"):
         orders.named("Cyclic")
     with pytest.raises(ValueError, match="at least one row, not 0"):
         Blocks(0)
@@ -178,7 +178,7 @@ def test_chaotic_keeps_the_caller_to_his_promise(
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        *((p, "one probability per row: 3") for p in ([1, 2], [[1, 2, 3]], [1, 2, 3, 4])),
+        *((p, "needs 3 probabilities, one per row") for p in ([1, 2], [[1, 2, 3]], [1, 2, 3, 4])),
         *((p, "finite, not negative, and") for p in ([1, -1, 1], [0, 0, 0], [1, np.nan, 1])),
     ],
     ids=str,

@@ -17,7 +17,7 @@ from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 KERNEL_NAMES = ("linear", "poly", "rbf")
-# For each setting of a kernel, its least value if it is a number, else its possible values.
+# A setting of a kernel is a number with this least value, or one of these names.
 KERNEL_SETTINGS = {"kernel": KERNEL_NAMES, "gamma": 0.0, "degree": 1, "coef0": 0.0}
 BLOCK = 1 << 21  # the number of kernel values that are computed at the same time
 # If γ·(‖x‖² + ‖z‖²) is above this number, ‖x − z‖² is computed from x − z, not from ⟨x, z⟩.
@@ -41,7 +41,7 @@ class Kernel:
     bias: float = 0.0
 
     def gram(self, X: Matrix, Z: Matrix, squares: Vector | None = None) -> Vector:
-        """K(x_i, z_j) for all rows of X and Z; ``squares`` are the ‖x_i‖² if they are known."""
+        """Compute K(x_i, z_j) for all rows of X and Z; ``squares`` has the ‖x_i‖² if known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
         if 0 in (X.shape[0], Z.shape[0]):  # a kernel function may reject empty matrices
             return np.zeros((X.shape[0], Z.shape[0]))
@@ -75,15 +75,16 @@ class Kernel:
         if not np.isfinite(total) and not np.isfinite(found).all():
             i, j = np.argwhere(~np.isfinite(found))[0]
             raise ValueError(
-                f"The kernel of two rows, {i} and {j} of those compared, is {found[i, j]}: it must "
-                "be finite; scale the data down, or correct the kernel function."
+                f"The kernel of two rows is {found[i, j]}, but must be finite (rows {i} and {j} of "
+                "the two matrices that were compared): scale the data down, or correct the kernel "
+                "function."
             )
         return found
 
     def _subtract_first(self, found: Vector, X: Matrix, Z: Matrix, sizes: Vector) -> None:
-        """Compute −γ·‖x − z‖² from x − z, where sums of terms of these sizes may lose digits.
+        """Compute −γ·‖x − z‖² again, from x − z, for pairs of rows where digits may be lost.
 
-        Values below −746 do not matter, because their exponential is 0.
+        Values below −746 are not computed again, because their exponential is 0.
         """
         near = np.nonzero((sizes > CANCELS) & (found > -746.0 - 2.0**-40 * sizes))
         step = max(1, BLOCK // max(1, X.shape[1]))
@@ -92,7 +93,7 @@ class Kernel:
             found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
     def diagonal(self, X: Matrix) -> Vector:
-        """K(x_i, x_i) for every row."""
+        """Compute K(x_i, x_i) for every row."""
         if self.form == "rbf":
             return np.full(X.shape[0], 1.0 + self.bias)
         out = np.empty(X.shape[0])
@@ -102,7 +103,10 @@ class Kernel:
         return out
 
     def blocks(self, X: Matrix, Z: Matrix) -> Iterator[tuple[int, int, Vector]]:
-        """Ranges of rows of X, and their kernel values with all rows of Z, if Z has rows."""
+        """Yield ranges of rows of X, each with its kernel values with all rows of Z.
+
+        Nothing is yielded if Z has no rows.
+        """
         size = max(1, BLOCK // max(1, Z.shape[0]))
         for begin in range(0, X.shape[0] if Z.shape[0] > 0 else 0, size):
             end = min(X.shape[0], begin + size)
@@ -110,9 +114,9 @@ class Kernel:
 
 
 class KernelRows:
-    """A cache of the rows K(x_i, ·) of a kernel matrix, within a number of bytes.
+    """A cache of the rows K(x_i, ·) of a kernel matrix, of at most ``cache_bytes`` bytes.
 
-    If the form of the kernel is "precomputed", the matrix holds the kernel values.
+    If the form of the kernel is "precomputed", X is the matrix of the kernel values.
     """
 
     def __init__(self, kernel: Kernel, X: Matrix, cache_bytes: float) -> None:

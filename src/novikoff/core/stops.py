@@ -28,16 +28,16 @@ class Stop(StrEnum):
 
 @dataclass
 class Limits:
-    """The limits of a run; None is no limit. The clock starts when the object is made.
+    """The limits of a run; None means no limit. The clock starts when the object is made.
 
-    Several runs may share one object: they then share the clock and the interruption.
+    If several runs share one object, they share its clock, and an interruption ends all of them.
     """
 
     epochs: int | None = None
     updates: int | None = None
     seconds: float | None = None
     interrupted: bool = False
-    paused_seconds: float = 0.0  # the time that did not count
+    paused_seconds: float = 0.0  # the time during which the clock was paused
     _started: float = field(default_factory=time.monotonic, repr=False)
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
@@ -51,13 +51,13 @@ class Limits:
         return None
 
     def left(self) -> float | None:
-        """The seconds that are left; None if the time is not limited."""
+        """The number of seconds that are left; None if the time is not limited."""
         if self.seconds is None:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
     def part(self, share: float) -> Limits:
-        """The same limits with a share of the seconds that are left; the clock starts now."""
+        """Return limits with a share of the seconds that are left; their clock starts now."""
         left = self.left()
         return replace(
             self, seconds=None if left is None else share * left, _started=time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -31,8 +30,6 @@ Sides: TypeAlias = tuple[Label, Label | None]
 # A function that is called with the name of each step, and with the interval that contains the
 # margin once an interval is known.
 StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
-# A function that makes the context in which loops are compiled or loaded.
-Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # The label of all classes except the positive class. It sorts before other labels, as the negative
 # class does.
@@ -317,13 +314,12 @@ class StudyClasses:
 
 @dataclass(frozen=True)
 class StudyTask:
-    """What every step of a study needs: classes, options, the clock, and two callbacks."""
+    """What every step of a study needs: classes, options, the clock, and a callback."""
 
     classes: StudyClasses
     options: Options
     clock: Limits
     announce: StudyProgress
-    loading: Loading
 
     def model(self, W: Vector) -> LinearModel:
         """Return the model with these weights."""

@@ -65,8 +65,8 @@ class DataReading:
         labels = [frame.index for frame in frames]
         if len(labels) == 2 and len({*map(len, labels)}) == 1 and not labels[0].equals(labels[1]):
             raise CertificateError(
-                "The index of y is not that of X. Take y.loc[X.index] if labels tell which row is "
-                "which, or y.to_numpy() if the order does."
+                "The index of y differs from the index of X. Take y.loc[X.index] if rows with "
+                "equal labels belong together, or y.to_numpy() if rows at equal positions do."
             )
         part = part or slice(0, proof.n)
         try:
