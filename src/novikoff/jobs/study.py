@@ -365,8 +365,8 @@ class ArrayTask(StudyTask):
     ) -> tuple[Indices, list[float], EachRow]:
         """Return the confusion matrix, the margin of each rule, and what is known of each row.
 
-        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
-        identical rows with different labels are searched for.
+        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
+        ``duplicates``, identical rows with different labels are searched for.
         """
         evaluation = evaluate(model, self.rows.X, self.codes)
         groups = list[Indices]()

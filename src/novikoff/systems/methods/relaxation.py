@@ -160,10 +160,8 @@ def relaxation_method(
         n_epochs += state.epochs
         n_steps += state.updates
         steps_left -= state.updates
-        for trace_of_run in state.traces:
-            for i, margin, step in zip(
-                trace_of_run.index, trace_of_run.margin, trace_of_run.tau, strict=True
-            ):
+        for path in state.traces:
+            for i, margin, step in zip(path.index, path.margin, path.tau, strict=True):
                 notes.note(index=i, residual=-margin, step=step, delta=delta)
         if state.stops[0] is not Stop.UPDATES or steps_left == 0:
             break
@@ -174,10 +172,8 @@ def relaxation_method(
             epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
         )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
-        trace_of_run = train_rule(problem, plan, start=best).traces[0]
-        multipliers = (
-            np.bincount(trace_of_run.index, trace_of_run.tau, minlength=problem.n) * factors
-        )
+        path = train_rule(problem, plan, start=best).traces[0]
+        multipliers = np.bincount(path.index, path.tau, minlength=problem.n) * factors
     return Attempt(best[:-2].copy(), multipliers, n_steps, notes.trace() if trace else None)
 
 
