@@ -396,7 +396,7 @@ def separation_lines(
     """The lines of a report about separation, each with its heading.
 
     A line that continues the line above has an empty heading. ``show`` names observations, which
-    are given by their positions in ``found.rows``, and says how they are counted.
+    are given by their positions in ``separation.rows``, and says how they are counted.
     """
     yield "verdict", separation_sentence(separation.kind, separation.exists)
     if separation.kind == "undecided":
