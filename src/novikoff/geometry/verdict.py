@@ -240,8 +240,9 @@ class Verdict:
         --------
         >>> import novikoff as nv
         >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).summary()
-        verdict     quasi-separable (quasi-complete separation) — proved: a hyperplane with no row \
-on its wrong side separates at most 1 row and contains the other 3
+        verdict     quasi-separable (quasi-complete separation), proved
+                    a hyperplane with no row on its wrong side separates at most 1 row and \
+contains the other 3
         separated   rows 3 (counted from 0)
         logistic    a logistic regression has some infinite estimates: 0 → +∞
                     finite estimates exist without the column 0

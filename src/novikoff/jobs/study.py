@@ -15,7 +15,6 @@ they are on a cluster (`ClusterTask`).
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import time
@@ -153,7 +152,6 @@ def study(
         confusion=confusion,
         margins=margins,
         each_row=each_row,
-        sha256=task.fingerprint(cases) if options.proofs else "",
         loading=task.clock.paused_seconds,
     )
 
@@ -379,13 +377,6 @@ class ArrayTask(StudyTask):
             rows_of_run, self.codes, evaluation.predicted, evaluation.distances, groups
         )
         return evaluation.confusion, evaluation.margins.tolist(), each_row
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of rows and classes."""
-        if self.digest is None:
-            return ""
-        codes = self.codes.astype("<i8").tobytes()
-        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
 
 
 def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:

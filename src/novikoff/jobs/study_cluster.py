@@ -88,8 +88,3 @@ class ClusterTask(StudyTask):
         """Return the confusion matrix and the margin of each rule."""
         evaluation = self.rows.judge(model, self.classes.codes)
         return evaluation.confusion, evaluation.margins.tolist(), None
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of the rows with the signs of the first case."""
-        proofs = [case.verdict.certificate or case.bound for case in cases]
-        return next((proof.sha256 for proof in proofs if proof is not None), "")

@@ -194,8 +194,6 @@ class Study:
         The distance of the nearest row from each rule, negative if the rule misclassifies a row.
     each_row : EachRow or None
         What is known about each row; None if the rows are on a cluster.
-    sha256 : str
-        The digest of rows and classes.
     loading : float
         The seconds that were spent on loading and compiling loops.
     """
@@ -211,8 +209,16 @@ class Study:
     confusion: Indices
     margins: list[float]
     each_row: EachRow | None
-    sha256: str = ""
     loading: float = 0.0
+
+    @property
+    def sha256(self) -> str:
+        """The digest that the first proof names: of the rows with the signs of its two sides.
+
+        Empty if nothing is proved.
+        """
+        proofs = [case.verdict.certificate or case.bound for case in self.cases]
+        return next((proof.sha256 for proof in proofs if proof is not None), "")
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
