@@ -32,7 +32,6 @@ from novikoff.cli.progress import (
     print_text,
     showing_progress,
 )
-from novikoff.core.compilation import announcing_compilation
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset
 from novikoff.data.messages import did_you_mean, quoted
@@ -324,9 +323,7 @@ def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
     options = asked.study_options(labels.classes.tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)
-        found = study(
-            data.X, labels, options, show, columns=columns, loading=announcing_compilation
-        )
+        found = study(data.X, labels, options, show, columns=columns)
         if asked.estimates:
             estimate = estimate_errors(
                 data.X,

@@ -32,7 +32,6 @@ from novikoff.cli.progress import (
     print_text,
     status_line,
 )
-from novikoff.core.compilation import announcing_compilation
 from novikoff.data import StreamOptions
 from novikoff.data.messages import printable_name
 from novikoff.errors import OutputError
@@ -210,7 +209,6 @@ def command(data: str, **values: Any) -> None:
         fit_intercept=not asked.no_intercept,
         average=asked.average,
         multi_class=asked.multi_class,
-        loading=announcing_compilation,
     )
     session = StreamSession(
         data,

@@ -231,11 +231,11 @@ def averaged_perceptron(
     return total / drawn
 
 
-@announcing_compilation()
 def load_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
-    learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
+    with announcing_compilation(learn_picks):
+        learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)

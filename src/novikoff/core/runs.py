@@ -98,7 +98,7 @@ def train_rule(
     return run
 
 
-@announcing_compilation()
+@announcing_compilation(sweep, sweep_greedy, sweep_classes)
 def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
     """Compile the loop that `train` will run, or load it from the cache, by a call with no rows.
 

@@ -475,7 +475,7 @@ class Recession:
         return self._answers[columns]
 
     def _decide(self, functionals: Sequence[Mapping[int, Fraction]]) -> tuple[Fate, bool | None]:
-        """Return the fate of the first functional, and whether rows are separated without them.
+        """Return the fate of the first functional, and whether no row is separated without them.
 
         The second answer is True if no d of the cone separates a row and is 0 under all of the
         functionals.

@@ -58,7 +58,8 @@ _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 # _SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Contradictions may share rows if X has at most _SHARED entries. Without a limit on time, there are
-# at most _MAX_SHARED searches for contradictions that share rows.
+# at most _MAX_SHARED searches for contradictions that share rows, and they read at most _SHARED
+# entries of X. All problems of a scheme together read at most so many entries.
 _MAX_SHARED, _SHARED = 320, 1 << 20
 # A column whose largest absolute value is outside these limits is scaled by a power of two.
 _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
@@ -118,6 +119,7 @@ def fewest_mistakes(
     refine: bool = True,
     lower_bound: bool = True,
     limits: Limits | None = None,
+    work: float = 1.0,
     rng: np.random.Generator,
     sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
@@ -144,7 +146,11 @@ def fewest_mistakes(
         Limits on the updates of the pocket (10,000 by default) and on the time of the whole
         search. Without a limit on time, the search stops when it hardly improves the rule, and
         after about 2²⁵ entries of X were searched for contradictions; a small limit on updates
-        also shortens the search for contradictions that share rows.
+        also shortens the search for contradictions that share rows, which is at most 320 linear
+        programs that read at most 2²⁰ entries of X.
+    work : float
+        The part of this work on contradictions that share rows that the search may do, if time is
+        not limited. Several problems with the same X divide the work.
     rng, sides
         The random generator, and the labels of the two sides (None stands for all other labels).
     digest, basis
@@ -169,7 +175,7 @@ def fewest_mistakes(
     even, powers = (inner, None) if printed else _evened(inner)
     if powers is not None:
         start, basis = None if start is None else _ldexp(start, -powers), None
-    search = _Search(inner, even, powers, own, start, limits, rng, basis, progress)
+    search = _Search(inner, even, powers, own, start, limits, work, rng, basis, progress)
     try:
         with one_blas_thread(), np.errstate(all="ignore"):
             if printed:
@@ -206,6 +212,7 @@ class _Search:
     costs: Vector | None
     start: Vector | None
     limits: Limits
+    work: float
     rng: np.random.Generator
     basis: Callable[[], Basis] | None
     progress: MistakesProgress | None
@@ -429,7 +436,7 @@ class _Search:
         searches = 1 << 62
         if self.limits.seconds is None:  # a user who allows few updates wants little work
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
-            searches = min(math.ceil(share * _MAX_SHARED), _SHARED // size)
+            searches = min(math.ceil(share * _MAX_SHARED), int(self.work * _SHARED) // size)
         for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
             if found.bound > self.bound:
                 self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound

@@ -286,17 +286,15 @@ def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> It
     together = searches if n * columns.shape[0] <= _TOGETHER else 1
     if together > 1:
         options = {**options, "presolve": False}  # it takes longer than the solution
-    right = np.append(np.zeros(columns.shape[0]), 1.0)
+    program: Any = sp.vstack([columns, sp.csr_array(np.ones((1, n)))], format="csc")
+    equations: Any = sp.block_diag([program] * together, format="csc")
+    ends = equations.indptr[1:] - 1  # the last entry of a column is its factor
+    right = np.tile(np.append(np.zeros(columns.shape[0]), 1.0), together)
     for first in range(0, searches, together):
         part = slice(first, first + together)
-        blocks = [sp.vstack([columns, factor[None, :]]) for factor in factors[part]]
-        equations: Any = sp.block_diag(blocks, format="csc")
+        equations.data[ends] = factors[part].ravel()
         found = linprog(
-            aims[part].ravel(),
-            A_eq=equations,
-            b_eq=np.tile(right, len(blocks)),
-            method="highs-ds",
-            options=options,
+            aims[part].ravel(), A_eq=equations, b_eq=right, method="highs-ds", options=options
         )
         if found.x is not None and found.status == 0:
             yield from found.x.reshape(-1, n)

@@ -83,7 +83,8 @@ def find_rules(
     start : array of shape (p, n_rules), optional
         Weights to start from.
     limits, seed
-        The limits on all rules together, and the seed, which every rule uses.
+        The limits on all rules together, and the seed, which every rule uses. The rules also share
+        the default limit on the search for lower bounds.
     basis : callable, optional
         A function that returns the `whitening` of the problem, if several schemes share it.
     begin : callable, optional
@@ -108,6 +109,7 @@ def find_rules(
             refine=refine,
             lower_bound=lower_bound,
             limits=rest,
+            work=1.0 / model.n_rules,
             rng=np.random.default_rng(seed),
             sides=side_labels(model.scheme, model.classes, rule),
             digest=digest,

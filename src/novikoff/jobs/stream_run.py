@@ -7,9 +7,8 @@ into pieces.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -84,8 +83,6 @@ class StreamRun:
         All labels that the stream will have. By default new classes are added when they appear.
     model : LinearModel, optional
         The model to start from; None before the first row.
-    loading : callable
-        Makes a context in which loops are compiled or loaded.
     rows, mistakes : int
         The rows learned so far, and the mistakes on them.
     skipped : int
@@ -113,7 +110,6 @@ class StreamRun:
     class_weight: Mapping[Hashable, float] | None = None
     classes: Sequence[Hashable] | None = None
     model: LinearModel | None = None
-    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 
     rows: int = field(default=0, init=False)
     mistakes: int = field(default=0, init=False)
@@ -342,11 +338,10 @@ class StreamRun:
         self._sorted = self._sorted and changes == len(self._class_rows) - known
 
     def _load(self, model: LinearModel, X: Matrix) -> None:
-        with self.loading():
-            from novikoff.core.orders import Cyclic
-            from novikoff.core.problem import Rows
+        from novikoff.core.orders import Cyclic
+        from novikoff.core.problem import Rows
 
-            model.load(Rows.of(X[:0], True), Cyclic())
+        model.load(Rows.of(X[:0], True), Cyclic())
         self._loaded = type(model.scheme)
 
     def _margin_bound(self, model: LinearModel, norm: float) -> float | None:

@@ -15,8 +15,6 @@ they are on a cluster (`ClusterTask`).
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import math
 import os
 import time
@@ -44,7 +42,6 @@ from novikoff.jobs.study_cluster import ClusterTask
 from novikoff.jobs.study_records import (
     Case,
     EachRow,
-    Loading,
     Options,
     PerceptronRun,
     Sides,
@@ -90,7 +87,6 @@ def study(
     progress: StudyProgress | None = None,
     *,
     columns: Columns | None = None,
-    loading: Loading = contextlib.nullcontext,
 ) -> Study:
     """Decide separability, learn a rule, and count its mistakes.
 
@@ -106,8 +102,6 @@ def study(
         Called with the name of each step, and with the interval that contains the margin.
     columns : Columns, optional
         The names of the columns of X.
-    loading : callable, optional
-        Makes a context in which loops are compiled or loaded, for instance to tell the user.
 
     Examples
     --------
@@ -116,7 +110,7 @@ def study(
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
-    how = options, Limits(seconds=options.budget), announce, loading
+    how = options, Limits(seconds=options.budget), announce
     task: Task
     if isinstance(X, RemoteRows):
         task = ClusterTask.of(cast("ClusterRows", X), *how)
@@ -158,7 +152,6 @@ def study(
         confusion=confusion,
         margins=margins,
         each_row=each_row,
-        sha256=task.fingerprint(cases) if options.proofs else "",
         loading=task.clock.paused_seconds,
     )
 
@@ -221,7 +214,7 @@ class ArrayTask(StudyTask):
     @classmethod
     def of(
         cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
-        announce: StudyProgress, loading: Loading,
+        announce: StudyProgress,
     ) -> ArrayTask:  # fmt: skip
         """Check the rows, code their labels unless they are coded already, and hash the rows."""
         matrix = check_matrix(X)
@@ -237,7 +230,7 @@ class ArrayTask(StudyTask):
                 from novikoff.proofs.digest import MatrixDigest
             digest = MatrixDigest.of(matrix)
         return cls(
-            classes, options, clock, announce, loading,
+            classes, options, clock, announce,
             rows=rows,
             given=coded.codes,
             codes=classes.codes[coded.codes],
@@ -308,7 +301,7 @@ class ArrayTask(StudyTask):
             from novikoff.core.pocket import load_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
-        with self.clock.paused(), self.loading():
+        with self.clock.paused():
             load_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
@@ -383,13 +376,6 @@ class ArrayTask(StudyTask):
         each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
         return found.confusion, found.margins.tolist(), each_row
 
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of rows and classes."""
-        if self.digest is None:
-            return ""
-        codes = self.codes.astype("<i8").tobytes()
-        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
-
 
 def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
     """The proof in terms of the labels of the data."""
@@ -432,7 +418,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     model = LinearModel(
         task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
     )
-    with clock.paused(), task.loading():
+    with clock.paused():
         model.load(rows, order)
     task.announce("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
     limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)

@@ -403,9 +403,9 @@ class OnlineLearner(LinearLearner):
         """Warn that the fit did not end with a clean cycle, and say why."""
         if run.converged:
             text = (
-                "The run ended with all rows classified correctly, but `predict`, which adds the "
-                "same terms in a different order, misclassifies some of them: the numbers are too "
-                "large, too small or too uneven for float64. Scale the columns."
+                "The run ended with a clean cycle, but the scores of `predict`, which adds the "
+                "same terms in a different order, are not beyond the threshold on every row: the "
+                "numbers are too large, too small or too uneven for float64. Scale the columns."
             )
             if self.scale is not None:
                 text = (

@@ -25,15 +25,15 @@ from novikoff.systems.system import System, split, system_of
 class Conflicts:
     """Several conflicts that share no row: at least one row of each must be given up.
 
-    Kept rows may be in several conflicts: then at least one other row of each conflict must be
-    given up. If the kept rows contradict each other, a conflict among them is the only one.
+    A kept row may be in several conflicts. Of each of these conflicts, at least one row that is not
+    kept must be given up. If the kept rows contradict each other, the only conflict is among them.
 
     Attributes
     ----------
     solutions : tuple of Solution
         One infeasible solution for each conflict, with its certificate.
     complete : bool
-        Whether the system without the rows of all conflicts is feasible. Kept rows stay in it.
+        Whether the system is feasible without the rows of all conflicts, except kept rows.
     """
 
     solutions: tuple[Solution, ...]
@@ -66,8 +66,8 @@ def conflicts(
     """Find conflicts that share no row, so that at least one row of each must be given up (C5).
 
     Each conflict is an irreducible infeasible subset (IIS). The conflicts are found one after the
-    other, each among the rows that are not in an earlier one. So their number is a lower bound on
-    the number of rows that must be given up, but there may be other conflicts.
+    other, each among the rows that are not in an earlier conflict. So their number is a lower bound
+    on the number of rows that must be given up, but there may be other conflicts.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def conflicts(
 
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
-    """`conflicts`, for a system that was checked."""
-    halves = split(system, system.fixed)  # each of two equal bounds may be blamed alone
+    """Find conflicts as `conflicts` does, in a system that was checked."""
+    halves = split(system, system.fixed)  # either of two equal bounds may be blamed alone
     found: list[Solution] = []
     left = np.ones(halves.passes.n, dtype=np.bool_)
     kept = np.isin(halves.numbers, sorted(system.stated.kept))
@@ -134,7 +134,7 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
 def irreducible(
     system: System, found: Contradiction, limits: Limits, within: Mask | None = None
 ) -> tuple[Contradiction, dict[int, list[Fraction]]]:
-    """Remove the rows of a conflict that are superfluous beside the kept rows.
+    """Remove the rows of a conflict that it does not need if all kept rows hold.
 
     Parameters
     ----------
@@ -143,15 +143,15 @@ def irreducible(
     found : Contradiction
         The conflict. Without kept rows it is irreducible already.
     limits : Limits
-        If they are reached, the conflict is returned as it is, without witnesses.
+        If these limits are reached, the conflict is returned unchanged, without witnesses.
     within : mask, optional
         The rows among which the conflict was found; by default all rows.
 
     Returns
     -------
     conflict, witnesses
-        For each row that is blamed, its witness is a vector (w, t) that satisfies all kept rows and
-        all other blamed rows.
+        The conflict, and for each row that is blamed a witness: a vector (w, t) that satisfies all
+        kept rows and all other blamed rows.
     """
     if not system.stated.kept:
         return found, {}
@@ -165,7 +165,7 @@ def irreducible(
         others = system.passes.row_set(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
             without = point_or_conflict(system, limits, within=kept | others, floats=False)
-        except OutOfTimeError:  # it is a conflict, but any of its rows may be superfluous
+        except OutOfTimeError:  # a conflict is known, but some of its rows may not be needed
             return found, {}
         if isinstance(without, Point):
             witnesses[i] = without.v
@@ -178,7 +178,7 @@ def irreducible(
 def infeasible_solution(
     system: System, found: Contradiction, witnesses: dict[int, list[Fraction]]
 ) -> Solution:
-    """The solution of a system that has a conflict, with its certificate."""
+    """The `Solution` of a system that has a conflict, with its certificate."""
     kept = system.stated.kept
     own = dict(zip(found.rows.tolist(), found.multipliers, strict=True))
     conflict = system.stated_multipliers(own.keys(), own.values())

@@ -3,16 +3,16 @@
 The vector −e is projected on the cone of the homogeneous rows [−a_i, c_i]. There are two cases.
 
 - −e lies in the cone: −e = Σ λ_i [−a_i, c_i]. Then Σ λ_i a_i = 0 and ⟨c, λ⟩ = −1, which is a Farkas
-  certificate. The rows in use are linearly independent, so that they are an irreducible infeasible
+  certificate. The rows with λ_i ≠ 0 are linearly independent, so they are an irreducible infeasible
   subset (IIS).
 - Otherwise minus the residual is a vector (w, t) with t > 0, and w/t is the solution nearest to the
   origin.
 
-Strict rows are projected beside e. The strict rows that the residual leaves at zero are projected
-again, until none is left (Motzkin's transposition theorem).
+If rows are strict, their sum is projected together with e. The strict rows whose product with the
+residual is zero are projected again, until none is left (Motzkin's transposition theorem).
 
-The work is done in floats first; the same projection in rational numbers starts from the rows that
-the floats used, and decides.
+The projection is first computed in floats. The same projection in rational numbers then starts from
+the rows that the floats used, and decides.
 
 References
 ----------
@@ -46,11 +46,11 @@ from novikoff.geometry.visits import Mask, RowSet
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.system import System, sorted_multipliers
 
-# The second projection in floats uses this unit of t.
+# The second projection in floats measures t in this unit.
 _LARGER_UNIT = 2.0**20
 # Multipliers below this share of the largest are regarded as rounding errors.
 _FIRM_SHARE = 1e-14
-# The slack that a nudge asks for, as powers of two times the rounding error.
+# `nudged` asks for a slack of 2 to these powers, times the rounding error.
 _NUDGES = (4.0, 14.0, 24.0)
 
 
@@ -81,7 +81,7 @@ class Candidate:
     rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     multipliers: Vector = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
-    trace: Mapping[str, Any] | None = None  # what a method by name recorded
+    trace: Mapping[str, Any] | None = None  # the trace of a method that the user chose by name
 
 
 @np.errstate(all="ignore")  # floats that overflow prove nothing; exact arithmetic decides
@@ -110,15 +110,15 @@ def point_or_conflict(
     nearest : bool
         Whether the point must be the solution nearest to the origin, exactly.
     floats : bool
-        Whether floats that satisfy every row are good enough.
+        Whether a point in floats may be returned if it satisfies every row.
     candidate : Candidate, optional
-        Receives the best point and multipliers on the way.
+        Receives the best point and the best multipliers that have been found so far.
     """
     candidate = candidate or Candidate()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     view = balanced_view(passes, limits)
-    if nearest:  # all variables must have the same unit; t may have another
+    if nearest:  # all variables must have the same unit, but t may have a different unit
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
     decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
@@ -131,7 +131,7 @@ def point_or_conflict(
     targets = (system.strict & left) | e
     stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
-        weak = bool((targets == e).all())  # only t > 0 is asked for
+        weak = bool((targets == e).all())  # no strict rows are left besides e
         among = left & ~e if weak else left
         total = passes.exact_sum(targets, limits)
         guess = decision.guess(among, total, start)
@@ -186,7 +186,7 @@ class _Decision:
         return project(passes, among, total, columns, guess, self.limits, self.free)
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
-        """Project in floats: return the rows in use, and keep the point if there is a residual."""
+        """Project in floats; return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
         seen = self.view.seen_sum(total)
         size = float(np.abs(seen).max(initial=0.0))
@@ -207,8 +207,8 @@ class _Decision:
     def guess_again(self, among: Mask, guess: Indices) -> Indices:
         """Project in floats again, with a larger unit of t, to see whether the residual is zero.
 
-        The length of the residual is about 1/√(1 + ‖w‖²), so that a point far away may be a
-        rounding error of a residual that is zero.
+        The length of the residual is about 1/√(1 + ‖w‖²). So a point far away may come from a
+        residual that is zero except for rounding errors.
         """
         passes, columns = self.system.passes, self.view.columns.copy()
         columns[-1] *= _LARGER_UNIT
@@ -228,9 +228,9 @@ class _Decision:
         return rows
 
     def fitted(self) -> Projection | None:
-        """Write −e as an exact sum of the rows that have more than rounding errors as multipliers.
+        """Write −e exactly as a sum of the rows whose multipliers are larger than rounding errors.
 
-        None if −e is not such a sum.
+        Return None if −e is not a sum of these rows.
         """
         passes, rows = self.system.passes, self.candidate.rows
         if len(rows) == 0:
@@ -248,8 +248,8 @@ class _Decision:
     def conflict(self, left: Mask, targets: Mask, done: Projection) -> Contradiction:
         """An irreducible conflict, given that −Σ a_i over the targets lies in the cone.
 
-        The conflict is found for one target. If e is a target, it is e: then the other rows need
-        not be strict.
+        The conflict is found for one target. This target is e if e is one of them, because then the
+        other rows need not be strict.
         """
         passes, e = self.system.passes, self.system.e
         target = e if targets[e] else int(np.flatnonzero(targets)[0])
@@ -258,7 +258,7 @@ class _Decision:
             guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
             done = self.project(left & ~alone, passes.exact_sum(alone, self.limits), guess)
             if done.w is not None:
-                raise AssertionError("−Σ a_i over the targets is in the cone, −a_i of one is not.")
+                raise AssertionError("−Σ a_i over the targets is in the cone, but no −a_i is.")
         pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
         if target != e:
             pairs.append((target, Fraction(1)))
@@ -266,7 +266,7 @@ class _Decision:
         return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
     def joined(self, stages: list[tuple[list[Fraction], RowSet]], left: Mask) -> list[Fraction]:
-        """One vector (w, t) that has the signs of all residuals, one after the other."""
+        """Combine the residuals, in order, into one vector (w, t) that has all of their signs."""
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
@@ -274,11 +274,11 @@ class _Decision:
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
-    """Move a point that misses rows by rounding, so that it satisfies every row; None if not found.
+    """Move a point that violates rows by rounding only, so that it satisfies every row.
 
     The point rounded to twelve digits is tried first, because it is easier to read, then the point
     itself. Then one least-squares step asks for a little slack on each of the ``rows``, which the
-    point meets with equality.
+    point meets with equality. The result is None if no such point is found.
     """
     if w is None or not np.isfinite(w).all():
         return None
@@ -314,7 +314,7 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
         view = balanced_view(passes, limits)
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
-        raise AssertionError("The system is feasible, but not even e is separated.")
+        raise AssertionError("The system is feasible, but e is not separated.")
     more: dict[int, Fraction] = {}
     if parts.dependence is not None:
         more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))

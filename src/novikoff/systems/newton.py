@@ -1,12 +1,13 @@
-"""The largest r for which the right sides c − r·b leave a solution: Newton's method (D6, D8).
+"""The largest r for which A w ≤ c − r·b has a solution, by Newton's method (D6, D8).
 
-If c − r·b leaves no solution, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each of
-these bounds is the value of a vertex, and the bounds fall strictly, so that finitely many steps end
-at r*. If there are many steps, values of r further and further below the bound are tried; once
-there is a point, the value halfway between its r and the bound is tried. A bound with many digits
-is rounded down before it is tried. The conflict at the rounded value proves a lower bound, or
-the point at the rounded value is close to the optimum: then the point that meets the rows of λ
-with equality is computed from it, and reaches the bound.
+If there is no solution for some r, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each
+of these bounds is the value of a vertex, and the bounds fall strictly, so finitely many steps end
+at r*. If there are many steps, values of r further and further below the bound are tried. Once a
+point is known, the value halfway between its r and the bound is tried.
+
+A bound with many digits is rounded down before it is tried. Then either the conflict at the rounded
+value proves a lower bound, or the point at the rounded value is close to the optimum. In the second
+case, the point that meets the rows of λ with equality is computed from it, and reaches the bound.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from novikoff.proofs import exact
 from novikoff.systems.engine import Point, point_or_conflict
 from novikoff.systems.system import System
 
-# The number of significant bits of the values of r that are tried.
+# The values of r that are tried have this many significant bits.
 _TRIAL_BITS = 96
 # After this many steps, values of r far below the bound are tried.
 _PATIENCE = 8
@@ -43,7 +44,7 @@ class Bound(NamedTuple):
     point : tuple of Fraction or None
         A point that reaches the bound.
     near, below : tuple of Fraction or None, Fraction or None
-        A point that reaches ``below``, which is less than r.
+        A point that reaches the value ``below``, and this value, which is less than r.
     """
 
     r: Fraction | None
@@ -62,9 +63,9 @@ class Bound(NamedTuple):
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
     """Yield upper bounds on r, each proved and below the one before; the last one has its point.
 
-    Some r must leave a solution: this holds if b > 0 on all rows except rows that have a common
-    point. OverflowError is raised if the numbers grow beyond float64; then the last bound may have
-    a point near it.
+    There must be a solution for some r. This is so if b > 0 on all rows, except rows that have a
+    common point. OverflowError is raised if numbers exceed the range of float64; then the last
+    bound may have a point near it.
     """
     c = system.right()
     both = exact.numbers([*c, *b])
@@ -107,7 +108,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
 def _next_aim(found: Bound, first: Fraction | None, *, is_patient: bool) -> Fraction | None:
     """The next r to try: the bound in few digits, or a value far below it after many steps.
 
-    None is for the first step, which asks whether there is a bound at all.
+    None stands for the first step, which finds out whether there is a bound at all.
     """
     if found.r is None or first is None or found.is_near:
         return found.r

@@ -1,9 +1,9 @@
 """Solving systems of linear inequalities (D1-D5).
 
-`solve` tries, in this order: the point that was given; one projection in floats, whose point is
-verified, or nudged until it satisfies every row; the same projection in rational numbers, which
-decides. A method by name proposes a point or multipliers instead, and exact arithmetic verifies the
-proposal.
+`solve` first tries the point that was given. Then it projects in floats; the point that it finds is
+verified, or nudged until it satisfies every row. Last, the same projection in rational numbers
+decides. If the user names a method, the method proposes a point or multipliers instead, and exact
+arithmetic verifies the proposal.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.statement import check_budget, check_vector, stated_arrays
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
-# A method by name may use this share of the time; the rest is for the proof.
+# A method that the user names may take this share of the time; the rest is for the proof.
 _METHOD_SHARE = 0.75
-# The relative width of the interval of a radius whose ball was found.
+# If a ball is known, the interval of its radius has this relative width.
 _NARROW_SHARE = 2.0**-32
 POINTS = ("any", "nearest", "interior", "chebyshev")
 
@@ -67,10 +67,11 @@ def solve(
     Parameters
     ----------
     A : array, data frame or sparse matrix of shape (n, p)
-        The coefficients of the rows. Floats are taken as the exact numbers they are. None if there
-        are only equalities.
+        The coefficients of the rows. Floats are taken as exact numbers. None if there are only
+        equalities.
     c : array of shape (n,) or None
-        The right sides; a row with +inf is ignored. None, with ``strict=True``, asks for A w > 0.
+        The right sides; a row with +inf is ignored. With None and ``strict=True``, the system is
+        A w > 0.
     A_eq, c_eq : optional
         Equalities A_eq w = c_eq.
     lower, upper : array of shape (p,) or number, optional
@@ -83,12 +84,12 @@ def solve(
     keep : mask of shape (n,), row numbers or names, optional
         Rows that may not be blamed: the conflict is irreducible among the other rows.
     w0 : array of shape (p,), optional
-        The point to start from. "nearest" means nearest to this point; by default the origin.
+        The point to start from, by default the origin. ``point="nearest"`` means nearest to it.
     point : "any", "nearest", "interior" or "chebyshev"
-        Which solution to return. "nearest" is the solution nearest to ``w0``, exactly; any solution
-        if strict rows exclude it. "interior" is a point that meets only those rows with equality
-        that every solution meets with equality. "chebyshev" is the Chebyshev centre, the centre of
-        a largest ball of solutions; if there are balls of any size, a point in the interior.
+        Which solution to return. "nearest" is the exact solution nearest to ``w0``, or any solution
+        if strict rows exclude the nearest. "interior" is a point that meets a row with equality
+        only if every solution does. "chebyshev" is the Chebyshev centre, the centre of a largest
+        ball of solutions, or a point in the interior if there are balls of any size.
     method : str or callable
         "auto", or the name of a method of `novikoff.systems.methods`. The proposal of a method is
         verified; if it proves nothing, the answer is "undecided". ``point="nearest"`` needs "auto".
@@ -100,12 +101,12 @@ def solve(
     Returns
     -------
     Solution
-        ``kind`` is "feasible", "infeasible" or "undecided". Ctrl-C returns what is known by then.
+        ``kind`` is "feasible", "infeasible" or "undecided". Ctrl-C returns the best answer so far.
 
     See Also
     --------
-    conflicts : several conflicts that share no row.
-    linear_program : the best value of an objective.
+    conflicts : Find several conflicts that share no row.
+    linear_program : Find the best value of an objective.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def solve_system(
     method: str | Callable[..., Any] = "auto",
     trace: bool = False,
 ) -> Solution:
-    """`solve`, for a system that was checked."""
+    """Solve a system, as `solve` does, that was checked."""
     candidate = Candidate()
     ended = ""
     solution: Solution | None = None
@@ -191,7 +192,7 @@ def _find(
         way = zip(start, moved.point(found.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
-            return nearest  # otherwise it violates a strict row, and there is no nearest point
+            return nearest  # otherwise strict rows exclude it, and no solution is nearest
     return point_or_conflict(system, limits, candidate=candidate)
 
 
@@ -249,7 +250,7 @@ def _propose(
 def _feasible_solution(system: System, found: Point, point: str, limits: Limits) -> Solution:
     """The solution with the point that was asked for, exactly and in floats.
 
-    When time is up, the point that is proved already is returned.
+    When the time is up, the point that is already proved is returned.
     """
     w = system.point(found.v)
     solution = Solution("feasible", system, nearest_floats(w), w, needs_exact_w=not found.floats)
@@ -274,9 +275,9 @@ def _feasible_solution(system: System, found: Point, point: str, limits: Limits)
 
 
 def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fraction, ...]:
-    """The Chebyshev centre if it was asked for, exists and violates no strict row.
+    """The Chebyshev centre, or a point of the relative interior.
 
-    Otherwise a point of the relative interior.
+    The centre is returned if it was asked for, exists and violates no strict row.
     """
     system = solution.system
     if point == "chebyshev":
@@ -292,9 +293,9 @@ def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fra
 
 
 def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | None:
-    """Floats near the exact point that satisfy every row, or in the interior if any point will do.
+    """Floats near the exact point that satisfy every row, or in the interior if ``point`` is "any".
 
-    On equalities only the exact point is tried, because rounding another point violates them.
+    If there are equalities, only the exact point is tried: rounding another point violates them.
     """
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
@@ -309,7 +310,7 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
 
 
 def _least_distance(system: System, rows: Indices, multipliers: Vector) -> float:
-    """A lower bound on the distance of every solution to the origin, for any λ ≥ 0.
+    """A lower bound on the distance of every solution from the origin, for any λ ≥ 0.
 
     The bound is −⟨c, λ⟩/‖Σ λ_i a_i‖, rounded down.
     """

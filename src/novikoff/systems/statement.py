@@ -1,4 +1,4 @@
-"""Checks of the arrays that a user states a system with."""
+"""Checks of the arrays with which a user states a system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_l
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
-    """The same system with rows that may not be blamed for a conflict, chosen by name."""
+    """The same system, in which the rows with these names may not be blamed for a conflict."""
     known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
     unknown = sorted(wanted - {*known})
     if unknown:
@@ -41,7 +41,7 @@ def stated_arrays(
 ) -> Arrays:
     """Check the arrays that state a system; ValueError says what is wrong with them, and where."""
     check_frame_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
-    if A is None and A_eq is not None:  # equalities alone
+    if A is None and A_eq is not None:  # there are only equalities
         A, c = np.zeros((0, _checked_matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
     matrix = (
@@ -50,7 +50,7 @@ def stated_arrays(
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
-        raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
+        raise ValueError("c is missing; only strict=True, which asks for A w > 0, needs no c.")
     right = np.zeros(n) if greater else check_vector(c, n, "c", "row of A")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
@@ -105,7 +105,7 @@ def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = Fal
     one, column = np.ndim(values) == 0, cast(Any, values)
     if hasattr(values, "dtype"):
         column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
-    else:  # one by one: NumPy would round the numbers of a list to floats
+    else:  # convert one by one, because NumPy would round the numbers of a list to floats
         column = [[value] for value in ([values] if one else values)]
     try:
         given: Any = check_matrix(column) if len(column) > 0 else np.zeros((0, 1))

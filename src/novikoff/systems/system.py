@@ -2,9 +2,9 @@
 
 A row a·w ≤ c becomes the vector [−a, c]. A vector (w, t) with t > 0 stands for the point w/t, which
 satisfies the row if and only if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t >
-0. The rows of a `LinearSystem` are multiplied by positive factors that make their numbers whole;
-the rows of arrays are not changed. A number that does not fit into one float64 is a sum of several
-floats, which stand in columns of their own.
+0. The rows of a `LinearSystem` are multiplied by positive factors that make their numbers whole.
+The rows of arrays are not changed. A number that does not fit into one float64 is stored as a sum
+of several floats, each in its own column.
 """
 
 from __future__ import annotations
@@ -72,29 +72,30 @@ class FoldedPasses(LocalPasses):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The homogeneous rows [−a, c] of a system, the row e last, and where each row was stated.
+    """The homogeneous rows [−a, c] of a system, with e as the last row, and their statement.
 
-    The rows of the statement are numbered: its rows first, then its equalities (for arrays), then
-    the upper bounds and the lower bounds of the variables. `stated_number` and `stated_multipliers`
-    translate from homogeneous rows to these numbers; nothing else does. A variable whose bounds are
-    equal has one homogeneous row for both, an equality that carries the number of the upper bound.
+    In the statement, the rows have the first numbers, then (for arrays) the equalities, then the
+    upper bounds and the lower bounds of the variables. Only `stated_number` and
+    `stated_multipliers` translate from homogeneous rows to these numbers. A variable whose bounds
+    are equal has one homogeneous row for both bounds: an equality, which has the number of the
+    upper bound.
 
     Attributes
     ----------
     stated : Statement
         The system as it was stated.
     passes : LocalPasses
-        The homogeneous rows, the row e last.
+        The homogeneous rows; e is the last row.
     free : mask of shape (n,)
-        Equalities, whose multipliers may have any sign.
+        The equalities, whose multipliers may have any sign.
     strict : mask of shape (n,)
-        Rows with < instead of ≤.
+        The rows with < instead of ≤.
     numbers : array of int of shape (n,)
         The number of each row in the statement; −1 for e.
     factors : sequence of Fraction, or None
         Each row is its factor times the stated row; None if all factors are 1.
     left : matrix of shape (n, ≥ p)
-        −a, in several columns if one float does not hold a number.
+        −a, in several columns if a number does not fit into one float.
     fold : array of int
         Column k of ``left`` is a summand of column fold[k].
     columns : sequence of arrays of shape (n,)
@@ -157,7 +158,7 @@ class System:
         return sorted_multipliers(found)
 
     def stated_number(self, i: int, multiplier: Fraction) -> int:
-        """The number in the statement that a multiplier of a row belongs to.
+        """The number of the stated row that a multiplier of a homogeneous row belongs to.
 
         The row of a variable whose bounds are equal stands for both bounds: a positive multiplier
         belongs to the upper bound, a negative multiplier to the lower bound.
@@ -242,7 +243,8 @@ def _system_of_arrays(given: Arrays) -> System:
 
     turned: Any = -1.0 * given.A if given.greater else given.A
     above = -stacked(turned, given.A_eq)[rows]
-    # Bounds and e are rows with one number each: dense, many of them would take much memory.
+    # Bounds and e are rows with one number each. Many of them would take much memory in a dense
+    # matrix.
     columns = np.concatenate([upper, lower, [0]])
     values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
     few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
@@ -307,9 +309,9 @@ def _system_of_model(model: LinearSystem) -> System:
 def _float_matrix(
     counts: list[int], columns: list[int], values: list[int], p: int
 ) -> tuple[Any, Indices]:
-    """Whole numbers, given row by row, as a matrix of floats.
+    """Convert whole numbers, given row by row, to a matrix of floats.
 
-    A number that needs several floats has its further summands in additional columns.
+    If a number needs several floats, all but the first are in additional columns.
 
     Returns
     -------
@@ -338,12 +340,12 @@ def _float_matrix(
 
 
 def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
-    """Split whole numbers into summands that are floats times a common power of two.
+    """Split each whole number into summands, which are floats times a common power of two.
 
     Returns
     -------
     summands, power : list of arrays, int
-        The whole numbers are the sums of the arrays, times 2^power.
+        The sum of the arrays, times 2^power, is the array of whole numbers.
     """
     rest = list(values)
     bits = max(map(int.bit_length, rest), default=0)
@@ -362,7 +364,7 @@ def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
 
 
 def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
-    """Passes over the rows [left, right], where the last column is a sum of several."""
+    """Passes over the rows [left, right], where the last column is a sum of several columns."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(left.shape[0], dtype=np.int8)
     near = pose(side_by_side(left[:, :p], right[0][:, None]), ones, False)
@@ -373,7 +375,7 @@ def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
 
 
 def sorted_multipliers(found: dict[int, Fraction]) -> Multipliers:
-    """Multipliers by the numbers of their stated rows, in the order of the rows."""
+    """Sort multipliers by the numbers of their stated rows."""
     order = sorted(found)
     return Multipliers(tuple(order), tuple(found[number] for number in order))
 
@@ -389,7 +391,7 @@ def nearest_floats(w: Sequence[Fraction]) -> Vector:
 
 
 def split(system: System, equalities: Mask) -> System:
-    """The same system in which some equalities become two rows each, one for either side."""
+    """The same system, in which each of these equalities becomes two rows, one for each side."""
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system

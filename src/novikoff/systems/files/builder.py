@@ -1,4 +1,4 @@
-"""What the readers of text files share: lines, exact numbers, and the model that they build."""
+"""Parts that the readers of text files share: lines, exact numbers, and the model they build."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ class FileLine(NamedTuple):
     line: int
 
     def error(self, sentence: str) -> DataError:
-        """An error that names the file and the line."""
+        """Return an error that names the file and the line."""
         return DataError(f"{self.source}, line {self.line:,}: {sentence}")
 
 
 def each_line(text: str) -> Iterator[str]:
-    r"""Yield the lines of a text with their ends; a list of many short lines would take gigabytes.
+    r"""Yield the lines of a text with their line ends.
+
+    A list of many short lines would take gigabytes.
 
     Examples
     --------
@@ -100,7 +102,7 @@ class SystemFile(NamedTuple):
 
 
 class ModelBuilder:
-    """Collects the rows, bounds and notes of a file, and rejects what appears twice.
+    """Collects the rows, bounds and notes of a file, and rejects names and bounds that repeat.
 
     Variables are at least ``default_lower`` unless the file bounds them otherwise.
     """
@@ -138,7 +140,7 @@ class ModelBuilder:
     def add_range(
         self, name: str, terms: Mapping[int, Fraction], least: Fraction, most: Fraction
     ) -> None:
-        """Add least ≤ row ≤ most: two rows with the same name, or one row with =."""
+        """Add least ≤ row ≤ most as two rows with the same name, or as one row with =."""
         if least == most:
             self.add(name, terms, "=", least)
         else:
@@ -148,7 +150,7 @@ class ModelBuilder:
     def bound(
         self, name: str, relation: Relation, value: Fraction | float, place: FileLine
     ) -> None:
-        """Bound a variable from above, from below, or by "="; an infinite value is no bound."""
+        """Bound a variable from above, from below, or by "="; an infinite value means no bound."""
         if relation in ("<=", "="):
             self._bound(name, "upper", value, place)
         if relation in (">=", "="):

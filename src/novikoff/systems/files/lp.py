@@ -1,4 +1,4 @@
-r"""The LP format of CPLEX, in which sums look as on paper.
+r"""The LP format of CPLEX, in which sums are written as on paper.
 
     Maximize
      profit: 3 tea + 2 bread
@@ -116,11 +116,12 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _LpParser:
-    """A recursive-descent parser over the tokens; each method reads what its name says."""
+    """A recursive-descent parser; each method reads the part of the file that it is named after."""
 
     def __init__(self, source: str, tokens: Iterator[_Token]) -> None:
         self.builder = ModelBuilder(source, default_lower=Fraction(0))
-        # The word that was taken last, the next one and the one after it; the last word is an end.
+        # The token that was taken last, the next token, and the token after it. The file ends with
+        # an end token.
         self.tokens = tokens
         self.previous = self.next = next(tokens)
         self.after = next(tokens, self.next)

@@ -1,4 +1,4 @@
-"""The perceptron and von Neumann's algorithm on the homogeneous form of a system."""
+"""The perceptron and von Neumann's algorithm, on the homogeneous form of a system."""
 
 from __future__ import annotations
 

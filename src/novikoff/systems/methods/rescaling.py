@@ -13,13 +13,14 @@ from novikoff.systems.matrices import dense, time_to_factor
 from novikoff.systems.methods.attempt import TINY, Attempt, lengths_of, steps, unit_rows
 from novikoff.systems.methods.smooth import ascend, euclidean
 
-# The method stops after this many rescalings times p: a smaller margin is below the precision of
-# float64.
+# The method stops after p times this many rescalings, because a margin that needs more is below the
+# precision of float64.
 _MAX_RESCALINGS = 100
-# The method stops when an entry of B is larger: a smaller margin is lost in rounding.
+# The method stops when an entry of B is larger than this, because the margin is then below rounding
+# errors.
 _LARGEST_B = 2.0**100
-# Entries of D that are larger belong to rows that are zero in every solution, as far as floats
-# can tell.
+# Entries of D that are larger than this belong to rows that are zero in every solution, as far as
+# floats can tell.
 _LARGEST_D = 1e10
 
 
@@ -172,7 +173,7 @@ def projection_rescaling(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """The projection and rescaling algorithm: look for x > 0 in a subspace and its complement (D5).
+    """The projection and rescaling algorithm: find x > 0 in a subspace or its complement (D5).
 
     The subspace is L = range(H), its complement L^⊥. P projects on D·L, where the diagonal matrix D
     starts as the identity. The smooth perceptron with P in place of H ends in one of two ways. It
@@ -216,7 +217,7 @@ def projection_rescaling(
     while (
         not found
         and D.max(axis=1).min() <= _LARGEST_D
-        and time_to_factor(2 * n, p, limits)  # once more here, and once at the end
+        and time_to_factor(2 * n, p, limits)  # a factorisation here, and another at the end
     ):
         side = 1 - side if D[1 - side].max() <= _LARGEST_D else side
         project = _projector(H * D[0][:, None] if side == 0 else H / D[1][:, None], side)

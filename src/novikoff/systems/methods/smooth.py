@@ -23,7 +23,7 @@ def smooth(
     trace: bool = False,
     prox: Literal["entropy", "euclidean"] = "entropy",
 ) -> Attempt:
-    """The smooth perceptron: maximise a smoothed minimum over the rows, ever less smoothed (D4).
+    """The smooth perceptron: maximise a minimum over the rows, smoothed less at each step (D4).
 
         φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x)
 
@@ -82,7 +82,7 @@ def smooth_primal_dual(
     trace: bool = False,
     factor: float = math.e,
 ) -> Attempt:
-    """The primal-dual smooth perceptron: runs of `smooth`, each from where the last one ended (D4).
+    """The primal-dual smooth perceptron: runs of `smooth`; each starts where the last ended (D4).
 
     The Euclidean `smooth` runs from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; the next run starts from x̂ = x.
 
@@ -221,7 +221,7 @@ def euclidean(centre: Vector) -> Prox:
 
 
 def _on_simplex(z: Vector) -> Vector:
-    """The point of the simplex nearest to z: (z − τ)⁺ with the τ for which its sum is 1.
+    """The point of the simplex nearest to z: (z − τ)⁺, where τ is such that the sum is 1.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _on_simplex(z: Vector) -> Vector:
 
 
 def _squared_norm(H: Matrix) -> float:
-    """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
+    """‖H‖₂², rounded up; for CSR, the bound ‖H‖₁·‖H‖_∞ instead, which needs no second matrix."""
     if isinstance(H, np.ndarray):
         return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)
     sizes: Any = abs(H)
