@@ -97,7 +97,7 @@ html_theme_options = {
     "footer_end": [],
     "navigation_with_keys": False,
     "collapse_navigation": True,
-    "navigation_depth": 2,
+    "navigation_depth": 1,  # the many names of the interface are on its own page
 }
 copyright = "the novikoff developers, BSD-3-Clause"
 
@@ -105,7 +105,7 @@ copyright = "the novikoff developers, BSD-3-Clause"
 def export_lab(app: Sphinx) -> None:
     """Write the lab's page with the run that the proof tells: ``novikoff lab --export``.
 
-    As ``lab/iris.html?beside`` it is a part of the page of the proof.
+    With ``?beside`` it is a part of a page: everything is in one window, and the wheel scrolls the page.
     """
     page = Path(app.outdir).resolve() / "lab" / "iris.html"
     page.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 _BLOCK = r"\n```python\n.*?\n```\n"  # a Python block
-_OUTPUT = r"```\n.*?\n```\n"  # what it prints, just below it
+_OUTPUT = r"\n*```\n.*?\n```\n"  # what it prints, just below it
 _HEAD = """---
 file_format: mystnb
 kernelspec:
