@@ -105,7 +105,7 @@ copyright = "the novikoff developers, BSD-3-Clause"
 def export_lab(app: Sphinx) -> None:
     """Write the lab's page with the run that the proof tells: ``novikoff lab --export``.
 
-    With ``?beside`` it is a part of a page: everything is in one window, and the wheel scrolls the page.
+    With ``?beside`` it is a part of a page: nothing scrolls in it, so the wheel scrolls the page.
     """
     page = Path(app.outdir).resolve() / "lab" / "iris.html"
     page.parent.mkdir(parents=True, exist_ok=True)
