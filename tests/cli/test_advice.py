@@ -193,7 +193,7 @@ def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Pat
 
 
 def test_each_class_has_the_fewest_mistakes_found_for_it(files: Files, tmp_path: Path) -> None:
-    """This does not depend on which rules are best together and saved."""
+    """Which rules are best together, and saved, does not matter."""
     words = "--out", tmp_path, "--force", "--format", "json"
     report: Any = inside("fit", files.iris, *words).json
     for case in report["verdict"]["cases"]:

@@ -61,7 +61,7 @@ def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
 
 
 def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int = 7) -> list[Row]:
-# noqa: B008
+    # noqa: B008
     with open_stream(Dripping(content, size), options) as stream:
         return rows_of(stream.pieces())
 
@@ -494,8 +494,7 @@ class TestPrediction:
     """Rows for a model: the model determines the features, and labels may be missing."""
 
     @staticmethod
-    def learned(content: bytes, options: StreamOptions = StreamOptions()) -> RowStream:  # noqa:
-    B008
+    def learned(content: bytes, options: StreamOptions = StreamOptions()) -> RowStream:  # noqa: B008
         stream = open_stream(io.BytesIO(content), options)
         rows_of(stream.pieces())
         return stream

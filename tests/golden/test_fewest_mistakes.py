@@ -117,7 +117,7 @@ def check(seeds: range) -> list[int]:
 
 
 def test_the_fewest_mistakes_are_found() -> None:
-    """This takes ten seconds, because each program needs its own branch and bound."""
+    """Ten seconds long, because each program needs its own branch and bound."""
     missed = check(IN_SUITE)
     assert len(missed) <= 0.05 * len(IN_SUITE), missed
 

@@ -279,7 +279,7 @@ def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
 def test_no_hyperplane_is_below_the_bound(
     seed: int, part_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This also holds for the sum of the bounds of parts of the rows."""
+    """The same holds for the sum of the bounds of parts of the rows."""
     module = "novikoff.geometry.fewest_mistakes"
     monkeypatch.setattr(f"{module}._PART_ROWS", part_rows)
     monkeypatch.setattr(f"{module}._PART_ROWS_PER_WEIGHT", 1)

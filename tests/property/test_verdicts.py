@@ -58,13 +58,13 @@ def _a_few_flips(rng: np.random.Generator, X: Vector, y: Signs) -> None:
 
 
 def _points_on_the_hyperplane(rng: np.random.Generator, X: Vector, y: Signs) -> None:
-    """Most points of both classes have 1 in the first column; the others have larger values."""
+    """Most points of both classes have 1 in the first column; the others lie on their own side."""
     y[:] = rng.choice([-1, 1], size=len(y))
     X[:, 0] = 1 + y * (rng.random(len(y)) < 0.4) * rng.integers(1, 3, size=len(y))
 
 
 def _on_smaller_and_smaller_faces(rng: np.random.Generator, X: Vector, y: Signs) -> None:
-    """The first column of a signed row that is not zero decides its side."""
+    """In most signed rows, the first column that is not zero is positive."""
     for i in range(len(X)):
         zeros = rng.integers(X.shape[1] + 1)
         X[i, :zeros] = 0
