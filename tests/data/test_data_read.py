@@ -315,6 +315,28 @@ class TestRecipe:
         ).rows.tolist() == [2]
 
 
+_WITHOUT_UNIX = """
+import os, sys
+sys.modules["fcntl"] = None
+for name in ("pread", "set_blocking", "O_NONBLOCK"):
+    delattr(os, name)
+import novikoff.data
+for path in sys.argv[1:]:
+    found = novikoff.data.read(path)
+    print(found.X.tolist(), found.names)
+"""
+
+
+def test_files_are_read_without_the_calls_that_windows_lacks(tmp_path: Path) -> None:
+    text, plain, packed = b"a,b,y\n1,2.5,p\n3,4,q\n", tmp_path / "a.csv", tmp_path / "a.csv.gz"
+    plain.write_bytes(text)
+    packed.write_bytes(gzip.compress(text))
+    command = [sys.executable, "-c", _WITHOUT_UNIX, str(plain), str(packed), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, check=False)  # noqa: S603
+    assert done.stderr == b""
+    assert done.stdout.decode().splitlines() == ["[[1.0, 2.5], [3.0, 4.0]] ['a', 'b']"] * 3
+
+
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     class Stdin:
         buffer = io.BytesIO(b"a,b\n1,2\n")

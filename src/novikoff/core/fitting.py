@@ -85,9 +85,10 @@ def fit_model(
     >>> fit.clean, fit.run.mistakes
     (True, 8)
     """
+    threshold = plan.update.threshold
     if not standardised:
         run = model.train(rows, codes, plan, sample_weight)
-        clean = run.converged and is_clean(model, rows, codes, sample_weight)
+        clean = run.converged and is_clean(model, rows, codes, threshold, sample_weight)
         return Fit(model, run, rows, clean)
     if not isinstance(model, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
@@ -96,8 +97,7 @@ def fit_model(
     inner.W = scaling.forth(model.W)
     run = inner.train(scaled, codes, plan, sample_weight)
     back = scaling.back_model(inner)
-    threshold = plan.update.threshold
-    clean = run.converged and is_clean(back, rows, codes, sample_weight, threshold)
+    clean = run.converged and is_clean(back, rows, codes, threshold, sample_weight)
     return Fit(cast(M, back), run, scaled, clean)
 
 
@@ -105,8 +105,8 @@ def is_clean(
     model: Model,
     rows: Rows,
     codes: Indices,
+    threshold: float,
     sample_weight: Vector | None = None,
-    threshold: float = 0.0,
 ) -> bool:
     """Whether y·f(x) of the last weights exceeds the threshold on every row of positive weight.
 
@@ -147,8 +147,8 @@ class Scaling:
             mean, variance = _moments(X)
         scale = np.sqrt(variance)
         usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
-        kept = usable & (centre and isinstance(X, np.ndarray))
-        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+        centred = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(centred, mean, 0.0), np.where(usable, scale, 1.0))
 
     def apply(self, X: Matrix) -> Matrix:
         """Return the standardised rows in the precision of X.

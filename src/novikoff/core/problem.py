@@ -185,6 +185,8 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
     slip = (problem.longest + 6) * _ULP
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.flatnonzero(~(np.abs(s) > slip * problem.radius * float(sizes.sum())))
+        if len(near) == 0:
+            return s
         rows = problem.X[near]
         terms = abs(rows) @ sizes[:-1] + problem.bias * sizes[-1]
         s[near[~(np.abs(s[near]) > slip * terms)]] = 0.0

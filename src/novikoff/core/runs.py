@@ -98,7 +98,7 @@ def train_rule(
     return run
 
 
-@announcing_compilation()
+@announcing_compilation(sweep, sweep_greedy, sweep_classes)
 def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
     """Compile the loop that `train` will run, or load it from the cache, by a call with no rows.
 
@@ -145,10 +145,10 @@ def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector 
 
     def visit_worst(epoch: Indices, first: int, last: int) -> bool:
         steps = min(last - first, max_updates - run.updates)
-        found = sweep_greedy(
+        updated = sweep_greedy(
             arrays, epoch, lengths, steps, update, factors, w, counts, buffer
         )  # fmt: skip
-        return bool(found)
+        return bool(updated)
 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)

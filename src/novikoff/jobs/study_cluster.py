@@ -18,7 +18,6 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.jobs.study_records import (
     Case,
-    Loading,
     Options,
     Sides,
     StudyClasses,
@@ -46,11 +45,10 @@ class ClusterTask(StudyTask):
         options: Options,
         clock: Limits,
         announce: StudyProgress,
-        loading: Loading,
     ) -> ClusterTask:
         """Take the labels from the rows."""
         classes = StudyClasses.of(np.asarray(rows.labels), options.positive)
-        return cls(classes, options, clock, announce, loading, rows=rows)
+        return cls(classes, options, clock, announce, rows=rows)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison."""
@@ -85,13 +83,8 @@ class ClusterTask(StudyTask):
         return model, named, cases
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], None]:
         """Return the confusion matrix and the margin of each rule."""
-        found = self.rows.judge(model, self.classes.codes)
-        return found.confusion, found.margins.tolist(), None
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of the rows with the signs of the first case."""
-        proofs = [case.verdict.certificate or case.bound for case in cases]
-        return next((proof.sha256 for proof in proofs if proof is not None), "")
+        evaluation = self.rows.judge(model, self.classes.codes)
+        return evaluation.confusion, evaluation.margins.tolist(), None

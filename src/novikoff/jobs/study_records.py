@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -31,8 +30,6 @@ Sides: TypeAlias = tuple[Label, Label | None]
 # A function that is called with the name of each step, and with the interval that contains the
 # margin once an interval is known.
 StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
-# A function that makes the context in which loops are compiled or loaded.
-Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
 # This label stands for all classes except the positive class. It sorts before other labels, because
 # the negative class must.
@@ -197,8 +194,6 @@ class Study:
         The distance of the nearest row from each rule, negative if the rule misclassifies a row.
     each_row : EachRow or None
         The results for each row; None if the rows are on a cluster.
-    sha256 : str
-        The digest of rows and classes.
     loading : float
         The seconds that were spent on loading and compiling loops.
     """
@@ -214,8 +209,16 @@ class Study:
     confusion: Indices
     margins: list[float]
     each_row: EachRow | None
-    sha256: str = ""
     loading: float = 0.0
+
+    @property
+    def sha256(self) -> str:
+        """The digest that the first proof names: of the rows with the signs of its two sides.
+
+        Empty if nothing is proved.
+        """
+        proofs = [case.verdict.certificate or case.bound for case in self.cases]
+        return next((proof.sha256 for proof in proofs if proof is not None), "")
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -311,13 +314,12 @@ class StudyClasses:
 
 @dataclass(frozen=True)
 class StudyTask:
-    """The base class of a study's tasks: classes, options, the clock, and two callbacks."""
+    """What every step of a study needs: classes, options, the clock, and a callback."""
 
     classes: StudyClasses
     options: Options
     clock: Limits
     announce: StudyProgress
-    loading: Loading
 
     def model(self, W: Vector) -> LinearModel:
         """Return the model with these weights."""
