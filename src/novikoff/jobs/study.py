@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from novikoff.jobs.study_records import FoundRule
     from novikoff.proofs.digest import MatrixDigest
     from novikoff.proofs.error_bound import ErrorBound
-
-Task: TypeAlias = "ArrayTask | ClusterTask"
 
 _DEFAULT_OPTIONS = Options()
 # One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
@@ -110,12 +108,12 @@ def study(
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
-    how = options, Limits(seconds=options.budget), announce
-    task: Task
+    clock = Limits(seconds=options.budget)
+    task: StudyTask
     if isinstance(X, RemoteRows):
-        task = ClusterTask.of(cast("ClusterRows", X), *how)
+        task = ClusterTask.of(cast("ClusterRows", X), options, clock, announce)
     else:
-        task = ArrayTask.of(X, y, columns, *how)
+        task = ArrayTask.of(X, y, columns, options, clock, announce)
 
     cases = _decide(task) if options.verdict else []
     kinds = {case.verdict.kind for case in cases}
@@ -137,6 +135,7 @@ def study(
     else:
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
+    clock.raise_if_interrupted()
     announce("writing the report", None)
     seen = None if fit is None else fit.rows
     confusion, margins, each_row = task.count(model, seen, duplicates=imperfect)
@@ -156,7 +155,7 @@ def study(
     )
 
 
-def _decide(task: Task) -> list[Case]:
+def _decide(task: StudyTask) -> list[Case]:
     """Decide each comparison that is asked for."""
     asked = task.classes.cases
     phase = task.clock.part(0.6)
@@ -170,7 +169,7 @@ def _decide(task: Task) -> list[Case]:
     return cases
 
 
-def _largest_margins(task: Task, cases: list[Case]) -> Vector:
+def _largest_margins(task: StudyTask, cases: list[Case]) -> Vector:
     """The weights of the hyperplanes of the largest margin, with a free bias if it is known.
 
     If a hyperplane, rounded to floats, does not separate the rows, these are the hyperplanes of the
@@ -421,8 +420,8 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     with clock.paused():
         model.load(rows, order)
     task.announce("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
-    limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
-    limits.seconds = clock.part(0.5).seconds
+    epochs, updates_at_most = affordable_work(options, order, rows.n, task.size * model.n_rules)
+    limits = replace(clock.part(0.5), epochs=epochs, updates=updates_at_most)
     plan = Plan(
         update=updates.perceptron(),
         order=order,
@@ -448,15 +447,15 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
 
 
-def affordable_limits(options: Options, order: Order, n: int, entries: int) -> Limits:
-    """The epochs that were asked for, or the epochs that take about two seconds.
+def affordable_work(options: Options, order: Order, n: int, entries: int) -> tuple[int, int | None]:
+    """Return the limits on epochs and updates: as asked for, or about two seconds of work.
 
     An order that looks at all rows before each update has a limit on updates too.
     """
     from novikoff.core.orders import Greedy
 
     if options.epochs is not None:
-        return Limits(epochs=options.epochs)
+        return options.epochs, None
     cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY
     updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
-    return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
+    return max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates

@@ -162,7 +162,7 @@ def solve_system(
             else:
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
@@ -226,7 +226,6 @@ def _propose(
             left, c = stacked(left, -left[free]), np.append(c, -c[free])
         attempt = method(-left, c, w0=w0, limits=own, trace=trace)
     candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
-    limits.interrupted |= own.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
     cut_short = too_slow or own.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
@@ -270,7 +269,7 @@ def _feasible_solution(system: System, found: Point, point: str, limits: Limits)
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     return solution
 
 

@@ -56,7 +56,6 @@ def perceptron_method(
     limits = limits or Limits()
     own = replace(limits, updates=most_steps(limits))
     state = train_rule(problem, Plan(update(), named(order), own, seed, trace=trace))
-    limits.interrupted |= own.interrupted
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
     found = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
     if trace:
