@@ -146,7 +146,7 @@ def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
     assert shown is not None
     (tmp_path / "day.csv").write_text(shown[1])
-    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
+    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path, COLUMNS="88")
     assert done.out == shown[3]
 
 

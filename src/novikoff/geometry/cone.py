@@ -32,10 +32,13 @@ exact in float64, the equalities take part in the exact search (`novikoff.geomet
 
 References
 ----------
-R. T. Rockafellar, Convex Analysis, Princeton (1970), section 27. A. Albert and J. Anderson, On the
-existence of maximum likelihood estimates in logistic regression models, Biometrika 71 (1984).
-C. Geyer, Likelihood inference in exponential families and directions of recession, Electronic
-Journal of Statistics 3 (2009).
+Rockafellar, R. T. (1970). *Convex Analysis*. Princeton University Press. Section 27.
+
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
+
+Geyer, C. J. (2009). Likelihood inference in exponential families and directions of recession.
+*Electronic Journal of Statistics* 3, 259-289.
 """
 
 from __future__ import annotations

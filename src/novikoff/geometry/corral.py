@@ -26,8 +26,9 @@ without squaring their condition number.
 
 References
 ----------
-P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976). C. Lawson and
-R. Hanson, Solving Least Squares Problems (1974), chapter 23.
+Wolfe, P. (1976). Finding the nearest point in a polytope. *Mathematical Programming* 11, 128-149.
+
+Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*. Prentice-Hall. Chapter 23.
 """
 
 from __future__ import annotations

@@ -22,10 +22,14 @@ There are two methods:
 
 References
 ----------
-P. Gordan, Über die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
-(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915).
-J. Borwein and H. Wolkowicz, Facial reduction for a cone-convex programming problem, J. Austral.
-Math. Soc. A 30 (1981).
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342.
+
+Borwein, J. M. and Wolkowicz, H. (1981). Facial reduction for a cone-convex programming problem.
+*Journal of the Australian Mathematical Society A* 30(3), 369-380.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ The verdict knows the rows that can be separated, and weights that separate them
 
 References
 ----------
-A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic regression
-models, Biometrika 71 (1984).
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ primes whose product exceeds the largest possible size of the product.
 
 References
 ----------
-P. Wang, A p-adic algorithm for univariate partial fractions, Proc. SYMSAC (1981).
+Wang, P. S. (1981). A p-adic algorithm for univariate partial fractions. *Proceedings of the ACM
+Symposium on Symbolic and Algebraic Computation* (SYMSAC), 212-217.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ vertices.
 
 References
 ----------
-M. Parker and J. Ryan, Finding the minimum weight IIS cover of an infeasible system of linear
-inequalities, Ann. Math. Artif. Intell. 17 (1996).
+Parker, M. and Ryan, J. (1996). Finding the minimum weight IIS cover of an infeasible system of
+linear inequalities. *Annals of Mathematics and Artificial Intelligence* 17, 107-126.
 """
 
 from __future__ import annotations

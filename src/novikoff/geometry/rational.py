@@ -13,7 +13,7 @@ many steps because it is exact.
 
 References
 ----------
-C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
+Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*. Prentice-Hall. Chapter 23.
 """
 
 from __future__ import annotations

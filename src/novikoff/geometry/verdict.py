@@ -117,8 +117,8 @@ class Verdict:
 
     References
     ----------
-    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-    regression models, Biometrika 71 (1984).
+    Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+    logistic regression models. *Biometrika* 71(1), 1-10.
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
@@ -177,8 +177,8 @@ class Verdict:
 
         References
         ----------
-        A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-        regression models, Biometrika 71 (1984).
+        Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+        logistic regression models. *Biometrika* 71(1), 1-10.
 
         Examples
         --------

@@ -27,19 +27,34 @@ copies of its coefficients, which are equal by E.
 
 References
 ----------
-M. Silvapulle, On the existence of maximum likelihood estimators for the binomial response models,
-J. R. Statist. Soc. B 43 (1981). A. Albert and J. Anderson, On the existence of maximum likelihood
-estimates in logistic regression models, Biometrika 71 (1984). S. Haberman, The Analysis of
-Frequency Data, Chicago (1974). J. Santos Silva and S. Tenreyro, On the existence of the maximum
-likelihood estimates in Poisson regression, Economics Letters 107 (2010). S. Correia, P. Guimarães
-and T. Zylkin, Verifying the existence of maximum likelihood estimates for generalized linear models
-(2019), arXiv:1903.01633. F. Schwendinger, B. Grün and K. Hornik, A comparison of optimization
-solvers for log binomial regression including conic programming, Computational Statistics 36 (2021).
-H. Kaufmann, On existence and uniqueness of maximum likelihood estimates in quantal and ordinal
-response models, Metrika 35 (1988). M. Bryson and M. Johnson, The incidence of monotone likelihood
-in the Cox model, Technometrics 23 (1981). M. Jacobsen, Existence and unicity of MLEs in discrete
-exponential family distributions, Scand. J. Statist. 16 (1989). L. Ford, Solution of a ranking
-problem from binary comparisons, Amer. Math. Monthly 64 (1957).
+Silvapulle, M. J. (1981). On the existence of maximum likelihood estimators for the binomial
+response models. *Journal of the Royal Statistical Society B* 43(3), 310-313.
+
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
+
+Haberman, S. J. (1974). *The Analysis of Frequency Data*. University of Chicago Press.
+
+Santos Silva, J. M. C. and Tenreyro, S. (2010). On the existence of the maximum likelihood estimates
+in Poisson regression. *Economics Letters* 107(2), 310-312.
+
+Correia, S., Guimarães, P. and Zylkin, T. (2019). Verifying the existence of maximum likelihood
+estimates for generalized linear models. arXiv:1903.01633.
+
+Schwendinger, F., Grün, B. and Hornik, K. (2021). A comparison of optimization solvers for log
+binomial regression including conic programming. *Computational Statistics* 36, 1721-1754.
+
+Kaufmann, H. (1988). On existence and uniqueness of maximum likelihood estimates in quantal and
+ordinal response models. *Metrika* 35, 291-313.
+
+Bryson, M. C. and Johnson, M. E. (1981). The incidence of monotone likelihood in the Cox model.
+*Technometrics* 23(4), 381-383.
+
+Jacobsen, M. (1989). Existence and unicity of MLEs in discrete exponential family distributions.
+*Scandinavian Journal of Statistics* 16, 335-349.
+
+Ford, L. R. (1957). Solution of a ranking problem from binary comparisons. *American Mathematical
+Monthly* 64(8), 28-33.
 """
 
 from __future__ import annotations

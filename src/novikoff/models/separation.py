@@ -153,11 +153,14 @@ def detect_separation(
 
     References
     ----------
-    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-    regression models, Biometrika 71 (1984). G. Heinze and M. Schemper, A solution to the problem of
-    separation in logistic regression, Statistics in Medicine 21 (2002). C. Geyer, Likelihood
-    inference in exponential families and directions of recession, Electronic Journal of Statistics
-    3 (2009).
+    Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+    logistic regression models. *Biometrika* 71(1), 1-10.
+
+    Heinze, G. and Schemper, M. (2002). A solution to the problem of separation in logistic
+    regression. *Statistics in Medicine* 21(16), 2409-2419.
+
+    Geyer, C. J. (2009). Likelihood inference in exponential families and directions of recession.
+    *Electronic Journal of Statistics* 3, 259-289.
 
     Examples
     --------

@@ -12,8 +12,14 @@ standard library and the package ``proofs``, and shares no code with the solver.
 
 References
 ----------
-P. Gordan (1873) and E. Stiemke (1915), see `novikoff.proofs.dependence`. A. Goldman and A. Tucker,
-Theory of linear programming, in Linear Inequalities and Related Systems, Princeton (1956).
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342.
+
+Goldman, A. J. and Tucker, A. W. (1956). Theory of linear programming. *Linear Inequalities and
+Related Systems*, Annals of Mathematics Studies 38, 53-97. Princeton University Press.
 """
 
 from __future__ import annotations

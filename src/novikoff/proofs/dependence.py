@@ -5,9 +5,11 @@ No w has ⟨a_i, w⟩ > 0 on all of some rows exactly if multipliers λ ≥ 0, n
 
 References
 ----------
-P. Gordan, Ueber die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
-(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915),
-for λ_i > 0 on all rows.
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342. This is the theorem for λ_i > 0 on all rows.
 """
 
 from __future__ import annotations

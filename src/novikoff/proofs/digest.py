@@ -7,7 +7,8 @@ short.
 
 References
 ----------
-R. Merkle, A digital signature based on a conventional encryption function, CRYPTO 1987.
+Merkle, R. C. (1987). A digital signature based on a conventional encryption function. *Advances in
+Cryptology: CRYPTO 1987*, 369-378. Springer.
 """
 
 from __future__ import annotations

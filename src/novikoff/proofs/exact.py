@@ -6,9 +6,13 @@ sufficient. Nothing here is compiled or shares code with the solver.
 
 References
 ----------
-N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, SIAM (2002). S. Rump,
-T. Ogita and S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31 (2008). S. Rump,
-Verification methods: rigorous results using floating-point arithmetic, Acta Numerica 19 (2010).
+Higham, N. J. (2002). *Accuracy and Stability of Numerical Algorithms*, 2nd edition. SIAM.
+
+Rump, S. M., Ogita, T. and Oishi, S. (2008). Accurate floating-point summation, part I: faithful
+rounding. *SIAM Journal on Scientific Computing* 31(1), 189-224.
+
+Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. *Acta
+Numerica* 19, 287-449.
 """
 
 from __future__ import annotations

@@ -6,8 +6,11 @@ the rows without rounding. The rows have the numbers of `novikoff.proofs.system_
 
 References
 ----------
-J. Farkas, Theorie der einfachen Ungleichungen, J. reine angew. Math. 124 (1902). T. Motzkin,
-Beiträge zur Theorie der linearen Ungleichungen, Basel (1936), for strict rows.
+Farkas, J. (1902). Theorie der einfachen Ungleichungen. *Journal für die reine und angewandte
+Mathematik* 124, 1-27.
+
+Motzkin, T. S. (1936). *Beiträge zur Theorie der linearen Ungleichungen*. Dissertation, Basel. This
+is the theorem for strict rows.
 """
 
 from __future__ import annotations
