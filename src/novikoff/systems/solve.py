@@ -19,6 +19,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
+from novikoff.names import POINTS
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
@@ -42,7 +43,6 @@ from novikoff.systems.system import System, dehomogenised, nearest_floats, syste
 _METHOD_SHARE = 0.75
 # If a ball is known, the interval of its radius has this relative width.
 _NARROW_SHARE = 2.0**-32
-POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
 def solve(
