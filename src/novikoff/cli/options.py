@@ -232,9 +232,9 @@ def positive_label(labels: Sequence[Hashable], text: str | None, source: str) ->
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return plain_label(label)
-    some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
+    known = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
     raise click.BadParameter(
-        f"no row of {source} has the label {text}; there are {some}.", param_hint="--positive"
+        f"no row of {source} has the label {text}; there are {known}.", param_hint="--positive"
     )
 
 

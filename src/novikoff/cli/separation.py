@@ -169,11 +169,11 @@ class SeparationCommand(FileOptions):
         roles = {name: getattr(self, name) for name in
                  ("label", "weights", "trials", "duration", "event", "entry", "strata", "groups",
                   "id_")}  # fmt: skip
-        seen: dict[str, str] = {}
+        option_of: dict[str, str] = {}
         for name, column in roles.items():
             option = "--outcome" if name == "label" else f"--{name.rstrip('_')}"
             if column is not None:
-                same = seen.setdefault(column, option)
+                same = option_of.setdefault(column, option)
                 reject((same != option, f"{same} and {option} name the same column, {column}."))
         self.named.update((name, level) for name, _, level in levels)
 
@@ -250,7 +250,7 @@ def command(file: str, **values: Any) -> None:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(_exit_code(study.found.kind, asked.require))
+    sys.exit(_exit_code(study.separation.kind, asked.require))
 
 
 def _targets(file: str, asked: SeparationCommand) -> dict[str, Path]:
@@ -271,7 +271,7 @@ def _certificate(study: SeparationStudy) -> bytes | None:
     """Return the contents of the certificate file; None if nothing is proved."""
     from novikoff.formats import certificate_file
 
-    proof = study.found.certificate
+    proof = study.separation.certificate
     if proof is None:
         return None
     origin = {"source": study.data.source, "model": study.asked.to_json()}

@@ -90,8 +90,8 @@ class Epoch(ShardVisit):
 
     def merge(self, other: Epoch) -> None:
         """Add the sums and the counts of both."""
-        for (level, place), own in other.sums.items():
-            self._add(level, place, own)
+        for (level, place), summed in other.sums.items():
+            self._add(level, place, summed)
         self.totals, self.squares = self.totals + other.totals, self.squares + other.squares
         self.shards += other.shards
 
@@ -117,11 +117,11 @@ class Epoch(ShardVisit):
         )
         return run.W, run.counts.totals
 
-    def _add(self, level: int, place: int, own: Vector) -> None:
+    def _add(self, level: int, place: int, summed: Vector) -> None:
         while (level, place ^ 1) in self.sums:  # add the sum of the neighbour
-            own = own + self.sums.pop((level, place ^ 1))
+            summed = summed + self.sums.pop((level, place ^ 1))
             level, place = level + 1, place // 2
-        self.sums[level, place] = own
+        self.sums[level, place] = summed
 
     def _total(self, level: int, place: int) -> Vector:
         """The sum of a subtree; shards without rows are missing from the tree."""

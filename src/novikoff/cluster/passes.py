@@ -57,10 +57,10 @@ class DaskPasses(Passes):
         """Run a visit over all rows; raise OutOfTimeError if a limit is reached."""
         if not isinstance(visit, MostViolated | ExactSigns):
             return self.cluster.over(visit, limits, self.setting)
-        found = self.cluster.over(Carrying(visit), limits, self.setting)
-        if self._known is not None and found.rows is not None:
-            self._known = self._known.joined(found.rows)
-        return cast(V, found.visit)
+        visited = self.cluster.over(Carrying(visit), limits, self.setting)
+        if self._known is not None and visited.rows is not None:
+            self._known = self._known.joined(visited.rows)
+        return cast(V, visited.visit)
 
     def fetch(self, rows: Indices) -> FetchedPart:
         """Rows by number: from this process if it knows them, otherwise from the workers."""
@@ -73,8 +73,8 @@ class DaskPasses(Passes):
         if known is None or len(wanted) > 0:
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             visit = Carrying(Wanted(wanted))
-            found = self.cluster.over(visit, limits, self.setting, groups.tolist() or [0]).rows
-            known = found if known is None or found is None else known.joined(found)
+            fetched = self.cluster.over(visit, limits, self.setting, groups.tolist() or [0]).rows
+            known = fetched if known is None or fetched is None else known.joined(fetched)
         self._known = known = cast(FetchedPart, known)
         at = np.searchsorted(known.numbers, rows)
         return FetchedPart(rows, known.X[at], known.signs[at], self.fit_intercept)
@@ -91,18 +91,18 @@ class DaskPasses(Passes):
         """A set without the rows of one of its subsets."""
         return cast(RowPredicate, rows).less(cast(RowPredicate, others))
 
-    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+    def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> RowSet:
         """The rows of a set that have the sign 0."""
         before = cast(RowPredicate, rows)
-        return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
+        return replace(before, size=signs.zero, faces=(*before.faces, (signs.w, signs.doubt)))
 
     def size(self, rows: RowSet) -> int:
         """The number of rows of a set."""
         return cast(RowPredicate, rows).size
 
-    def members_of(self, rows: RowSet, few: Indices) -> Indices:
-        """The rows of ``few`` that are in a set."""
-        return few[self.fetch(few).of(rows)] if len(few) > 0 else few
+    def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
+        """The rows of ``numbers`` that are in a set."""
+        return numbers[self.fetch(numbers).of(rows)] if len(numbers) > 0 else numbers
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> LengthsAsSeen:
         """‖a_i‖ for every row, computed where it is needed."""
@@ -265,11 +265,11 @@ def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
     """Which rows have ⟨a_i, w⟩ = 0, decided exactly."""
 
     def find() -> Mask:
-        found = ~(np.abs(part.products(w.near)) > doubt)
-        at = np.flatnonzero(found)
-        for some, block in part.blocks(at):
-            found[at[some]] = exact.product_signs(block.A, block.of(w)) == 0
-        return found
+        at_zero = ~(np.abs(part.products(w.near)) > doubt)
+        at = np.flatnonzero(at_zero)
+        for part_of_block, block in part.blocks(at):
+            at_zero[at[part_of_block]] = exact.product_signs(block.A, block.of(w)) == 0
+        return at_zero
 
     return remembered(part, tuple(w.whole.tolist()), find)
 

@@ -198,15 +198,15 @@ class ClusterRows(RemoteRows):
         """Decide one setting. The rows are hashed at the same time, for the certificate."""
         passes = self.passes(setting, limits)
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
-        found = None
+        result = None
         try:
-            found = search_verdict(passes, goal, tol, limits, progress)
+            result = search_verdict(passes, goal, tol, limits, progress)
         finally:
-            if found is None or found.kind is None:  # then there is no certificate
+            if result is None or result.kind is None:  # then there is no certificate
                 self.cluster.cancel(hashing)
-        sha256 = "" if found.kind is None else self.digests((setting,), hashing)[0]
+        sha256 = "" if result.kind is None else self.digests((setting,), hashing)[0]
         sides = setting.positive, setting.negative
-        return with_undecided_reason(make_verdict(passes, sha256, found, sides), passes, limits)
+        return with_undecided_reason(make_verdict(passes, sha256, result, sides), passes, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
         """The digest of the rows with the signs of each setting.
@@ -249,9 +249,9 @@ class ClusterRows(RemoteRows):
         Then w ← Σ μ_i w_i. With ``mix="mistakes"``, μ_i = k_i/Σk, and at most R²/γ² epochs have a
         mistake. With ``mix="uniform"``, μ_i = 1/S for S shards. In both cases ΣΣ μ_i k_i ≤ R²/γ².
         """
-        own = replace(plan, limits=Limits())  # the tasks have no time limit
+        unlimited = replace(plan, limits=Limits())  # the tasks have no time limit
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
-        first = Epoch(own, scheme, tuple(labels), fit_intercept, self.mix, W)
+        first = Epoch(unlimited, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
 
     def fewest_mistakes(
@@ -308,9 +308,9 @@ class Judgement(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Predict the class of each row."""
-        found = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
-        self.confusion = self.confusion + found.confusion
-        self.margins = np.minimum(self.margins, found.margins)
+        evaluation = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
+        self.confusion = self.confusion + evaluation.confusion
+        self.margins = np.minimum(self.margins, evaluation.margins)
 
     def merge(self, other: Judgement) -> None:
         """Add the counts and keep the smaller margins."""
@@ -339,8 +339,8 @@ class Digests(ShardVisit):
     def merge(self, other: Digests) -> None:
         """Join the trees of both."""
         self.rows.merge(other.rows)
-        for own, tree in zip(self.signs, other.signs, strict=True):
-            own.merge(tree)
+        for tree_here, tree in zip(self.signs, other.signs, strict=True):
+            tree_here.merge(tree)
 
 
 @dataclass
@@ -370,8 +370,8 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     """Which rows of the shards w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
-    seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
-    return in_row_order(seen.signs) > 0
+    visit = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    return in_row_order(visit.signs) > 0
 
 
 def _client(client: Any) -> Any:
@@ -387,8 +387,8 @@ def _client(client: Any) -> Any:
             "There is no Dask client: make one, for instance with "
             "distributed.Client('tcp://host:8786')."
         ) from None
-    for worker, found in client.run(versions, on_error="return").items():
+    for worker, reply in client.run(versions, on_error="return").items():
         # Dask would wait for other workers. An OSError means that the worker is gone.
-        if isinstance(found, Exception) and not isinstance(found, OSError):
-            raise ClusterError(f"Worker {worker} cannot import novikoff ({found}): install it.")
+        if isinstance(reply, Exception) and not isinstance(reply, OSError):
+            raise ClusterError(f"Worker {worker} cannot import novikoff ({reply}): install it.")
     return client

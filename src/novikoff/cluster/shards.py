@@ -74,9 +74,9 @@ class ShardPart(Part):
     def range(self, first: int, last: int) -> Part:
         """The rows ``first`` to ``last`` of this part, without a copy."""
         part = super().range(first, last)
-        own = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
-        own.memo = self.memo
-        return own
+        piece = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
+        piece.memo = self.memo
+        return piece
 
 
 class Shard:
@@ -98,8 +98,8 @@ class Shard:
     def rows(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Rows:
         """The rows, checked once."""
         if fit_intercept not in self._checked:
-            own = Rows.of(self.X, fit_intercept, names=names, first=self.first)
-            self._checked[fit_intercept] = own
+            checked = Rows.of(self.X, fit_intercept, names=names, first=self.first)
+            self._checked[fit_intercept] = checked
         return self._checked[fit_intercept]
 
     def part(self, setting: Setting) -> ShardPart:
@@ -270,13 +270,18 @@ def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recip
     text = [column.name for column in recipe.columns if column.levels is not None]
     if not text:
         return recipe
-    own = replace(options, one_hot=tuple(text))
-    found = client.gather(client.map(_file_recipe, paths, options=own, pure=False))
-    every = [column for other in found for column in other.columns]
+    as_texts = replace(options, one_hot=tuple(text))
+    recipes = client.gather(client.map(_file_recipe, paths, options=as_texts, pure=False))
+    every = [column for other in recipes for column in other.columns]
     columns = []
     for column in recipe.columns:
         if column.levels is not None:
-            levels = {x for own in every if own.name == column.name for x in own.levels or ()}
+            levels = {
+                x
+                for as_texts in every
+                if as_texts.name == column.name
+                for x in as_texts.levels or ()
+            }
             column = replace(column, levels=tuple(sorted(levels)))
         columns.append(column)
     return replace(recipe, columns=tuple(columns))
@@ -328,12 +333,12 @@ def frame_source(client: Any, frame: Any, label: Any) -> ShardSource:
     levels: dict[Hashable, list[Any]] = {}
     for name in names:
         if str(frame.dtypes[name]) == "category":
-            found = client.gather(
+            described = client.gather(
                 client.compute([delayed(_category_values)(part[name]) for part in parts])
             )
-            occurring = {value for _, some in found for value in some}
+            occurring = {value for _, some in described for value in some}
             # Partitions may have different categories. Their order is kept, as in memory.
-            every = dict.fromkeys(value for known, _ in found for value in known)
+            every = dict.fromkeys(value for known, _ in described for value in known)
             levels[name] = [value for value in every if value in occurring]
     wide = widened((name, levels.get(name)) for name in names).names
     return _counted(client, X, y, len(wide), wide, levels)

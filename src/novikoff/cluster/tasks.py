@@ -70,9 +70,9 @@ def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
                 continue
             part = shard.part(cast(Setting, setting))
             for ends in part.ranges():
-                own = total.blank()
-                own.look_at(part.range(*ends))
-                total.merge(own)
+                partial = total.blank()
+                partial.look_at(part.range(*ends))
+                total.merge(partial)
     return total
 
 
@@ -177,9 +177,9 @@ class Cluster:
                     if limits.reached() is not None:
                         raise OutOfTimeError
                     waiting = not ended.wait(SECONDS_BETWEEN_POLLS)
-                found = futures[-1].result()
+                result = futures[-1].result()
                 done = True
-                return found
+                return result
         finally:
             if not done:
                 self.cancel(futures)

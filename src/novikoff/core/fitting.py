@@ -146,8 +146,8 @@ class Scaling:
             mean, variance = _moments(X)
         scale = np.sqrt(variance)
         usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
-        kept = usable & (centre and isinstance(X, np.ndarray))
-        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+        centred = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(centred, mean, 0.0), np.where(usable, scale, 1.0))
 
     def apply(self, X: Matrix) -> Matrix:
         """Return the standardised rows in the precision of X.

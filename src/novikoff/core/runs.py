@@ -145,10 +145,10 @@ def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector 
 
     def visit_worst(epoch: Indices, first: int, last: int) -> bool:
         steps = min(last - first, max_updates - run.updates)
-        found = sweep_greedy(
+        updated = sweep_greedy(
             arrays, epoch, lengths, steps, update, factors, w, counts, buffer
         )  # fmt: skip
-        return bool(found)
+        return bool(updated)
 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)

@@ -79,9 +79,11 @@ class Limits:
 
     def part(self, share: float) -> Limits:
         """Return limits with a share of the seconds that are left; their clock starts now."""
-        left = self.left()
+        seconds_left = self.left()
         return replace(
-            self, seconds=None if left is None else share * left, _started=time.monotonic()
+            self,
+            seconds=None if seconds_left is None else share * seconds_left,
+            _started=time.monotonic(),
         )
 
     @contextmanager

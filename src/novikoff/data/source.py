@@ -213,10 +213,10 @@ class Source:
                 yield unpacker.decompress(piece, size)
                 piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
                 if not piece:
-                    more = next(raw, None)
-                    if more is None:
+                    next_piece = next(raw, None)
+                    if next_piece is None:
                         break
-                    piece = more
+                    piece = next_piece
                 if unpacker.eof and piece:  # another gzip member follows
                     unpacker = zlib.decompressobj(31)
             if not unpacker.eof:

@@ -110,10 +110,10 @@ def estimate_errors(
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
         taught = ~np.isin(np.arange(len(codes)), test)
-        seen = X if imputed is None else _with_means(X, imputed, taught)
+        completed = X if imputed is None else _with_means(X, imputed, taught)
         known = CodedLabels(classes, codes[taught].astype(np.intp))
-        model = study(seen[taught], known, plain).model
-        errors.append(int((model.predict(seen[~taught]) != codes[~taught]).sum()))
+        model = study(completed[taught], known, plain).model
+        errors.append(int((model.predict(completed[~taught]) != codes[~taught]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
     return ErrorEstimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 

@@ -62,21 +62,21 @@ class Predictions:
 
     def notes(self) -> list[str]:
         """Return notes about the labels, once all rows have been predicted."""
-        found: list[str] = []
+        notes: list[str] = []
         table = (self.record.preprocessing or {}).get("family") == "table"
         if self.rows and self.labelled == self.rows:
-            found.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
+            notes.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
         elif self.reader.n_labelled or (table and self.reader.label is not None):
             if self.labelled:
-                found.append(
+                notes.append(
                     f"{self.differing:,} of {self.labelled:,} labels differ from the predictions."
                 )
-            found.append(
+            notes.append(
                 f"labels are missing, or none that the model could give, in "
                 f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: these rows are not "
                 "compared"
             )
-        return [*found, *self.reader.notes]
+        return [*notes, *self.reader.notes]
 
     def _lines(self, piece: Piece) -> str:
         """Return the lines of some rows, with a heading before the first row."""

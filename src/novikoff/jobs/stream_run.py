@@ -187,17 +187,17 @@ class StreamRun:
 
     def cautions(self) -> list[str]:
         """Return warnings: labels are sorted, or a constant rule makes fewer mistakes."""
-        found, counts = list[str](), list(self._class_rows.items())
+        cautions, counts = list[str](), list(self._class_rows.items())
         counted_rows = sum(self._class_rows.values())
         if len(counts) < 2 or counted_rows * self.passes < self.rows:  # not counted
-            return found
+            return cautions
         if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
             (label, count), *others = counts
             told = [f"{counted(count, 'row')} of {label}"]
             told += [f"{n:,} of {x}" for x, n in others[:3]]
-            more = ", then other classes" if len(others) > 3 else ""
-            found.append(
-                f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what "
+            rest = ", then other classes" if len(others) > 3 else ""
+            cautions.append(
+                f"labels come sorted ({', then '.join(told)}{rest}): the perceptron forgets what "
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
@@ -209,12 +209,12 @@ class StreamRun:
         most = rare * (self.passes - 1) + min(rare, begun)
         # Every learner makes a mistake on the first row of a class.
         if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
-            found.append(
+            cautions.append(
                 f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
                 "features have very different scales the perceptron is slow: novikoff fit "
                 "standardises them"
             )
-        return found
+        return cautions
 
     def to_json(self) -> dict[str, object]:
         """Return the counts that are not part of the model, as JSON values."""
@@ -322,8 +322,8 @@ class StreamRun:
         labels = model.classes.tolist()
         if self.mistaken is not None:
             for k in np.flatnonzero(predicted != codes).tolist():
-                said = None if predicted[k] < 0 else labels[predicted[k]]
-                self.mistaken.append((self.rows + k, said, labels[codes[k]]))
+                guess = None if predicted[k] < 0 else labels[predicted[k]]
+                self.mistaken.append((self.rows + k, guess, labels[codes[k]]))
         if self.passes == 1:
             self._count_labels(labels, codes)
         self.count(model, predicted != codes)

@@ -126,11 +126,11 @@ class StreamSession:
 
     def notes(self) -> list[str]:
         """Return what was decided for the user, and warnings."""
-        found = [*self.rows.notes, *self.run.cautions()]
+        notes = [*self.rows.notes, *self.run.cautions()]
         read = self.position.row > self.rows.position.row  # perhaps rows with missing values
         if self._rows_before == self.run.rows > 0 and not read:
-            found.append("no row is new: all rows were learned before")
-        return found
+            notes.append("no row is new: all rows were learned before")
+        return notes
 
     def learn(
         self, *, passes: int = 1, limit: int | None = None, every: Sequence[int] = ()
@@ -176,10 +176,10 @@ class StreamSession:
                 if isinstance(error, BadRowError):
                     raise BadRowError(f"{error} --bad-rows skip skips such rows.") from None
                 raise
-            kept = f"{self.model} has learned the rows before; --resume continues from there"
+            advice = f"{self.model} has learned the rows before; --resume continues from there"
             if isinstance(error, BadRowError):
-                kept += "; add --bad-rows skip to skip the row"
-            raise DataError(f"{error} {kept}.") from None
+                advice += "; add --bad-rows skip to skip the row"
+            raise DataError(f"{error} {advice}.") from None
 
     def save(self) -> None:
         """Write the model, unless there is none or it was already written at this position."""

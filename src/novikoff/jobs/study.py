@@ -103,8 +103,8 @@ def study(
 
     Examples
     --------
-    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
+    >>> result = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
+    >>> result.kinds, result.rule, result.errors, result.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
@@ -137,8 +137,8 @@ def study(
 
     clock.raise_if_interrupted()
     announce("writing the report", None)
-    seen = None if fit is None else fit.rows
-    confusion, margins, each_row = task.count(model, seen, duplicates=imperfect)
+    rows_of_run = None if fit is None else fit.rows
+    confusion, margins, each_row = task.count(model, rows_of_run, duplicates=imperfect)
     return Study(
         options=options,
         labels=task.classes.given,
@@ -179,9 +179,9 @@ def _largest_margins(task: StudyTask, cases: list[Case]) -> Vector:
 
     rules = []
     for case in cases:
-        found = largest_margin(case.verdict, free_bias=True)
-        found = found or largest_margin(case.verdict, free_bias=False)
-        rules.append(case.for_model(separator(case.verdict) if found is None else found.w))
+        widest = largest_margin(case.verdict, free_bias=True)
+        widest = widest or largest_margin(case.verdict, free_bias=False)
+        rules.append(case.for_model(separator(case.verdict) if widest is None else widest.w))
     W = np.column_stack(rules)
     if np.isfinite(W).all() and task.separated_by(W):
         return W
@@ -245,8 +245,8 @@ class ArrayTask(StudyTask):
 
     def signs(self, positive: Label) -> Signs:
         """+1 for the rows with this label, −1 for all others."""
-        own = self.given == self.classes.given.index(positive)
-        return np.where(own, 1, -1).astype(np.int8)
+        is_positive = self.given == self.classes.given.index(positive)
+        return np.where(is_positive, 1, -1).astype(np.int8)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
@@ -256,9 +256,9 @@ class ArrayTask(StudyTask):
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, left = VerdictData(problem, self.columns), limits.left()
-            if left is not None:
-                table = replace(table, seconds=0.1 * left)
+            table, seconds_left = VerdictData(problem, self.columns), limits.left()
+            if seconds_left is not None:
+                table = replace(table, seconds=0.1 * seconds_left)
             verdict = replace(verdict, data=table)
             _ = verdict.logistic  # computed now, while the clock of this study runs
         return verdict
@@ -277,8 +277,8 @@ class ArrayTask(StudyTask):
             (case.positive, case.negative),
         )
         limits = self.clock.part(0.5)
-        found = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
-        return replace(case, scaled=found)
+        verdict = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
+        return replace(case, scaled=verdict)
 
     def separated_by(self, W: Vector) -> bool:
         """Whether every rule has every original row strictly on its side: proved."""
@@ -307,17 +307,17 @@ class ArrayTask(StudyTask):
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
         proofs = self.options.proofs
         limits = self.clock.part(0.5 if paired else 0.9)
-        found = self._rules("ovr", basis, limits, proved=proofs)
+        rules = self._rules("ovr", basis, limits, proved=proofs)
         if proofs:
             cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(cases, found.alone, strict=True)
+                for case, best in zip(cases, rules.alone, strict=True)
             ]
         if paired and self.clock.reached() is None:
             other = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
-            if self._mistakes(other.model) < self._mistakes(found.model):
-                found = other
-        return found.model, [*found.together], cases
+            if self._mistakes(other.model) < self._mistakes(rules.model):
+                rules = other
+        return rules.model, [*rules.together], cases
 
     def _rules(
         self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
@@ -358,22 +358,24 @@ class ArrayTask(StudyTask):
         return int(np.count_nonzero(chosen != self.codes))
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
         """Return the confusion matrix, the margin of each rule, and what is known of each row.
 
-        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
-        identical rows with different labels are searched for.
+        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
+        ``duplicates``, identical rows with different labels are searched for.
         """
-        found = evaluate(model, self.rows.X, self.codes)
+        evaluation = evaluate(model, self.rows.X, self.codes)
         groups = list[Indices]()
-        seen = self.rows if seen is None else seen
+        rows_of_run = self.rows if rows_of_run is None else rows_of_run
         if self.options.proofs and duplicates:
             from novikoff.geometry.duplicates import conflicting_duplicates
 
             groups = list(conflicting_duplicates(self.rows, self.codes))
-        each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
-        return found.confusion, found.margins.tolist(), each_row
+        each_row = EachRow(
+            rows_of_run, self.codes, evaluation.predicted, evaluation.distances, groups
+        )
+        return evaluation.confusion, evaluation.margins.tolist(), each_row
 
 
 def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:

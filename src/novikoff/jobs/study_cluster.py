@@ -83,8 +83,8 @@ class ClusterTask(StudyTask):
         return model, named, cases
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], None]:
         """Return the confusion matrix and the margin of each rule."""
-        found = self.rows.judge(model, self.classes.codes)
-        return found.confusion, found.margins.tolist(), None
+        evaluation = self.rows.judge(model, self.classes.codes)
+        return evaluation.confusion, evaluation.margins.tolist(), None

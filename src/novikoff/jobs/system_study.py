@@ -90,8 +90,12 @@ class SystemStudy:
     @property
     def with_radius(self) -> bool:
         """Whether the radius of the largest ball was asked for."""
-        found = self.solution
-        return self.asked.point == "chebyshev" and found.kind != "undecided" and found.point_found
+        solution = self.solution
+        return (
+            self.asked.point == "chebyshev"
+            and solution.kind != "undecided"
+            and solution.point_found
+        )
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -122,14 +126,14 @@ def study_system(
     file = read_system(path, options.format)
     show("solving", None)
     try:
-        found, best, several = _answers(file.stated, options, lambda: show("solving", None))
+        solution, best, several = _answers(file.stated, options, lambda: show("solving", None))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if found.kind == "feasible":
+    if solution.kind == "feasible":
         show("looking for implicit equalities", None)
-        _ = found.interior
+        _ = solution.interior
     seconds = time.perf_counter() - began
-    return SystemStudy(found, path, file, options, several, best, seconds=seconds)
+    return SystemStudy(solution, path, file, options, several, best, seconds=seconds)
 
 
 def _answers(
@@ -145,13 +149,13 @@ def _answers(
         best = optimise(_with_objective_text(stated, options.objective), limits())
         return best.solution, best, None
     system = system_of(stated)
-    found, several = (
+    solution, several = (
         solve_system(system, limits(), point=options.point, method=options.method),
         None,
     )
-    if options.all_conflicts and found.kind == "infeasible":
+    if options.all_conflicts and solution.kind == "infeasible":
         several = conflicts_of(system, limits())
-    return found, None, several
+    return solution, None, several
 
 
 def _with_objective_text(stated: LinearSystem | Arrays, text: str) -> LinearSystem:
