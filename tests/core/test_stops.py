@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,6 +78,19 @@ def test_a_run_can_be_interrupted(order: Order) -> None:
     assert limits.interrupted
     assert ran.update_counts.toarray()[0].sum() == ran.updates > 0
     assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
+
+
+def test_parts_and_copies_of_limits_share_their_interruption() -> None:
+    whole = Limits(seconds=1e6)
+    part, copy = whole.part(0.5), replace(whole, updates=3)
+    others = [whole, part.part(0.5), copy]
+    for limits in others:
+        limits.raise_if_interrupted()
+    part.interrupt()
+    assert [limits.reached() for limits in others] == [Stop.INTERRUPTED] * 3
+    with pytest.raises(KeyboardInterrupt):
+        whole.raise_if_interrupted()
+    assert Limits().reached() is None
 
 
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=class_name)

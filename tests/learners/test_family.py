@@ -267,7 +267,10 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
     (lambda: nv.Forgetron(order="max_distance").fit(X, TWO), "cannot look for the worst row"),
     (lambda: nv.KernelPerceptron("tanh").fit(X, TWO), "'kernel' parameter"),
-    (lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO), "kernel of two rows, 0 and 0 .* is nan"),
+    (
+        lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO),
+        "kernel of two rows is nan.*rows 0 and 0",
+    ),
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
     (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),

@@ -154,6 +154,7 @@ def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
     except OutOfTimeError:
         stop = limits.reached() or Stop.SECONDS
     except KeyboardInterrupt:
-        limits.interrupted, stop = True, Stop.INTERRUPTED
+        limits.interrupt()
+        stop = Stop.INTERRUPTED
     run.stops = [stop] * n_rules
     return run

@@ -116,8 +116,7 @@ def find_counted_rules(
 
 def _kind_verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
     verdict = rows.decide(setting, "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    limits.raise_if_interrupted()
     return verdict
 
 
@@ -276,8 +275,7 @@ class ShardSearch(ShardVisit):
                 basis=basis,
                 **self.options,
             )
-            if limits.interrupted:
-                raise KeyboardInterrupt
+            limits.raise_if_interrupted()
             claims = [renumbered(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
             rules.append(ShardRule(best.w, best.cheap, claims, shares, best.updates))

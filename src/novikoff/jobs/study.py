@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -65,8 +65,6 @@ if TYPE_CHECKING:
     from novikoff.proofs.digest import MatrixDigest
     from novikoff.proofs.error_bound import ErrorBound
 
-Task: TypeAlias = "ArrayTask | ClusterTask"
-
 _DEFAULT_OPTIONS = Options()
 # One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
@@ -109,12 +107,12 @@ def study(
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
-    how = options, Limits(seconds=options.budget), announce
-    task: Task
+    clock = Limits(seconds=options.budget)
+    task: StudyTask
     if isinstance(X, RemoteRows):
-        task = ClusterTask.of(cast("ClusterRows", X), *how)
+        task = ClusterTask.of(cast("ClusterRows", X), options, clock, announce)
     else:
-        task = ArrayTask.of(X, y, columns, *how)
+        task = ArrayTask.of(X, y, columns, options, clock, announce)
 
     cases = _decide(task) if options.verdict else []
     kinds = {case.verdict.kind for case in cases}
@@ -136,6 +134,7 @@ def study(
     else:
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
+    clock.raise_if_interrupted()
     announce("writing the report", None)
     rows_of_run = None if fit is None else fit.rows
     confusion, margins, each_row = task.count(model, rows_of_run, duplicates=imperfect)
@@ -155,7 +154,7 @@ def study(
     )
 
 
-def _decide(task: Task) -> list[Case]:
+def _decide(task: StudyTask) -> list[Case]:
     """Decide each comparison of the task."""
     asked = task.classes.cases
     phase = task.clock.part(0.6)
@@ -169,8 +168,8 @@ def _decide(task: Task) -> list[Case]:
     return cases
 
 
-def _largest_margins(task: Task, cases: list[Case]) -> Vector:
-    """The weights of the hyperplanes with the largest margin, with a free bias if they are known.
+def _largest_margins(task: StudyTask, cases: list[Case]) -> Vector:
+    """The weights of the hyperplanes of the largest margin, with a free bias if it is known.
 
     If one of these hyperplanes, rounded to floats, does not separate the rows, the hyperplanes of
     the verdicts are returned instead, whose signs are proved.
@@ -422,8 +421,8 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     with clock.paused():
         model.load(rows, order)
     task.announce("perceptron", None)  # notices a Ctrl-C that the compiler ignored
-    limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
-    limits.seconds = clock.part(0.5).seconds
+    epochs, updates_at_most = affordable_work(options, order, rows.n, task.size * model.n_rules)
+    limits = replace(clock.part(0.5), epochs=epochs, updates=updates_at_most)
     plan = Plan(
         update=updates.perceptron(),
         order=order,
@@ -449,15 +448,15 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
 
 
-def affordable_limits(options: Options, order: Order, n: int, entries: int) -> Limits:
-    """The limit on epochs from the options, or the epochs that take about two seconds.
+def affordable_work(options: Options, order: Order, n: int, entries: int) -> tuple[int, int | None]:
+    """Return the limits on epochs and updates: as asked for, or about two seconds of work.
 
     If the order looks at all rows before each update, updates are limited too.
     """
     from novikoff.core.orders import Greedy
 
     if options.epochs is not None:
-        return Limits(epochs=options.epochs)
+        return options.epochs, None
     cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY
     updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
-    return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
+    return max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -313,8 +314,20 @@ class StudyClasses:
 
 
 @dataclass(frozen=True)
-class StudyTask:
-    """What every step of a study needs: classes, options, the clock, and a callback."""
+class StudyTask(ABC):
+    """A study of rows that are arrays or on a cluster: the steps that depend on where they are.
+
+    Attributes
+    ----------
+    classes : StudyClasses
+        The classes, and which of them are compared.
+    options : Options
+        What is asked.
+    clock : Limits
+        The time of the whole study.
+    announce : callable
+        Called with the name of each step.
+    """
 
     classes: StudyClasses
     options: Options
@@ -326,3 +339,25 @@ class StudyTask:
         model = LinearModel(self.classes.labels, len(W) - 1, self.options.fit_intercept)
         model.W = W
         return model
+
+    @abstractmethod
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """Decide one comparison."""
+
+    @abstractmethod
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every original row strictly on its side: proved."""
+
+    @abstractmethod
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
+        """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
+
+    @abstractmethod
+    def count(
+        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], EachRow | None]:
+        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+
+        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
+        identical rows with different labels are searched for.
+        """
