@@ -229,8 +229,7 @@ class Verdict:
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
         estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         return estimates.negated() if data.only_negative else estimates
 
     def summary(self) -> None:

@@ -238,8 +238,7 @@ columns.'
                 self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
                 return self
             limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         return self
 
     def _fit(
