@@ -41,9 +41,9 @@ $(VENV)/browser: | $(VENV)/installed-dev
 	|| echo "typescript cannot be installed here: the lab's types will not be checked"
 	@touch $@
 
-# All rows, or some: make bench CASES="dense verdicts"
+# All rows, or some: make bench CASES="dense verdicts"; RECORD=1 keeps the figures for docs/speed.md.
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m benchmarks.run $(CASES)
+	$(BIN)/python -m benchmarks.run $(CASES) $(if $(RECORD),--record)
 
 # The first fit with empty caches of compiled loops, in units of `import numba`.
 first-touch: $(VENV)/installed-bench
@@ -73,9 +73,11 @@ pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/cluster.py
 
 # The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
-# page may ask the network. Links, search and accessibility are checked on the finished pages.
+# page may ask the network. Links, search and accessibility are checked on the finished pages. Pages of
+# an earlier build are removed: one about a name that is gone would be a dead link.
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m pytest -q src
+	rm -rf docs/_build docs/generated docs/gallery
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
 	$(BIN)/python -m tests.outside docs/_build/html
 	$(BIN)/python -m tests.site docs/_build/html

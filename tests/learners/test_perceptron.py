@@ -1,4 +1,4 @@
-"""The estimator: what it promises beyond scikit-learn's contract."""
+"""The guarantees of the estimator beyond scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -165,6 +165,21 @@ def test_says_when_no_cycle_was_clean() -> None:
         nv.Perceptron(order=nv.orders.Chaotic([0, 1, 2, 3] * 3, window=4)).fit(X, y)
 
 
+@pytest.mark.parametrize("scale", [None, "standard"])
+def test_converged_means_that_every_score_exceeds_the_threshold(
+    scale: Literal["standard"] | None,
+) -> None:
+    """The loop adds 0.49 + 0.16 + 0.01 − 0.36 to a sum above 0.3, and `predict` to 0.3 itself."""
+    X, y = np.array([[0.7, -0.4, -0.1], [-0.9, -0.6, -0.5]]), np.array([0, 1])
+    clf = nv.Perceptron(order="cyclic", threshold=0.3, step_size=0.1, max_epochs=100, scale=scale)
+    quietly_fitted(clf, X, y)
+    margins = clf.decision_function(X) * np.where(y, 1, -1)
+    assert clf.converged_ == bool((margins > 0.3).all())
+    if scale is None:
+        with pytest.warns(ConvergenceWarning, match="not beyond the threshold"):
+            clone(clf).fit(X, y)
+
+
 def test_the_trace_takes_a_reference() -> None:
     X, y = separable(100, 3, 7)
     w_star = nv.Perceptron().fit(X, y)
@@ -275,7 +290,7 @@ def test_orders_that_name_rows_and_separate_problems() -> None:
 
 
 class Lawless:
-    """An order that names rows which are not there."""
+    """An order that yields row numbers that do not exist."""
 
     covers = True
 

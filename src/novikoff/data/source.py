@@ -5,7 +5,6 @@ Gzip is unpacked. A silent pipe yields b"" at intervals, so that its reader can 
 
 from __future__ import annotations
 
-import fcntl
 import io
 import math
 import mmap
@@ -25,6 +24,12 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
+from novikoff.names import DATA_FORMATS
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
 
@@ -104,14 +109,15 @@ class Source:
             name = "-" if file is stdin else getattr(file, "name", None)
             self.name = printable_name(name) if isinstance(name, str) else "the stream"
             self._file = file
-            with suppress(OSError, AttributeError, ValueError):
-                self._fd = file.fileno()
+            if fcntl is not None:  # Windows cannot wait for a pipe, so that it is only read there
+                with suppress(OSError, AttributeError, ValueError):
+                    self._fd = file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
         self.regular = self._owned and stat.S_ISREG(mode)
         if self._fd is not None and stat.S_ISFIFO(mode):
             with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
-        self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
+        self.packed = self.regular and _read_at(cast(int, self._fd), 2, 0) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if sniff_early else None)
             if not self.head and not may_be_empty:
@@ -164,7 +170,7 @@ class Source:
 
     def _plain(self, offset: int, size: int) -> Iterator[bytes]:
         with readable_errors(self.name):
-            while self._fd is not None and (piece := os.pread(self._fd, size, offset)):
+            while self._fd is not None and (piece := _read_at(self._fd, size, offset)):
                 offset += len(piece)
                 yield piece
 
@@ -207,10 +213,10 @@ class Source:
                 yield unpacker.decompress(piece, size)
                 piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
                 if not piece:
-                    more = next(raw, None)
-                    if more is None:
+                    next_piece = next(raw, None)
+                    if next_piece is None:
                         break
-                    piece = more
+                    piece = next_piece
                 if unpacker.eof and piece:  # another gzip member follows
                     unpacker = zlib.decompressobj(31)
             if not unpacker.eof:
@@ -254,9 +260,19 @@ def _opened(path: str, name: str) -> int:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError
         # Opening a named pipe must not wait for its writer. Reading waits, and can be interrupted.
-        fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
+        if not stat.S_ISFIFO(mode):
+            return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # a flag of Windows
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         os.set_blocking(fd, True)
         return fd
+
+
+def _read_at(fd: int, size: int, offset: int) -> bytes:
+    """Read at an offset of a regular file."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, size, offset)
+    os.lseek(fd, offset, os.SEEK_SET)  # Windows
+    return os.read(fd, size)
 
 
 # Columns have names (table) or numbers (matrix), or each row names its features.
@@ -264,35 +280,29 @@ ColumnFamily: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class FileFormat(NamedTuple):
-    """A format: module and class of its reader, family, ends of file names, and magic bytes.
+    """A format: module and class of its reader, family, and first bytes.
 
-    ``magics`` are the bytes with which files of the format begin. A text format has none.
+    A text format has no first bytes (``magics``).
     """
 
     reader: str
     family: ColumnFamily
-    suffixes: tuple[str, ...]
     magics: tuple[bytes, ...] = ()
 
 
-# A new format needs a line here and a `novikoff.data.reader.Reader`.
+# A new format is a line here, a line in `novikoff.names`, and a `novikoff.data.reader.Reader`.
 FILE_FORMATS = {
-    "csv": FileFormat("csv.CsvTable", "table", (".csv",)),
-    "tsv": FileFormat("csv.CsvTable", "table", (".tsv", ".tab")),
-    "parquet": FileFormat("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
-    "arrow": FileFormat(
-        "arrow_files.ArrowTable",
-        "table",
-        (".arrow", ".arrows", ".ipc", ".feather"),
-        (b"ARROW1", b"\xff\xff\xff\xff"),
-    ),
-    "npy": FileFormat("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
-    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
-    "svmlight": FileFormat("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
-    "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
+    "csv": FileFormat("csv.CsvTable", "table"),
+    "tsv": FileFormat("csv.CsvTable", "table"),
+    "parquet": FileFormat("arrow_files.ArrowTable", "table", (b"PAR1",)),
+    "arrow": FileFormat("arrow_files.ArrowTable", "table", (b"ARROW1", b"\xff\xff\xff\xff")),
+    "npy": FileFormat("numpy_files.NumpyTable", "table", (b"\x93NUMPY",)),
+    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (b"PK\x03\x04",)),
+    "svmlight": FileFormat("pairs.PairRows", "matrix"),
+    "jsonl": FileFormat("json_lines.JsonRows", "named"),
 }
 
-_BY_SUFFIX = {suffix: name for name, known in FILE_FORMATS.items() for suffix in known.suffixes}
+_BY_SUFFIX = {suffix: name for name, suffixes in DATA_FORMATS.items() for suffix in suffixes}
 _FOREIGN = {
     b"%PDF": "is a PDF, not a file of data",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",

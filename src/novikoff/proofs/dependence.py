@@ -5,9 +5,11 @@ No w has ⟨a_i, w⟩ > 0 on all of some rows exactly if multipliers λ ≥ 0, n
 
 References
 ----------
-P. Gordan, Ueber die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
-(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915),
-for λ_i > 0 on all rows.
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342. This is the theorem for λ_i > 0 on all rows.
 """
 
 from __future__ import annotations
@@ -90,10 +92,10 @@ def check_dependence(claim: Dependence, sums: Sequence[int], data: DataReading) 
     every = data.rows_at(claim.among)  # columns of zeros are left out: they are balanced
     right = [-total[j] for j in every.columns.tolist()]
     square = B.spread(B.A)[:, every.columns]
-    found = exact.enclose(square.T, right) if len(square) == len(right) else None
-    if found is None:
+    enclosure = exact.enclose(square.T, right) if len(square) == len(right) else None
+    if enclosure is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
-    near, radius = found
+    near, radius = enclosure
     if not (near - radius > -1.0).all():
         row = claim.rows[int(np.argmin(near - radius))]
         raise CertificateError(f"The multiplier λ of row {row} is not shown to be positive.")

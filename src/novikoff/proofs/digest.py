@@ -7,7 +7,8 @@ short.
 
 References
 ----------
-R. Merkle, A digital signature based on a conventional encryption function, CRYPTO 1987.
+Merkle, R. C. (1987). A digital signature based on a conventional encryption function. *Advances in
+Cryptology: CRYPTO 1987*, 369-378. Springer.
 """
 
 from __future__ import annotations
@@ -133,11 +134,11 @@ class HashTree:
                 return self.nodes[level, place]
             if level == 0:
                 raise ValueError("some rows have not been hashed.")
-            left, second = find(level - 1, 2 * place), 2 * place + 1
+            first, second = find(level - 1, 2 * place), 2 * place + 1
             return (
-                left
+                first
                 if second << (level - 1) >= leaves
-                else _pair_hash(left, find(level - 1, second))
+                else _pair_hash(first, find(level - 1, second))
             )
 
         return find((leaves - 1).bit_length(), 0)
