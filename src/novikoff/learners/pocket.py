@@ -244,7 +244,7 @@ columns.'
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """What notebooks show: the diagram of scikit-learn; after `fit`, a table of mistakes too."""
-        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        """What notebooks show: the diagram of scikit-learn; after `fit`, also the mistakes."""
         if "text/html" in shown and "certificate_" in vars(self):
             shown["text/html"] += html_table(self._table(), ["rule", "mistakes", "lower bound"])
         return shown
