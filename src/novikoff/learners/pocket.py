@@ -243,8 +243,8 @@ columns.'
         return self
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What notebooks show: the diagram of scikit-learn; after `fit`, a table of mistakes too."""
         """What notebooks show: the diagram of scikit-learn; after `fit`, also the mistakes."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
         if "text/html" in shown and "certificate_" in vars(self):
             shown["text/html"] += html_table(self._table(), ["rule", "mistakes", "lower bound"])
         return shown
