@@ -233,7 +233,7 @@ def average(ran: Run) -> Vector:
 def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> None:
     """Check that every update of a run equals that of the oracle.
 
-    If sums are ``exact``, as with integers, all bits are equal; otherwise they agree up to rounding.
+    If sums are ``exact``, as with integers, all bits agree; otherwise numbers agree up to rounding.
     """
     trace = ran.traces[0]
     assert trace is not None
