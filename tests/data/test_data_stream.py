@@ -60,8 +60,7 @@ def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
     return found
 
 
-def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int = 7) -> list[Row]:
-    # noqa: B008
+def streamed(content: bytes, options: StreamOptions = StreamOptions(), size: int = 7) -> list[Row]:  # noqa: B008
     with open_stream(Dripping(content, size), options) as stream:
         return rows_of(stream.pieces())
 
