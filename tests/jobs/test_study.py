@@ -49,7 +49,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
     case, run = found.cases[0], found.run
     assert run is not None
     assert case.scaled is not None
-    assert (found.rule, run.clean, run.returned) == ("perceptron", True, True)
+    assert (found.rule, run.clean, run.survives_unscaling) == ("perceptron", True, True)
     assert run.mistakes <= (case.scaled.mistake_bound or 0) < (case.verdict.mistake_bound or 0)
     w = found.model.W[:, 0]
     signs = np.where(y == "p", 1, -1)
@@ -65,7 +65,7 @@ def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
         found = study(1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0, Options(model="perceptron"))
         assert found.run is not None
         assert found.run.clean
-        assert found.rule == ("perceptron" if found.run.returned else "largest margin")
+        assert found.rule == ("perceptron" if found.run.survives_unscaling else "largest margin")
         assert found.errors == 0
         rules.add(found.rule)
     assert "largest margin" in rules

@@ -18,7 +18,7 @@ import numpy as np
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import ShardVisit
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.pocket import load_pocket_loop
+from novikoff.core.pocket import compile_pocket_loop
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -263,7 +263,7 @@ class ShardSearch(ShardVisit):
 
     def among(self, problems: list[Problem], numbers: Indices) -> list[ShardRule]:
         """Search among rows with the signs of each setting, as in memory."""
-        load_pocket_loop(problems[0])
+        compile_pocket_loop(problems[0])
         seed, rules = [self.seed, int(numbers[0])], []
         basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
         for setting, problem in zip(self.settings, problems, strict=True):

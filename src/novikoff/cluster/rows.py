@@ -22,7 +22,13 @@ from novikoff.cluster.shards import (
     frame_source,
     versions,
 )
-from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, look, readable_dask_errors
+from novikoff.cluster.tasks import (
+    Cluster,
+    ShardVisit,
+    TaskProgress,
+    look_at_shards,
+    readable_dask_errors,
+)
 from novikoff.core.class_labels import Label, distinct_labels
 from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
@@ -370,7 +376,7 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     """Which rows of the shards w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
-    visit = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    visit = look_at_shards(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
     return in_row_order(visit.signs) > 0
 
 

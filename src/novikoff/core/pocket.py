@@ -42,7 +42,7 @@ _RUN, _POCKET_RUN, _N_UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 
 
 @dataclass
-class Pocketed:
+class PocketResult:
     """The best weights of a run of the pocket algorithm, and the cost of their mistakes.
 
     ``history`` is a list of pairs: the number of updates so far, and the cost of the mistakes of
@@ -102,9 +102,9 @@ def pocket_steps(
     Each step adds a signed row (x, 1) or −(x, 1), so that weights on rows of integers are integers.
 
     >>> from itertools import islice
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
     >>> for step in islice(pocket_steps(problem, np.random.default_rng(1)), 4):
     ...     print(step.row, step.w, step.mistakes, step.kept)
     -1 [0. 0.] 4.0 True
@@ -149,7 +149,7 @@ def fill_pocket(
     strategy: str = "ratchet",
     start: Vector | None = None,
     costs: Vector | None = None,
-) -> Pocketed:
+) -> PocketResult:
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
     The pocket begins with the weights ``start``. Rows are drawn with probabilities proportional to
@@ -157,14 +157,14 @@ def fill_pocket(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
     >>> fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0)).errors
     1.0
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    best = Pocketed(w.copy(), cost_of(sure_products(problem, w), costs))
+    best = PocketResult(w.copy(), cost_of(sure_products(problem, w), costs))
     if strategy == "textbook":
         _fill_as_printed(best, pocket_steps(problem, rng, start=start, costs=costs), limits)
         return best
@@ -197,7 +197,7 @@ def fill_pocket(
     return best
 
 
-def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits) -> None:
+def _fill_as_printed(best: PocketResult, steps: Iterator[PocketStep], limits: Limits) -> None:
     """Take steps until a limit, or until the steps end."""
     try:
         for updates, step in enumerate(steps):
@@ -231,7 +231,7 @@ def averaged_perceptron(
     return total / drawn
 
 
-def load_pocket_loop(rows: Rows) -> None:
+def compile_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
     with announcing_compilation(learn_picks):

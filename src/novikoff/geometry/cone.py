@@ -54,7 +54,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
@@ -241,7 +241,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     if result.kind == "separable":
         return result, np.ones(passes.n, dtype=np.bool_)
     if result.kind == "quasi-separable" and result.separated is not None:
-        return result, np.array(passes.all.of(result.separated))
+        return result, np.array(passes.whole_part.values_of(result.separated))
     return result, np.zeros(passes.n, dtype=np.bool_)
 
 
@@ -259,11 +259,11 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     with np.errstate(all="ignore"):
         parts = partition(balanced_view(passes, limits), among, limits, free=free)
     direction = parts.w or [Fraction(0)] * passes.p
-    return Face(passes.all.of(parts.separated)[:n], direction, True)
+    return Face(passes.whole_part.values_of(parts.separated)[:n], direction, True)
 
 
 def _passes(rows: Matrix) -> LocalPasses:
-    return LocalPasses(pose(rows, np.ones(rows.shape[0], dtype=np.int8), False))
+    return LocalPasses(signed_problem(rows, np.ones(rows.shape[0], dtype=np.int8), False))
 
 
 def _null_space(rows: Matrix, limits: Limits) -> NullSpace:
@@ -411,7 +411,7 @@ class Recession:
         return np.flatnonzero(is_held)
 
     @cached_property
-    def free(self) -> NullSpace:
+    def null_space_of_held(self) -> NullSpace:
         """The null space of the rows J and E, which is the span of the cone."""
         return null_space(self.rows, self.held, self.kept, self.limits)
 
@@ -419,7 +419,7 @@ class Recession:
     def _images(self) -> dict[int, SparseVector]:
         """For each column j, the entries at j of the vectors of the null space."""
         images: dict[int, SparseVector] = {}
-        for k, vector in enumerate(self.free.values()):
+        for k, vector in enumerate(self.null_space_of_held.values()):
             for j, value in vector.items():
                 images.setdefault(j, {})[k] = value
         return images
@@ -433,8 +433,8 @@ class Recession:
         rows = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(rows) * self.rows.p > _MAX_ENTRIES:
             return None
-        R = exact_product(_signed(self.rows, rows), [*self.free.values()])
-        z = [self.direction[j] / vector[j] for j, vector in self.free.items()]
+        R = exact_product(_signed(self.rows, rows), [*self.null_space_of_held.values()])
+        z = [self.direction[j] / vector[j] for j, vector in self.null_space_of_held.items()]
         return None if R is None else _Quotient(R, z)
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
@@ -522,7 +522,9 @@ class Recession:
         A = _signed(self.rows, apart)[:, columns]
         if not self.afford(A):
             return "undecided", None
-        basis = spanning_rows(self.rows, self.held, self.kept, len(columns) - len(self.free))
+        basis = spanning_rows(
+            self.rows, self.held, self.kept, len(columns) - len(self.null_space_of_held)
+        )
         equal = np.zeros((len(rows), self.rows.p))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]

@@ -30,9 +30,9 @@ from novikoff.core.class_labels import Label
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
     Problem,
-    pose,
     products,
     row_blocks,
+    signed_problem,
     sure_products,
 )
 from novikoff.core.rows import Indices, Vector
@@ -162,9 +162,9 @@ def fewest_mistakes(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
     >>> best = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
     >>> best.errors, best.bound, best.optimal
     (Fraction(1, 1), Fraction(1, 1), True)
@@ -537,7 +537,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
         X if isinstance(X, np.ndarray) else X.data
     ):
         return problem, None
-    return pose(even, problem.signs, problem.fit_intercept), powers
+    return signed_problem(even, problem.signs, problem.fit_intercept), powers
 
 
 def _ldexp(w: Vector, powers: Indices | None) -> Vector:

@@ -129,8 +129,8 @@ def study(
             cases = [task.with_scaled(fit.rows, case) for case in cases]
 
     pocket: list[FoundRule] = []
-    perfect = run is not None and run.clean and run.returned
-    if fit is not None and not by_margin and (not cases or perfect):
+    clean = run is not None and run.clean and run.survives_unscaling
+    if fit is not None and not by_margin and (not cases or clean):
         rule, model = "average" if options.average else "perceptron", fit.model
     elif separable:
         rule, model = "largest margin", task.model(_largest_margins(task, cases))
@@ -257,7 +257,7 @@ class ArrayTask(StudyTask):
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, seconds_left = VerdictData(problem, self.columns), limits.left()
+            table, seconds_left = VerdictData(problem, self.columns), limits.seconds_left()
             if seconds_left is not None:
                 table = replace(table, seconds=0.1 * seconds_left)
             verdict = replace(verdict, data=table)
@@ -298,11 +298,11 @@ class ArrayTask(StudyTask):
         """
         self.announce("loading", None)
         with self.clock.paused():
-            from novikoff.core.pocket import load_pocket_loop
+            from novikoff.core.pocket import compile_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
         with self.clock.paused():
-            load_pocket_loop(self.rows)
+            compile_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
@@ -405,7 +405,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     """Run the perceptron on the rows of a study; its rule is mapped to the original features.
 
     If the verdict is ``decided``, it is proved that the rule of a clean run classifies every row
-    correctly on the original features, and ``returned`` is False if it does not.
+    correctly on the original features, and ``survives_unscaling`` is False if it does not.
     """
     options, clock = task.options, task.clock
     task.announce("loading", None)
@@ -436,7 +436,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     standardised = options.scale == "standard"
     fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
     seconds = time.perf_counter() - began - (clock.paused_seconds - stopped)
-    returned = fit.clean and (not decided or task.separated_by(fit.model.W))
+    survives = fit.clean and (not decided or task.separated_by(fit.model.W))
     return fit, PerceptronRun(
         clean=fit.run.converged,
         mistakes=fit.model.n_mistakes,
@@ -445,7 +445,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
         scale=options.scale,
         max_epochs=limits.epochs,
         max_updates=limits.updates,
-        returned=returned or not fit.run.converged,
+        survives_unscaling=survives or not fit.run.converged,
         period=next(filter(None, fit.run.periods), None),
     )
 

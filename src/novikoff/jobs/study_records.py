@@ -120,7 +120,7 @@ class PerceptronRun:
         What the run counted.
     scale, max_epochs, max_updates
         The features that the run saw, and its limits.
-    returned : bool
+    survives_unscaling : bool
         False if the run was clean, but its rule misclassifies rows on the original features.
     period : int or None
         The number of epochs after which the weights of a rule repeat forever: proved.
@@ -133,7 +133,7 @@ class PerceptronRun:
     scale: str
     max_epochs: int | None
     max_updates: int | None
-    returned: bool = True
+    survives_unscaling: bool = True
     period: int | None = None
 
 

@@ -21,7 +21,7 @@ from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
-from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
+from novikoff.learners.online import STRUCTURE, OnlineLearner, check_can_stream
 from novikoff.learners.parameters import (
     ABOVE_ZERO,
     BOOLEAN,
@@ -159,7 +159,7 @@ class KernelPerceptron(StateLearner):
     trace: bool = False
 
     _model_class = KernelModel
-    _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
+    _rule_parameters = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
@@ -301,7 +301,7 @@ class Forgetron(StateLearner):
     fit_intercept = False
 
     _model_class = ForgetronModel
-    _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
+    _rule_parameters = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
@@ -324,7 +324,7 @@ class Forgetron(StateLearner):
         """
         return self._fit(X, y)
 
-    @available_if(streams)
+    @available_if(check_can_stream)
     def partial_fit(
         self, X: MatrixLike, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None
     ) -> Self:

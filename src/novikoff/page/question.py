@@ -14,7 +14,7 @@ import numpy as np
 
 from novikoff.core.class_labels import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.orders import BY_NAME
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Problem, signed_problem
 from novikoff.core.rows import Matrix, Vector
 from novikoff.errors import InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
@@ -92,7 +92,9 @@ class Question:
         if not self.points:
             raise ValueError("This needs at least one point.")
         table = np.array(self.points)
-        return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
+        return signed_problem(
+            np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias
+        )
 
     @property
     def mu(self) -> float:

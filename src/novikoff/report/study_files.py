@@ -106,7 +106,9 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    clean = study.rule == "largest margin" or (run is not None and run.clean and run.returned)
+    clean = study.rule == "largest margin" or (
+        run is not None and run.clean and run.survives_unscaling
+    )
     if run is not None and study.rule != "largest margin":  # these parameters repeat the run
         parameters |= {
             "random_state": options.seed,

@@ -17,7 +17,7 @@ from novikoff import __version__
 from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices
 from novikoff.data.messages import printable_name
-from novikoff.jobs.study_records import Case, Study
+from novikoff.jobs.study_records import Case, PerceptronRun, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     SHOWN,
@@ -204,7 +204,7 @@ class Report:
                 "question": self.question,
                 "cases": [*map(self._case_json, study.cases)],
             },
-            "perceptron": study.run and asdict(study.run),
+            "perceptron": study.run and self._run_json(study.run),
             "model": {
                 "rule": study.rule,
                 "margins": [finite_or_null(margin) for margin in study.margins],
@@ -223,6 +223,18 @@ class Report:
             "seconds": self.seconds,
         }
         return to_json_text(body)
+
+    @staticmethod
+    def _run_json(run: PerceptronRun) -> dict[str, object]:
+        """The run of the perceptron; its rule "returned" if it survives the original features."""
+        names = {"survives_unscaling": "returned"}
+        return {names.get(name, name): value for name, value in asdict(run).items()}
+
+    @staticmethod
+    def _run_json(run: PerceptronRun) -> dict[str, object]:
+        """The run of the perceptron; its rule "returned" if it survives the original features."""
+        names = {"survives_unscaling": "returned"}
+        return {names.get(name, name): value for name, value in asdict(run).items()}
 
     def _case_json(self, case: Case) -> dict[str, object]:
         verdict, fates = case.verdict, case.verdict.logistic
@@ -422,7 +434,7 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "", f"proved: its weights repeat every {every}, so {none}"
     if standard:
         yield "", "on standardised features"
-    if not run.returned:
+    if not run.survives_unscaling:
         yield "", "rounded to floats, its rule does not separate the original rows"
     elif standard and run.clean and cases:
         yield "", "proved: its rule separates the rows with their original features"
