@@ -47,14 +47,13 @@ from novikoff.formats.files import (
 from novikoff.jobs.estimate import estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study, StudyProgress
+from novikoff.names import ORDERS, PLOTS
 from novikoff.report.study_report import ClusterFiles, Report, report_lines
 
 if TYPE_CHECKING:
     from novikoff.report.pictures import Subject
 
 _REQUIRED = ["separable", "quasi-separable", "inseparable"]
-_ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_PLOTS = ["boundary", "margins", "mistakes", "proof"]
 # The files that a report lists.
 _LISTED_FILES = ("model", "certificate", "plot", "rows")
 
@@ -78,7 +77,7 @@ _learning_options = add_options("Learning", [
                  show_default=True, help="Run the perceptron on standardised features (mean 0, "
                  "variance 1), or on the original features. Its rule is always for the original "
                  "features, and is checked on them."),
-    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
+    click.option("--order", type=click.Choice(ORDERS), default="permuted", show_default=True,
                  help="The order in which the perceptron visits the rows."),
     click.option("--epochs", type=click.IntRange(1), metavar="N", help="The largest number of "
                  "passes of the perceptron. [default: about two seconds' worth, at least 20]"),
@@ -105,7 +104,7 @@ _output_options = add_options("Report and files", [
                  "side), and multiplier in the proof (support vectors have one). Sort it by "
                  "distance to find suspect labels."),
     click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png."),
-    click.option("--plot-kind", type=click.Choice(_PLOTS), default="boundary", show_default=True,
+    click.option("--plot-kind", type=click.Choice(PLOTS), default="boundary", show_default=True,
                  help="The subject of the picture."),
     click.option("--plane", metavar="A,B", help="The two features that the picture shows."),
     click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The directory for "

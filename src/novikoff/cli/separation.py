@@ -12,7 +12,6 @@ import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
-    DATA_FORMATS,
     Command,
     FileOptions,
     add_options,
@@ -27,6 +26,7 @@ from novikoff.cli.progress import (
     showing_progress,
 )
 from novikoff.formats.files import Content, check_apart, check_writable, write_files
+from novikoff.names import DATA_FORMATS
 
 if TYPE_CHECKING:
     from novikoff.jobs.separation_study import SeparationStudy
@@ -95,7 +95,7 @@ _reading_options = add_options("Reading the file", [
                  "[default: detected]"),
     click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
                  "[default: .]"),
-    click.option("--from", "from_", type=click.Choice(DATA_FORMATS), help="The format of FILE. "
+    click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of FILE. "
                  "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip
 _writing_options = add_options("Files", [

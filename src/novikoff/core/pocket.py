@@ -192,7 +192,7 @@ def fill_pocket(
             if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     best.updates = int(state[_N_UPDATES])
     return best
 
@@ -208,7 +208,7 @@ def _fill_as_printed(best: PocketResult, steps: Iterator[PocketStep], limits: Li
             if updates >= limits.most_updates() or limits.reached() is not None:
                 return
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
 
 
 def averaged_perceptron(

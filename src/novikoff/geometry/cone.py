@@ -236,8 +236,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
     passes = _passes(B)
     result = search_verdict(passes, "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    limits.raise_if_interrupted()
     if result.kind == "separable":
         return result, np.ones(passes.n, dtype=np.bool_)
     if result.kind == "quasi-separable" and result.separated is not None:
@@ -369,7 +368,7 @@ class Recession:
             if self.known is None:
                 self.face = self._find_face()
         except KeyboardInterrupt:
-            self.limits.interrupted = True
+            self.limits.interrupt()
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -499,7 +498,7 @@ class Recession:
         except OutOfTimeError:
             return "undecided", None
         except KeyboardInterrupt:
-            self.limits.interrupted = True
+            self.limits.interrupt()
             return "undecided", None
 
     def _image(self, row: SparseVector) -> SparseVector:

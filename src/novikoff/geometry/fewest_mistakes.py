@@ -183,7 +183,7 @@ def fewest_mistakes(
             else:
                 search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     w, s = search.result()
     errors, history = exact_cost(~(s > 0.0), inner_costs), search.history
     return FewestMistakes(
@@ -334,7 +334,6 @@ class _Search:
         pocket = fill_pocket(
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )
-        self.limits.interrupted |= limits.interrupted
         self.history, self.updates = pocket.history, pocket.updates
         self._keep(pocket.w, pocket.errors)
 

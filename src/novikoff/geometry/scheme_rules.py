@@ -119,7 +119,6 @@ def find_rules(
             progress=None if begin is None else begin(rule),
         )
         alone.append(best)
-        limits.interrupted |= rest.interrupted
     printed = strategy == "textbook"
     together = alone if printed else best_together(alone, model.scheme, codes)
     model.W[:] = np.column_stack([rule.w for rule in together])

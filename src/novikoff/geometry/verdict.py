@@ -229,8 +229,7 @@ class Verdict:
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
         estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         return estimates.negated() if data.only_negative else estimates
 
     def summary(self) -> None:
@@ -266,10 +265,10 @@ contains the other 3
         return sentences.verdict_lines(self, show)
 
     def __repr__(self) -> str:
-        return f"<Verdict: {self}>"
+        return sentences.wrapped(f"<Verdict: {sentences.verdict_sentence(self)}>")
 
     def __str__(self) -> str:
-        return sentences.verdict_sentence(self)
+        return sentences.wrapped(sentences.verdict_sentence(self))
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:

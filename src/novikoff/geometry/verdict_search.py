@@ -110,7 +110,7 @@ def search_verdict(
         with np.errstate(all="ignore"), one_blas_thread():
             work.run()
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         pass
     return work.result

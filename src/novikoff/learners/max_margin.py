@@ -159,8 +159,7 @@ class MaxMargin(LinearLearner):
         """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
         verdict = find_verdict(problem, labels, tol=self.tol, limits=limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if verdict.kind != "separable":
             _refuse(verdict, labels, part)
         widest = largest_margin(verdict, free_bias=free)

@@ -200,8 +200,7 @@ class OnlineLearner(LinearLearner):
             self.converged_ = fit.clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if not self.converged_:
             self._warn(run, given)
         return self

@@ -242,8 +242,7 @@ def _fewest_mistakes(
     model = LinearModel(classes, rows.p - 1, rows.fit_intercept, multi_class=kind)
     limits = Limits(updates=Pocket.max_updates)
     rules = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    limits.raise_if_interrupted()
     return rules
 
 

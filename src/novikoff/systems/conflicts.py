@@ -129,7 +129,7 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     return Conflicts(tuple(conflicts), False)
 
 

@@ -200,7 +200,7 @@ def _optimise(
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     low: Fraction | float = -math.inf if proved is None or proved.r is None else -proved.r
     value = _value(f, best)
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
+from novikoff.names import POINTS
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
@@ -42,7 +43,6 @@ from novikoff.systems.system import System, dehomogenised, nearest_floats, syste
 _METHOD_SHARE = 0.75
 # If a ball is known, the interval of its radius has this relative width.
 _NARROW_SHARE = 2.0**-32
-POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
 def solve(
@@ -162,7 +162,7 @@ def solve_system(
             else:
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
@@ -226,7 +226,6 @@ def _propose(
             coefficients, c = stacked(coefficients, -coefficients[free]), np.append(c, -c[free])
         attempt = method(-coefficients, c, w0=w0, limits=method_limits, trace=trace)
     candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
-    limits.interrupted |= method_limits.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
     cut_short = too_slow or method_limits.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
@@ -274,7 +273,7 @@ def _feasible_solution(system: System, decision: Point, point: str, limits: Limi
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     return solution
 
 

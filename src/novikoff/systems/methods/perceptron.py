@@ -56,7 +56,6 @@ def perceptron_method(
     limits = limits or Limits()
     run_limits = replace(limits, updates=most_steps(limits))
     state = train_rule(problem, Plan(update(), named(order), run_limits, seed, trace=trace))
-    limits.interrupted |= run_limits.interrupted
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
     attempt = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
     if trace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -149,10 +150,10 @@ def relaxation_method(
     steps_left = most_steps(limits)
     notes = TraceBuilder()
     for k, (delta, granted) in enumerate(schedule):
-        phase = Limits(
-            None if limits.epochs is None else limits.epochs - n_epochs,
-            min(steps_left, granted),
-            limits.seconds_left(),
+        phase = replace(
+            limits,
+            epochs=None if limits.epochs is None else limits.epochs - n_epochs,
+            updates=min(steps_left, granted),
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
         state = train_rule(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
@@ -168,7 +169,6 @@ def relaxation_method(
         if state.stops[0] is not Stop.UPDATES or steps_left == 0:
             break
     multipliers = None
-    limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
         last = Limits(
             epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
