@@ -153,7 +153,9 @@ class Cluster:
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
             key = f"{name}-{tag}-{g}"
-            level.append(submit(run_checked, mine, look, setting, asked, self.shards(g), key=key))
+            level.append(
+                submit(run_checked, mine, look_at_shards, setting, asked, self.shards(g), key=key)
+            )
         made += level
         submit = partial(self.client.submit, priority=priority + 1)
         depth = 0

@@ -378,7 +378,7 @@ class Corral:
         most: int,
         working: WorkingSet,
         members: Sequence[Member] | None = (),
-        n_n_free: int = 0,
+        n_free: int = 0,
         frame: Vector | None = None,
         limits: Limits | None = None,
     ) -> None:

@@ -354,10 +354,10 @@ class StudyTask(ABC):
 
     @abstractmethod
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow | None]:
         """Return the confusion matrix, the margin of each rule, and what is known of each row.
 
-        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
-        identical rows with different labels are searched for.
+        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
+        ``duplicates``, identical rows with different labels are searched for.
         """
