@@ -230,18 +230,6 @@ class Report:
         names = {"survives_unscaling": "returned"}
         return {names.get(name, name): value for name, value in asdict(run).items()}
 
-    @staticmethod
-    def _run_json(run: PerceptronRun) -> dict[str, object]:
-        """The run of the perceptron; its rule "returned" if it survives the original features."""
-        names = {"survives_unscaling": "returned"}
-        return {names.get(name, name): value for name, value in asdict(run).items()}
-
-    @staticmethod
-    def _run_json(run: PerceptronRun) -> dict[str, object]:
-        """The run of the perceptron; its rule "returned" if it survives the original features."""
-        names = {"survives_unscaling": "returned"}
-        return {names.get(name, name): value for name, value in asdict(run).items()}
-
     def _case_json(self, case: Case) -> dict[str, object]:
         verdict, fates = case.verdict, case.verdict.logistic
         separated = self.rows(np.arange(0))
