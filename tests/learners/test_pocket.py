@@ -75,7 +75,7 @@ def gallant(
     kept = PocketResult(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
     length = longest = 0
     drawn = list[int]()
-    while kept.errors > 0 and kept.updates < most:
+    while kept.cost > 0 and kept.updates < most:
         if not drawn:
             size, shares = 1 << 14, None if weights is None else weights / weights.sum()
             uneven = shares is not None
@@ -91,9 +91,9 @@ def gallant(
             continue
         length += 1
         errors = cost(A, w, costs)
-        if length > longest and (strategy == "run_length" or errors < kept.errors):
+        if length > longest and (strategy == "run_length" or errors < kept.cost):
             longest = length
-            kept.w, kept.errors = w.copy(), errors
+            kept.w, kept.cost = w.copy(), errors
             kept.history.append((kept.updates, errors))
     return kept
 
@@ -115,7 +115,7 @@ def test_the_pocket_is_that_of_the_book(
     A = signed(X, signs, True)
     expected = gallant(A, 150, np.random.default_rng(seed), strategy, start, costs)
     assert found.w.tolist() == expected.w.tolist()
-    assert (found.errors, found.updates) == (expected.errors, expected.updates)
+    assert (found.cost, found.updates) == (expected.cost, expected.updates)
     # A run of correct rows that continues is the same entry of the pocket.
     assert found.history[-1] == expected.history[-1]
     assert set(found.history) == set(expected.history)
@@ -128,7 +128,7 @@ def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
     case = planted(1, 100, 3, gap=0.3)
     problem = signed_problem(case.X, case.signs, True)
     kept = fill_pocket(problem, Limits(), np.random.default_rng(0), strategy=strategy)
-    assert kept.errors == 0.0
+    assert kept.cost == 0.0
     assert cost(case.rows, kept.w, np.ones(100)) == 0.0
     again = fill_pocket(problem, Limits(), np.random.default_rng(0), start=kept.w)
     assert (again.updates, again.history) == (0, [(0, 0.0)])
@@ -141,7 +141,7 @@ def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
     )
     costs = np.array([1.0, 1e-12, 1.0])
     kept = fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0), costs=costs)
-    assert kept.errors == 1e-12
+    assert kept.cost == 1e-12
 
 
 # The pocket algorithm as published
@@ -419,9 +419,9 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     for w in (found.w, *rivals):
         mistakes = np.flatnonzero(~(products(problem, w) > 0.0))
         price = sum((exact[i] for i in mistakes.tolist()), Fraction(0))
-        assert price == found.errors if w is found.w else price >= found.errors
-    assert found.optimal == (found.errors <= found.bound)
-    assert rounded_down(found.bound) <= found.bound <= found.errors
+        assert price == found.mistakes if w is found.w else price >= found.mistakes
+    assert found.optimal == (found.mistakes <= found.bound)
+    assert rounded_down(found.bound) <= found.bound <= found.mistakes
 
 
 def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -438,8 +438,8 @@ def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> 
         sides=(1, -1),
         progress=lambda errors, bound: told.append((errors, bound)),
     )
-    assert found.errors == (signed(X.astype(np.float32), y, True) @ found.w <= 0.0).sum()
-    assert told[-1] == (float(found.errors), float(found.bound))
+    assert found.mistakes == (signed(X.astype(np.float32), y, True) @ found.w <= 0.0).sum()
+    assert told[-1] == (float(found.mistakes), float(found.bound))
     assert all(a[0] >= b[0] and a[1] <= b[1] for a, b in pairwise(told))
 
 
@@ -584,7 +584,7 @@ def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     options: Any = {"lower_bound": False, "limits": limits, "sides": (1, -1)}
     found = fewest_mistakes(signed_problem(X, signs, True), rng=np.random.default_rng(0), **options)
     assert len(descents) == 4
-    assert found.errors == (products(found.problem, found.w) <= 0.0).sum()
+    assert found.mistakes == (products(found.problem, found.w) <= 0.0).sum()
 
 
 def test_lower_bounds_of_disjoint_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -629,7 +629,7 @@ def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
     assert wrong([rule.w for rule in together]) == cheap < wrong([rule.w for rule in found])
     for rule in together:
         s = products(rule.problem, rule.w)
-        assert rule.errors == (s <= 0.0).sum() == rule.history[-1][1]
+        assert rule.mistakes == (s <= 0.0).sum() == rule.history[-1][1]
 
 
 @pytest.mark.parametrize("seed", [28, 285])

@@ -49,7 +49,7 @@ class CountedRule:
     """A rule, its mistakes on all rows, and a proved lower bound for every rule."""
 
     w: Vector
-    errors: int
+    mistakes: int
     updates: int
     proof: ErrorBound
 
@@ -61,12 +61,12 @@ class CountedRule:
     @property
     def optimal(self) -> bool:
         """Whether it is proved that no hyperplane makes fewer mistakes."""
-        return self.errors <= self.bound
+        return self.mistakes <= self.bound
 
     @property
     def history(self) -> list[tuple[int, float]]:
         """A list with one entry: the updates of all shards, and the mistakes after them."""
-        return [(self.updates, float(self.errors))]
+        return [(self.updates, float(self.mistakes))]
 
 
 def find_counted_rules(
@@ -101,16 +101,16 @@ def find_counted_rules(
         by_shard = rows.cluster.over(visit, Limits()).rules
         parts += [by_shard[number] for number in sorted(by_shard)]
     W = _best_rules(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
-    errors = _misclassified(rows, settings, W)
+    mistakes = _misclassified(rows, settings, W)
     digests = _digests(rows, settings, verdicts)
     rules = []
     for k, setting in enumerate(settings):
         shard_rules = [part[k] for part in parts]
         proof = _joint_bound(rows, setting, digests[k], verdicts[k].certificate, shard_rules)
         updates = sum(own.updates for own in shard_rules)
-        if errors[k] < proof.bound:
+        if mistakes[k] < proof.bound:
             raise ValueError(_SCORES_OUT_OF_RANGE)
-        rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
+        rules.append(CountedRule(W[:, k], int(mistakes[k]), updates, proof))
     return rules
 
 

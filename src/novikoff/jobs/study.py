@@ -28,6 +28,7 @@ import numpy as np
 from novikoff.core.class_labels import (
     CodedLabels,
     Label,
+    Sides,
     check_labels,
     code_labels,
     plain_label,
@@ -44,7 +45,6 @@ from novikoff.jobs.study_records import (
     EachRow,
     Options,
     PerceptronRun,
-    Sides,
     Study,
     StudyClasses,
     StudyProgress,
@@ -103,7 +103,7 @@ def study(
     Examples
     --------
     >>> result = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> result.kinds, result.rule, result.errors, result.cases[0].least_errors
+    >>> result.kinds, result.rule, result.mistakes, result.cases[0].least_mistakes
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
@@ -309,7 +309,7 @@ class ArrayTask(StudyTask):
         rules = self._rules("ovr", basis, limits, proved=proofs)
         if proofs:
             cases = [
-                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                replace(case, mistakes=int(best.mistakes), bound=_renamed(best.proof, case))
                 for case, best in zip(cases, rules.alone, strict=True)
             ]
         if paired and self.clock.reached() is None:
@@ -348,9 +348,9 @@ class ArrayTask(StudyTask):
             begin=begin,
         )
 
-    def _announce_mistakes(self, step: str, errors: float, bound: float) -> None:
+    def _announce_mistakes(self, step: str, cost: float, bound: float) -> None:
         least = least_mistakes("hyperplane", math.ceil(bound))
-        self.announce(f"{step}: {errors:,.0f} so far, {least}", None)
+        self.announce(f"{step}: {cost:,.0f} so far, {least}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))

@@ -341,7 +341,7 @@ columns.'
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
-            [int(rule.errors) if whole else rule.errors for rule in rules],
+            [int(rule.mistakes) if whole else rule.mistakes for rule in rules],
             [rule.proof for rule in rules],
             [np.array(rule.history, dtype=float) for rule in rules],
         )

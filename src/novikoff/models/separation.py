@@ -22,7 +22,7 @@ from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
-from novikoff.models.outcomes import Model, model_of
+from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
@@ -190,7 +190,7 @@ def detect_separation(
     return separation_of(model_of(arguments), Limits(seconds=budget))
 
 
-def separation_of(model: Model, limits: Limits) -> Separation:
+def separation_of(model: ModelQuestion, limits: Limits) -> Separation:
     """Return the record of a model whose arguments are read."""
     separation = Separation(
         family=model.family,
@@ -198,7 +198,7 @@ def separation_of(model: Model, limits: Limits) -> Separation:
         rows=model.rows,
         notes=model.notes,
         _model_cone=model.cone,
-        _recession=Recession.of(model.cone.cone, limits),
+        _recession=Recession.of(model.cone.inequalities, limits),
         _labelled=model.labelled,
         _references=model.references,
     )

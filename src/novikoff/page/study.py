@@ -84,7 +84,7 @@ def pocket_answer(question: Question) -> Json:
     limits = Limits(updates=1000, seconds=MAX_SECONDS)
     rules = find_rules(problem, codes, model, limits=limits, seed=question.seed)
     pocket_rule = rules.together[0]
-    errors, bound = int(pocket_rule.errors), math.ceil(pocket_rule.bound)
+    errors, bound = int(pocket_rule.mistakes), math.ceil(pocket_rule.bound)
     line = _line(question)
     best = f": no {line} is better." if pocket_rule.optimal else ", the fewest found."
     sentence = (

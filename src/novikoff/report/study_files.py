@@ -100,7 +100,7 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
     }
     if study.rule == "fewest mistakes":
         fitted, arrays = write_pocket(
-            [int(best.errors) for best in study.pocket],
+            [int(best.mistakes) for best in study.pocket],
             [best.proof for best in study.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in study.pocket],
         )

@@ -208,7 +208,7 @@ class Report:
             "model": {
                 "rule": study.rule,
                 "margins": [finite_or_null(margin) for margin in study.margins],
-                "errors": study.errors,
+                "errors": study.mistakes,
                 "wrong": wrong and asdict(wrong),
                 "confusion": study.confusion.tolist(),
             },
@@ -251,8 +251,8 @@ class Report:
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
             "aliased": verdict.aliased and [str(name) for name in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
-            "errors": case.errors,
-            "errors_lower_bound": case.least_errors,
+            "errors": case.mistakes,
+            "errors_lower_bound": case.least_mistakes,
         }
 
 
@@ -324,7 +324,7 @@ def _text_notes(report: Report, verbose: bool) -> list[str]:
         notes = [note for note in notes if not note.startswith(_UNDECIDED)]
     kinds = {case.verdict.kind for case in study.cases}
     conflicts = len(study.cases) == 1 or verbose
-    if (one_file and study.errors) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
+    if (one_file and study.mistakes) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
         how = "without the header" if one_file else "one file after the other"
         notes.insert(0, f"rows are counted from 1, {how}")
     return notes
@@ -391,9 +391,9 @@ def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) 
         if verbose and bounded is not verdict and verdict.mistake_bound is not None:
             yield f"R²/γ² = {large(verdict.mistake_bound)} on the original features"
     else:
-        if case.errors is not None:
-            fewest = f"{case.errors:,}"
-            if (least := case.least_errors or 0) < case.errors:
+        if case.mistakes is not None:
+            fewest = f"{case.mistakes:,}"
+            if (least := case.least_mistakes or 0) < case.mistakes:
                 fewest = f"from {least:,} to {fewest}"
             yield f"fewest mistakes: {fewest}"
         if verbose:
@@ -451,8 +451,8 @@ def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         if study.model.multi_class == "ovo":
             each = "pair of classes (votes)"
         name = f"hyperplanes with few mistakes, one for each {each}"
-    least = study.cases[0].least_errors if len(study.cases) == 1 else None
-    if study.rule == "fewest mistakes" and least == study.errors:
+    least = study.cases[0].least_mistakes if len(study.cases) == 1 else None
+    if study.rule == "fewest mistakes" and least == study.mistakes:
         name = "the hyperplane with the fewest mistakes possible"
     nearest = min(study.margins)
     if len(study.cases) == 1 and study.rule == "largest margin" and not verbose:
@@ -463,13 +463,13 @@ def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
 
 
 def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
-    errors, n, cases = report.study.errors, report.data.n_rows, report.study.cases
+    errors, n, cases = report.study.mistakes, report.data.n_rows, report.study.cases
     if errors == 0:
         if report.study.rule == "fewest mistakes" and len(report.study.classes) > 2:
             yield "mistakes", f"none: together the rules classify all {n:,} rows correctly"
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
-    least = cases[0].least_errors if len(cases) == 1 else None
+    least = cases[0].least_mistakes if len(cases) == 1 else None
     if least == errors:
         text += f"; proved: {no_fewer_mistakes(_hyperplane(report))}"
     elif least:
