@@ -147,7 +147,7 @@ def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
     return ", ".join(parts[:shown]) + remainder
 
 
-# Verdicts.
+# Tables.
 
 
 def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
@@ -163,6 +163,21 @@ def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
         values = "".join(f"<td {align_left}>{escape(cell)}</td>" for cell in cells)
         lines.append(f"<th {align_left}>{escape(name)}</th>{values}")
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
+
+
+def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+    """Yield the lines of a table; ``sides`` has ">" for columns aligned right and "<" for left.
+
+    >>> [*aligned_lines([("", "n"), ("ab", "1"), ("c", "12")], "<>")]
+    ['     n', 'ab   1', 'c   12']
+    """
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(row, sides, widths, strict=True)
+        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
+
+
+# Verdicts.
 
 
 def hyperplane(*, fit_intercept: bool, noun: str = "hyperplane") -> str:

@@ -42,7 +42,7 @@ def test_a_clean_end_is_clean(order: str) -> None:
 
 
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
-    """Row 0 is drawn almost always; row 1 is wrong, and almost never seen."""
+    """Row 0 is almost always drawn; row 1 is misclassified, and almost never drawn."""
     X = np.array([[1.0], [-1.0]])
     problem = pose(X, np.array([1, 1], dtype=np.int8), False)
     ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
@@ -59,7 +59,7 @@ def test_inseparable_data_never_ends_clean(order: Order) -> None:
 
 @pytest.mark.parametrize("order", [Cyclic(), Random(), MaxDistance()], ids=class_name)
 def test_the_time_limit(order: Order) -> None:
-    """No time at all: stopped at the first look at the clock."""
+    """With a limit of no time, the run stops when it first checks the clock."""
     ran = go(contradiction(), order, Limits(seconds=0.0))
     assert ran.stops == [Stop.SECONDS]
     ran = go(contradiction(), order, Limits(seconds=0.01))

@@ -795,4 +795,4 @@ def test_a_vertex_that_another_row_cuts_off_is_no_solution(last: float, expected
     one, near = [F(0), F(0), F(0)], (F(0),)
     bound = newton.Bound(F(0), np.array([0, 1]), [F(1), F(1)], near=near)
     system = system_of(stated_arrays([[1.0], [-1.0], [1.0]], [1.0, -1.0, last]))
-    assert newton._moved(system, one, bound, Limits()) == expected
+    assert newton.moved_to_near(system, one, bound, Limits()) == expected

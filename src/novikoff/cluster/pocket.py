@@ -1,8 +1,8 @@
-"""The rule with the fewest mistakes found on a cluster, and a proved lower bound (A6, C5).
+"""The rule with the fewest mistakes that are found on a cluster, and a proved lower bound (A6, C5).
 
-Every shard searches for a rule and for contradictions among its own rows, and this process searches
-in a sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards
-have no common row, so the lower bounds that their contradictions prove can be added.
+Each shard is searched for a rule and for contradictions among its rows, and this process searches a
+sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards have no
+row in common, so the lower bounds that their contradictions prove can be added.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class CountedRule:
 
     @property
     def history(self) -> list[tuple[int, float]]:
-        """One entry: the updates of all shards, and the mistakes after them."""
+        """A list with one entry: the updates of all shards, and the mistakes after them."""
         return [(self.updates, float(self.errors))]
 
 
@@ -77,20 +77,20 @@ def find_counted_rules(
     options: dict[str, Any],
     verdicts: Sequence[Verdict] = (),
 ) -> list[CountedRule]:
-    """Find the best rule for each setting. Several settings are classes, each against the rest.
+    """Find the best rule for each setting; several settings stand for classes against the rest.
 
-    1. Find the verdicts that are not given; each has a w or a contradiction.
+    1. Find the verdicts that are not given. Each has a w or a contradiction.
     2. If not all settings are separable, find rules and contradictions in a sample of all rows and
        in each shard.
-    3. Count the mistakes of all these rules on all rows, and move the rules off the rows that lie
-       on them. Count again for the best rule of each setting, the rules that are best together, and
-       the constant rules that predict the most frequent class.
+    3. Count the mistakes of all these rules on all rows, and move each rule away from the rows that
+    lie on its hyperplane. Count again for the best rule of each setting, the rules that are best
+    together, and the constant rules that predict the most frequent class.
     4. Add up the lower bounds that the contradictions of all shards prove.
     """
     rng, n_settings = np.random.default_rng(seed), len(settings)
     if not verdicts:
         verdicts = [_kind_verdict(rows, own, limits.part(0.2 / n_settings)) for own in settings]
-    parts: list[list[ShardRule]] = []  # for each setting, of the sample first, then of each shard
+    parts: list[list[ShardRule]] = []  # for each setting: from the sample, then from each shard
     if any(verdict.kind != "separable" for verdict in verdicts):
         visit = ShardSearch(
             settings, options, limits.updates, limits.part(0.3 / n_settings).seconds, seed
@@ -136,11 +136,11 @@ def _candidates(
     verdicts: Sequence[Verdict],
     parts: list[list[ShardRule]],
 ) -> Vector:
-    """The candidates W[:, c, k] for each setting k. Of equally good candidates, the first wins.
+    """The candidates W[:, c, k] for each setting k; of equally good candidates, the first wins.
 
-    They are the constant rule, the w of the verdict, the rules of the sample and of the shards, the
-    mean of the rules of the shards, and the cheap rules of the sample, whose scores have a common
-    scale.
+    The candidates are the constant rule, the w of the verdict, the rules of the sample and of the
+    shards, the mean of the rules of the shards, and the quickly computed rules of the sample, whose
+    scores have a common scale.
     """
     constant, decided = np.zeros((2, d + 1, len(settings)))
     for k, (setting, verdict) in enumerate(zip(settings, verdicts, strict=True)):
@@ -161,7 +161,7 @@ def _candidates(
 def _best_rules(
     rows: ClusterRows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
 ) -> Vector:
-    """The best rule of each setting among candidates that are moved off the rows on them."""
+    """The best rule of each setting, after candidates are moved away from rows on their planes."""
     d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
     counted = rows.cluster.over(MistakeCount(settings, W, v), Limits())
@@ -177,7 +177,7 @@ def _best_rules(
 
 
 def _misclassified(rows: ClusterRows, settings: tuple[Setting, ...], W: Vector) -> Indices:
-    """The number of rows that `predict` misclassifies by each rule."""
+    """The number of rows that `predict` misclassifies with each rule."""
     visit = rows.cluster.over(Misclassified(settings, W), Limits())
     if visit.overflow:
         raise ValueError(_SCORES_OUT_OF_RANGE)
@@ -204,11 +204,11 @@ def _joint_bound(
     verdict: Certificate | None,
     rules: list[ShardRule],
 ) -> ErrorBound:
-    """The lower bound by the contradictions of all shards, or of the sample if it proves more.
+    """The lower bound from the contradictions of all shards, or of the sample if that is larger.
 
-    ``rules`` has the result of the sample first. The contradiction of the verdict is added if it
-    shares no row with the others. Without a bias it is not added: it may contain a row of zeros,
-    which `predict` may classify correctly.
+    The first entry of ``rules`` is the result of the sample. The contradiction of the verdict is
+    added if it shares no row with the others. Without a bias it is not added, because it may
+    contain a row of zeros, which `predict` may classify correctly.
     """
     taken = max(rules[1:], rules[:1], key=lambda some: sum(sum(own.shares) for own in some))
     claims = [claim for own in taken for claim in own.claims]
@@ -233,7 +233,7 @@ def _joint_bound(
 
 
 class ShardRule(NamedTuple):
-    """A rule and contradictions for one setting among some rows, with their numbers in the data."""
+    """A rule and contradictions for one setting, found among rows whose numbers are stored."""
 
     w: Vector
     cheap: tuple[Vector, ...]
@@ -288,11 +288,12 @@ class ShardSearch(ShardVisit):
 
 @dataclass
 class MistakeCount(ShardVisit):
-    """The mistakes of each candidate W[:, c, k] for setting k, and of all settings ``together``.
+    """A visit that counts the mistakes of the candidates W[:, c, k] for each setting k.
 
-    A row counts as a mistake if it is so close to the hyperplane that rounding decides its side. A
-    step w + t·v with t > 0 classifies ``up`` of these rows correctly, a step with t < 0 ``down`` of
-    them. No other row changes its side while ``low`` < t < ``high``.
+    ``together`` counts the mistakes of all settings as one classifier. A row counts as a mistake if
+    it is so close to the hyperplane that rounding decides its side. A step w + t·v with t > 0
+    classifies ``up`` of these rows correctly, and a step with t < 0 classifies ``down`` of them
+    correctly. No other row changes its side while ``low`` < t < ``high``.
     """
 
     settings: tuple[Setting, ...]
@@ -329,7 +330,7 @@ class MistakeCount(ShardVisit):
                 step = (scores(rows.X[block_rows], self.v[:, None]) * signs[block_rows])[:, None]
                 near = ~(np.abs(f) > doubt * lengths[block_rows, None, None])
                 at = np.flatnonzero(near.any(axis=(1, 2)))
-                if len(at) > 0:  # columns of different size: Σ|w_j·x_j| is far below ‖w‖·‖x‖
+                if len(at) > 0:  # if columns differ in size, Σ|w_j·x_j| is far below ‖w‖·‖x‖
                     block: Any = rows.X[block_rows][at]
                     terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
                     near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _EPSILON * terms)
@@ -357,7 +358,7 @@ class MistakeCount(ShardVisit):
         self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
 
     def steps(self) -> Vector:
-        """The step along v that moves w off its rows to the better side; 0 if no row is on it."""
+        """The step along v that moves w off the rows on its plane, to the better side, or 0."""
         right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
         down_step = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
         t = np.where(self.up >= self.down, right, down_step)
@@ -366,7 +367,7 @@ class MistakeCount(ShardVisit):
 
 @dataclass
 class Misclassified(ShardVisit):
-    """The number of rows that `predict` misclassifies by each rule W[:, k]."""
+    """A visit that counts the rows that `predict` misclassifies with each rule W[:, k]."""
 
     settings: tuple[Setting, ...]
     W: Vector  # (p, K)

@@ -4,13 +4,13 @@
 2. If all verdicts are "separable", the perceptron runs on standardised features, to show the
    convergence theorem. Its rule is mapped back to the original features, and the signs of all rows
    are proved there. The model is the hyperplane of the largest margin, which usually misclassifies
-   fewer unseen rows. It is the perceptron's rule if that is asked for, the run is clean, and the
-   rule is right on the original features.
+   fewer unseen rows. It is the perceptron's rule if the options ask for it, the run is clean, and
+   the rule classifies every row correctly on the original features.
 3. Otherwise the pocket algorithm finds a rule with few mistakes, and a lower bound on the mistakes
    of every rule is proved.
 
-The rows are arrays in memory or on disk (`ArrayTask`), which are checked, coded and hashed once, or
-they are on a cluster (`ClusterTask`).
+The rows are arrays in memory or on disk (`ArrayTask`) or on a cluster (`ClusterTask`). Arrays are
+checked, coded and hashed once.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ _DEFAULT_OPTIONS = Options()
 # One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
-# About the largest number of weight vectors that a study keeps in memory at the same time.
+# A study keeps about this many weight vectors in memory at the same time, at most.
 _RULES_IN_MEMORY = 16
-# The work of a run without --epochs, about two seconds on a common machine, and the work of an
-# epoch, of a row of an epoch, and of an entry of this row. The work is counted, not timed, so that
-# the same data and seed give the same bits.
+# The limit on the work of a run without --epochs (about two seconds on a common machine), and the
+# work of each epoch, of each row of an epoch, and of each entry of a row. The work is counted, not
+# timed, so that the same data and seed give the same bits.
 WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
 MIN_EPOCHS = 20
 
@@ -91,11 +91,10 @@ def study(
     Parameters
     ----------
     X, y
-        The rows, an array or a CSR matrix that may be memory-mapped, and their labels of two
-        classes or more, which may be `CodedLabels`. Or rows of a cluster, which contain their
-        labels.
+        The rows, an array or a CSR matrix that may be memory-mapped, and their labels, which may
+        be `CodedLabels`, of two classes or more. Or rows of a cluster, which include their labels.
     options : Options
-        What is asked.
+        The options of the study.
     progress : callable, optional
         Called with the name of each step, and with the interval that contains the margin.
     columns : Columns, optional
@@ -156,7 +155,7 @@ def study(
 
 
 def _decide(task: StudyTask) -> list[Case]:
-    """Decide each comparison that is asked for."""
+    """Decide each comparison of the task."""
     asked = task.classes.cases
     phase = task.clock.part(0.6)
     cases = []
@@ -172,8 +171,8 @@ def _decide(task: StudyTask) -> list[Case]:
 def _largest_margins(task: StudyTask, cases: list[Case]) -> Vector:
     """The weights of the hyperplanes of the largest margin, with a free bias if it is known.
 
-    If a hyperplane, rounded to floats, does not separate the rows, these are the hyperplanes of the
-    verdicts, whose signs are proved.
+    If one of these hyperplanes, rounded to floats, does not separate the rows, the hyperplanes of
+    the verdicts are returned instead, whose signs are proved.
     """
     from novikoff.geometry.margin import largest_margin, separator
 
@@ -197,7 +196,7 @@ class ArrayTask(StudyTask):
     rows : Rows
         The original rows.
     given, codes : array of int
-        The label of each row, and its class of the model, as numbers.
+        The label of each row, and its class in the model, as numbers.
     columns : Columns
         The names of the columns.
     digest : MatrixDigest or None
@@ -224,7 +223,7 @@ class ArrayTask(StudyTask):
         rows = Rows.of(matrix, options.fit_intercept, names=names)
         digest = None
         if options.verdict:
-            with clock.paused():  # the clock does not count the time of imports
+            with clock.paused():  # the time of imports does not count
                 from novikoff.geometry import separability  # noqa: F401
                 from novikoff.proofs.digest import MatrixDigest
             digest = MatrixDigest.of(matrix)
@@ -266,7 +265,7 @@ class ArrayTask(StudyTask):
     def with_scaled(self, scaled: Rows, case: Case) -> Case:
         """Add the verdict on the standardised rows, whose margin is known to a thousandth.
 
-        Only its margin, radius and mistake bound are reported, so that it has no certificate.
+        It has no certificate, because only its margin, radius and mistake bound are reported.
         """
         if case.verdict.kind != "separable":
             return case
@@ -281,7 +280,7 @@ class ArrayTask(StudyTask):
         return replace(case, scaled=verdict)
 
     def separated_by(self, W: Vector) -> bool:
-        """Whether every rule has every original row strictly on its side: proved."""
+        """Whether every rule, proved, has each original row strictly on its correct side."""
         from novikoff.geometry.passes import prove_signs
 
         sides, codes = self.classes.scheme.sides, self.codes
@@ -360,7 +359,7 @@ class ArrayTask(StudyTask):
     def count(
         self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
-        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+        """Return the confusion matrix, the margin of each rule, and the results for each row.
 
         ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
         ``duplicates``, identical rows with different labels are searched for.
@@ -388,11 +387,11 @@ def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
 def check_width(n_features: int) -> None:
     """Raise ValueError if there are so many features that the weights alone would fill the memory.
 
-    A single wrong index in a sparse file is enough, and the system would kill the process.
+    One wrong index in a sparse file can cause this, and the system would then kill the process.
     """
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # this system does not say how much it has
+    except (AttributeError, ValueError, OSError):  # this system does not report its memory
         return
     if 8 * n_features * _RULES_IN_MEMORY > memory:
         raise ValueError(
@@ -403,8 +402,8 @@ def check_width(n_features: int) -> None:
 def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel], PerceptronRun]:
     """Run the perceptron on the rows of a study; its rule is mapped to the original features.
 
-    If the verdict is ``decided``, it is proved that the rule of a clean run classifies every row
-    correctly on the original features, and ``returned`` is False if it does not.
+    If the verdict is ``decided``, the function proves that the rule of a clean run classifies every
+    row correctly on the original features; if it does not, ``returned`` is False.
     """
     options, clock = task.options, task.clock
     task.announce("loading", None)
@@ -421,7 +420,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
     with clock.paused():
         model.load(rows, order)
-    task.announce("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
+    task.announce("perceptron", None)  # notices a Ctrl-C that the compiler ignored
     epochs, updates_at_most = affordable_work(options, order, rows.n, task.size * model.n_rules)
     limits = replace(clock.part(0.5), epochs=epochs, updates=updates_at_most)
     plan = Plan(
@@ -452,7 +451,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
 def affordable_work(options: Options, order: Order, n: int, entries: int) -> tuple[int, int | None]:
     """Return the limits on epochs and updates: as asked for, or about two seconds of work.
 
-    An order that looks at all rows before each update has a limit on updates too.
+    If the order looks at all rows before each update, updates are limited too.
     """
     from novikoff.core.orders import Greedy
 

@@ -49,7 +49,7 @@ def stated_arrays(
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
-        raise ValueError("c is missing; only strict=True, which asks for A w > 0, needs no c.")
+        raise ValueError("c is missing: it can be left out only if strict=True asks for A w > 0.")
     right = np.zeros(n) if greater else check_vector(c, n, "c", "row of A")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
