@@ -42,15 +42,9 @@ STATES: Final = {
 }
 ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
-<<<<<<< HEAD
-_MAX_LABEL_CHARACTERS = 2**24  # an array of labels pads each label to the longest
-_MAX_SIDES = 2**26  # the entries of the table of sides, classes × rules
-CHECKSUM_MARK: Final = ', "checksum": "'
-=======
 _MAX_LABEL_CHARACTERS = 2**24  # limits the array of labels, which pads each to the longest
 _MAX_SIDES = 2**26  # limits the entries of the table of sides, classes × rules
-_MARK: Final = ', "checksum": "'
->>>>>>> main
+CHECKSUM_MARK: Final = ', "checksum": "'
 _EXTRAS: Final = ("preprocessing", "data", "certificate")
 _LABEL_TYPES: Final[dict[str, type]] = {
     "str": str,
