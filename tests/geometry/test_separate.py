@@ -299,7 +299,7 @@ def test_limits_that_are_reached_give_what_is_known(most: int, flips: int) -> No
     case = planted(9, 5000, 30, gap=1e-4)
     y = case.signs.copy()
     y[:flips] *= -1
-    verdict = find_verdict(pose(case.X, y, True), (1, -1), limits=questions(most))
+    verdict = find_verdict(signed_problem(case.X, y, True), (1, -1), limits=questions(most))
     decided = "inseparable" if flips else "separable"
     assert verdict.kind == (decided if most == 10_000 else "undecided")
     assert verdict.margin.lo <= verdict.margin.hi
