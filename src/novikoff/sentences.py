@@ -411,7 +411,8 @@ def separation_lines(
     if found.exists is False:
         at = found.separated_positions
         noun = "row" if len(at) == 1 else "rows"
-        yield "separated", f"{len(at):,} of {size}: {noun} {show(at)}"
+        least = "at least " if found.kind == "undecided" else ""
+        yield "separated", f"{least}{len(at):,} of {size}: {noun} {show(at)}"
         if found.responsible_columns:
             yield "cause", finite_without(found.responsible_columns)
     table = found.coefficients.folded()

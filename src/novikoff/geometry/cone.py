@@ -177,7 +177,8 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
 
 def _sizes(A: Any) -> npt.NDArray[np.float64]:
     """Σ_j |a_ij| of each row."""
-    return np.asarray(abs(A).sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        return np.asarray(abs(A).sum(axis=1)).ravel()
 
 
 def _counts(A: Any) -> tuple[Indices, Indices]:
@@ -237,6 +238,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     passes = _passes(B)
     found = search_verdict(passes, "kind", 1e-8, limits, None)
     if limits.interrupted:
+        limits.interrupted = False  # a later question begins anew
         raise KeyboardInterrupt
     if found.kind == "separable":
         return found, np.ones(passes.n, dtype=np.bool_)
@@ -362,14 +364,11 @@ class Recession:
         self.direction = [Fraction(0)] * self.rows.p
         self.face = self.known or Face(np.zeros(self.n, dtype=np.bool_), self.direction, False)
         everyone = np.arange(self.rows.n)
-        try:
-            with suppress(OutOfTimeError):
-                self._dependent = null_space(self.rows, everyone, self.order, self.limits)
-                self._ranked = True
-            if self.known is None:
-                self.face = self._find_face()
-        except KeyboardInterrupt:
-            self.limits.interrupted = True
+        with suppress(OutOfTimeError):
+            self._dependent = null_space(self.rows, everyone, self.order, self.limits)
+            self._ranked = True
+        if self.known is None:
+            self.face = self._find_face()
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -497,9 +496,6 @@ class Recession:
                 return "undecided", None
             return self._decide_beside(rows)
         except OutOfTimeError:
-            return "undecided", None
-        except KeyboardInterrupt:
-            self.limits.interrupted = True
             return "undecided", None
 
     def _image(self, row: SparseVector) -> SparseVector:
@@ -747,7 +743,14 @@ def _whole(c: Mapping[int, Fraction], gone: Mapping[int, object]) -> SparseVecto
 
 def _fits(rows: Iterable[SparseVector]) -> bool:
     """Whether float64 represents all entries exactly."""
-    return all(abs(value) <= _MAX_EXACT for row in rows for value in row.values())
+    return all(_is_float(value) for row in rows for value in row.values())
+
+
+def _is_float(value: int) -> bool:
+    try:
+        return abs(value) <= _MAX_EXACT or float(value) == value
+    except OverflowError:
+        return False
 
 
 def as_dense(A: Any) -> npt.NDArray[np.float64]:

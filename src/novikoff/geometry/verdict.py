@@ -229,8 +229,6 @@ class Verdict:
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
         found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
         return found.negated() if data.only_negative else found
 
     def summary(self) -> None:
