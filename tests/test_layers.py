@@ -17,7 +17,7 @@ import pytest
 SOURCES = Path(__file__).parent.parent / "src" / "novikoff"
 
 # Modules beside the packages, which every package may import.
-SHARED = {"errors", "sentences"}
+SHARED = {"errors", "names", "sentences"}
 # What each package may import of novikoff, besides itself and `SHARED`.
 ALLOWED: dict[str, set[str]] = {
     "proofs": set(),  # and of others, NumPy and the standard library alone

@@ -115,12 +115,12 @@ def interval(bounds: Interval) -> str:
     if lo == hi and (math.isinf(lo) or Decimal(shown := f"{lo:.7g}") == Decimal(lo)):
         return f"= {short_number(lo)}" if math.isinf(lo) else f"= {shown} (exactly)"
     for digits in range(9, 1, -1) if hi < math.inf else ():
-        for rounding, more in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
+        for rounding, ellipsis in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
             to = Context(prec=digits, rounding=rounding)
             if (same := to.create_decimal(lo)) == to.create_decimal(hi):
                 width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
                 within = f" to {float(width):.0e}" if width else ""
-                return f"= {str(same).lower()}{more} (proved{within})"
+                return f"= {str(same).lower()}{ellipsis} (proved{within})"
     if hi == math.inf:
         return f"≥ {digits_down(lo)}"
     if lo == 0.0:
@@ -143,8 +143,8 @@ def counted(number: int, noun: str) -> str:
 
 def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
     """The first ``shown`` parts of a list, and how many of its ``count`` parts are left out."""
-    more = f" … and {count - shown:,} more" if count > shown else ""
-    return ", ".join(parts[:shown]) + more
+    remainder = f" … and {count - shown:,} more" if count > shown else ""
+    return ", ".join(parts[:shown]) + remainder
 
 
 # Verdicts.
@@ -157,11 +157,11 @@ def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr>\
 </table>'
     """
-    left = 'style="text-align:left"'
-    lines = ["".join(f"<th {left}>{escape(cell)}</th>" for cell in head)] if head else []
+    align_left = 'style="text-align:left"'
+    lines = ["".join(f"<th {align_left}>{escape(cell)}</th>" for cell in head)] if head else []
     for name, *cells in rows:
-        values = "".join(f"<td {left}>{escape(cell)}</td>" for cell in cells)
-        lines.append(f"<th {left}>{escape(name)}</th>{values}")
+        values = "".join(f"<td {align_left}>{escape(cell)}</td>" for cell in cells)
+        lines.append(f"<th {align_left}>{escape(name)}</th>{values}")
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
@@ -260,8 +260,8 @@ def verdict_sentence(verdict: Verdict) -> str:
         lo, hi = digits_down(verdict.margin.lo, 6), digits_up(verdict.margin.hi, 6)
         text = f"γ is in [{lo}, {hi}]"
     elif verdict.kind == "inseparable":
-        few = f"{len(verdict.support):,} of the {n:,} rows contradict each other"
-        text = f"{few}: no {plane} separates them"
+        contradiction = f"{len(verdict.support):,} of the {n:,} rows contradict each other"
+        text = f"{contradiction}: no {plane} separates them"
     elif verdict.kind == "quasi-separable":
         text = quasi_clause(plane, verdict.n_separated, n - verdict.n_separated)
     elif verdict.geometric_margin.lo == math.inf:
@@ -281,8 +281,8 @@ def verdict_sentence(verdict: Verdict) -> str:
 def _margin_lines(
     verdict: Verdict, scaled: Verdict | None, *, free_bias: bool, verbose: bool
 ) -> Iterator[tuple[str, str]]:
-    def gamma(found: Verdict) -> str:
-        return f"γ {interval(found.margin)}, longest row R ≤ {digits_up(found.radius)}"
+    def gamma(proved: Verdict) -> str:
+        return f"γ {interval(proved.margin)}, longest row R ≤ {digits_up(proved.radius)}"
 
     heading = "margin"
     if free_bias:
@@ -336,16 +336,16 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     for fate, what in (("either sign", "either sign"), ("undecided", "not decided")):
         if fate in named:
             parts.append(f"{what}: {_unsigned(named[fate], intercept)}")
-    said = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
+    texts = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
     for fate, what in (
         ("aliased", "aliased (linearly dependent on the columns before, left out)"),
         ("reference", "reference levels"),
     ):
         if fate in named:
-            said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
+            texts.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
     if columns:
-        said.append(finite_without(columns))
-    for k, text in enumerate(said):
+        texts.append(finite_without(columns))
+    for k, text in enumerate(texts):
         yield "" if k else "logistic", text
 
 
@@ -391,35 +391,35 @@ def separation_sentence(kind: str, exists: bool | None) -> str:
 
 
 def separation_lines(
-    found: Separation, show: Callable[[Indices], str]
+    separation: Separation, show: Callable[[Indices], str]
 ) -> Iterator[tuple[str, str]]:
     """The lines of a report about separation, each with its heading.
 
     A line that continues the line above has an empty heading. ``show`` names observations, which
-    are given by their positions in ``found.rows``, and says how they are counted.
+    are given by their positions in ``separation.rows``, and says how they are counted.
     """
-    yield "verdict", separation_sentence(found.kind, found.exists)
-    if found.kind == "undecided":
+    yield "verdict", separation_sentence(separation.kind, separation.exists)
+    if separation.kind == "undecided":
         yield "", "a larger budget may decide the rest"
-    elif "aliased" in found.coefficients.values():
+    elif "aliased" in separation.coefficients.values():
         yield "", "this is about the model without the aliased columns, as in R and Stata"
-    size = counted(len(found.rows), "observation")
-    coefficients = counted(found.n_coefficients, "coefficient")
-    yield "model", f"{found.model_in_words} · {size} · {coefficients}"
-    for note in found.notes:
+    size = counted(len(separation.rows), "observation")
+    coefficients = counted(separation.n_coefficients, "coefficient")
+    yield "model", f"{separation.model_in_words} · {size} · {coefficients}"
+    for note in separation.notes:
         yield "", note
-    if found.exists is False:
-        at = found.separated_positions
+    if separation.exists is False:
+        at = separation.separated_positions
         noun = "row" if len(at) == 1 else "rows"
-        least = "at least " if found.kind == "undecided" else ""
+        least = "at least " if separation.kind == "undecided" else ""
         yield "separated", f"{least}{len(at):,} of {size}: {noun} {show(at)}"
-        if found.responsible_columns:
-            yield "cause", finite_without(found.responsible_columns)
-    table = found.coefficients.folded()
+        if separation.responsible_columns:
+            yield "cause", finite_without(separation.responsible_columns)
+    table = separation.coefficients.folded()
     width = max(len(name) for name, _ in table)
     for k, (name, estimate) in enumerate(table):
         yield "" if k else "estimates", f"{name:{width}}  {estimate}"
-    for k, remedy in enumerate(found.advice):
+    for k, remedy in enumerate(separation.advice):
         yield "" if k else "advice", f"– {remedy}"
 
 
@@ -464,16 +464,16 @@ def verdict_claim(proof: Certificate) -> str:
         "quasi-separable": " strictly, but one separates them weakly, some rows of them strictly",
         "inseparable": ", not even weakly",
     }.get(proof.kind, "")
-    said = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
+    text = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
     if proof.margin is not None:
-        said += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
+        text += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
         if proof.mistake_bound is not None:
-            said += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
-        said += "."
+            text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
+        text += "."
     free = proof.geometric_margin
     if free is not None:
-        said += f" With a free bias, the margin is in [{free.lo!r}, {free.hi!r}]."
-    return said
+        text += f" With a free bias, the margin is in [{free.lo!r}, {free.hi!r}]."
+    return text
 
 
 def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
@@ -482,11 +482,11 @@ def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
     The bound is a number of rows or, if ``cost`` is given, a sum of their sample_weight.
     """
     plane = _stated_hyperplane(proof)
-    said = least_mistakes(plane, int(proof.bound))
+    text = least_mistakes(plane, int(proof.bound))
     if cost is not None:
-        said = f"every {plane} misclassifies rows with a total sample_weight of at least {cost}"
+        text = f"every {plane} misclassifies rows with a total sample_weight of at least {cost}"
     sides = f"{proof.positive!r} against {_negative(proof)}"
-    return f"{said[0].upper()}{said[1:]}, {sides}, {_extent(proof)}."
+    return f"{text[0].upper()}{text[1:]}, {sides}, {_extent(proof)}."
 
 
 def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:

@@ -1,4 +1,4 @@
-"""``novikoff separation``: what it prints, writes and rejects, and its exit codes."""
+"""``novikoff separation``: its text, its files, its errors and its exit codes."""
 
 from __future__ import annotations
 
@@ -403,7 +403,7 @@ def test_a_certificate_of_other_data_does_not_hold() -> None:
 
 
 def test_a_forged_certificate_does_not_hold() -> None:
-    """With a bias, a plane separates any rows of one class: this says nothing about the model."""
+    """With a bias, a plane separates any rows of one class, which proves nothing here."""
     import novikoff as nv
     from novikoff.formats import certificate_file
 

@@ -1,4 +1,4 @@
-"""``novikoff solve``: a point, or a sum that is a contradiction; and the proof that is written."""
+"""``novikoff solve``: a point or a contradictory sum, and the proof that it writes."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     done = inside("solve", path, "--budget", "1e-9", "--certificate", proof, "--force")
     assert done.code == 3
     assert done.line("verdict").startswith("undecided")
-    assert not proof.exists()  # it would be taken for a proof about this system
+    assert not proof.exists()  # an old proof would seem to be about this system
 
 
 def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:
     ],
 )
 def test_require(c: int, words: list[str], code: int, tmp_path: Path) -> None:
-    """a ≤ c, and a ≥ 2 or, where a may fall without limit, nothing."""
+    """The system a ≤ c and a ≥ 2; without the second row, a may fall without limit."""
     path = tmp_path / "a.csv"
     lower = "" if "min a" in words else "1,>=,2\n"
     path.write_text(f"a,is,c\n1,<=,{c}\n{lower}", encoding="utf-8")

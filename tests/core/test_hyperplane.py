@@ -1,4 +1,4 @@
-"""Distances, sides and angles, against the plane's own definition."""
+"""Distances, sides and angles, compared with the definition of the plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are read: what becomes of labels, features, headers, missing values."""
+"""Files that are read: their labels, features, headers and missing values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parse(
 
 
 def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], list[str]]:
-    """Names, fields of features and labels, by Python's csv module."""
+    """The names, the fields of features and the labels, as Python's csv module reads them."""
     raw = path.read_bytes()
     text = gzip.decompress(raw) if path.suffix == ".gz" else raw
     header, *rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
@@ -173,7 +173,7 @@ class TestNumbers:
         assert data.y is not None
         assert data.y.tolist() == ['x, "y"\r\nz', "w"]
 
-    @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
+    @pytest.mark.parametrize("before", [1, 150])  # within the sniffed lines, and after them
     def test_a_field_of_ten_megabytes(self, before: int) -> None:
         text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
         data = parse(text, ReadOptions(drop=("b",)))

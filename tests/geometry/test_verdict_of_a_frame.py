@@ -1,4 +1,4 @@
-"""What a statistician sees: names, labels of rows, categories, the summary, and ≥ for a bound."""
+"""Verdicts on data frames: names, row labels, categories, the summary, and ≥ for a bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cli.conftest import inside
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-# Blue always died; among the others, age does not tell.
+# Blue always died; among the others, age does not separate.
 FRAME = pd.DataFrame(
     {
         "color": pd.Categorical(
@@ -70,7 +70,7 @@ def test_categories_become_columns_with_a_reference() -> None:
 
 
 def test_categories_through_the_origin() -> None:
-    """The first category column keeps all its levels, others have a reference."""
+    """The first category column keeps all its levels; the others have a reference level."""
     frame = FRAME[["color"]].assign(site=pd.Categorical(list("xyyxxxyy")))
     verdict = nv.separate(frame, DIED, fit_intercept=False)
     padded = nv.separate(frame, DIED)
@@ -176,7 +176,7 @@ def test_bounds_of_many_digits_are_powers_of_ten() -> None:
 def test_aliased_columns_do_not_hide_that_there_is_no_finite_estimate(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Blue always died: of a column for blue and its double, the second is left out."""
+    """Blue always died: of two equal columns for blue, the second is left out."""
     blue = (FRAME["color"] == "blue").astype(float)
     frame = FRAME[["age"]].assign(blue=blue, double=2 * blue, zero=0.0)
     verdict = nv.separate(frame, DIED)
@@ -218,7 +218,7 @@ def test_two_columns_of_one_name_are_refused_where_one_has_categories(second: An
 
 
 def test_results_have_a_table_in_notebooks() -> None:
-    """Each has its sentence, and no tag of its own in a name."""
+    """Each table has its sentence, and names are escaped, so they contain no tags."""
     X, y = FRAME[["age"]], DIED
     verdict, pocket = nv.separate(X, y), nv.Pocket(random_state=0).fit(X, y)
     system = nv.solve([[1.0], [-1.0]], [1.0, -2.0])

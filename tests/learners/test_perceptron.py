@@ -1,4 +1,4 @@
-"""The estimator: what it promises beyond scikit-learn's contract."""
+"""The guarantees of the estimator beyond scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_orders_that_name_rows_and_separate_problems() -> None:
 
 
 class Lawless:
-    """An order that names rows which are not there."""
+    """An order that yields row numbers that do not exist."""
 
     covers = True
 

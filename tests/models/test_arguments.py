@@ -1,4 +1,4 @@
-"""Wrong and unusual input of `nv.detect_separation`: one clear sentence, or the right reading."""
+"""Wrong input of `nv.detect_separation` gives one clear error; unusual input is understood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nv.detect_separation` on published data, and what it says and rejects."""
+"""`nv.detect_separation` on published data; its text and its errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_constant_column_is_the_intercept() -> None:
 
 
 def test_the_limiting_model_has_the_finite_part_of_the_fit() -> None:
-    """Refitted by Newton's method; compared with the fit of all rows, NV moved far out."""
+    """A refit by Newton's method equals the fit of all rows with a very large weight of NV."""
     found = endometrial()
     model = found.limiting_model()
     frame = ENDOMETRIAL.assign(**{"(intercept)": 1.0})

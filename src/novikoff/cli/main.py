@@ -116,8 +116,8 @@ def run() -> None:
         error.show()
         code = WRONG
     except (KeyboardInterrupt, click.Abort, Interrupted) as wish:
-        said = str(wish) or str(wish.__cause__ or "")  # click raises Abort from what it caught
-        _say(said or "interrupted; nothing was written.")
+        message = str(wish) or str(wish.__cause__ or "")  # click raises Abort from what it caught
+        _say(message or "interrupted; nothing was written.")
         code = INTERRUPTED
     except Unmet as answer:
         _say(str(answer))

@@ -12,7 +12,6 @@ import click
 
 from novikoff.cli.main import UNDECIDED, UNMET, Interrupted
 from novikoff.cli.options import (
-    DATA_FORMATS,
     Command,
     FileOptions,
     add_options,
@@ -27,6 +26,7 @@ from novikoff.cli.progress import (
     showing_progress,
 )
 from novikoff.formats.files import Content, check_apart, check_writable, write_files
+from novikoff.names import DATA_FORMATS
 
 if TYPE_CHECKING:
     from novikoff.jobs.separation_study import SeparationStudy
@@ -95,7 +95,7 @@ _reading_options = add_options("Reading the file", [
                  "[default: detected]"),
     click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
                  "[default: .]"),
-    click.option("--from", "from_", type=click.Choice(DATA_FORMATS), help="The format of FILE. "
+    click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of FILE. "
                  "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip
 _writing_options = add_options("Files", [
@@ -169,11 +169,11 @@ class SeparationCommand(FileOptions):
         roles = {name: getattr(self, name) for name in
                  ("label", "weights", "trials", "duration", "event", "entry", "strata", "groups",
                   "id_")}  # fmt: skip
-        seen: dict[str, str] = {}
+        option_of: dict[str, str] = {}
         for name, column in roles.items():
             option = "--outcome" if name == "label" else f"--{name.rstrip('_')}"
             if column is not None:
-                same = seen.setdefault(column, option)
+                same = option_of.setdefault(column, option)
                 reject((same != option, f"{same} and {option} name the same column, {column}."))
         self.named.update((name, level) for name, _, level in levels)
 
@@ -250,7 +250,7 @@ def command(file: str, **values: Any) -> None:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(_exit_code(study.found.kind, asked.require))
+    sys.exit(_exit_code(study.separation.kind, asked.require))
 
 
 def _targets(file: str, asked: SeparationCommand) -> dict[str, Path]:
@@ -271,7 +271,7 @@ def _certificate(study: SeparationStudy) -> bytes | None:
     """Return the contents of the certificate file; None if nothing is proved."""
     from novikoff.formats import certificate_file
 
-    proof = study.found.certificate
+    proof = study.separation.certificate
     if proof is None:
         return None
     origin = {"source": study.data.source, "model": study.asked.to_json()}

@@ -228,10 +228,10 @@ def command(data: str, **values: Any) -> None:
     if not signals:
         _sum_up(session, asked)
         return
-    kept = "nothing was written."
+    outcome = "nothing was written."
     if session.model is not None:
-        kept = f"{session.model} has the model so far; --resume continues it."
-    sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
+        outcome = f"{session.model} has the model so far; --resume continues it."
+    sentence = f"interrupted after {counted(run.rows, 'row')}; {outcome}"
     if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
         if run.rows:
             _sum_up(session, asked)

@@ -172,14 +172,14 @@ def _check_separation(
             proof.verify(X, np.ones(X.shape[0], dtype=np.int64))
     size = f"{counted(dataset.n_rows, 'row')} · {counted(len(model.cone.names), 'coefficient')}"
     exists = verdicts[0].kind == "inseparable"
-    found = "finite estimates exist" if exists else "no finite estimates exist"
+    conclusion = "finite estimates exist" if exists else "no finite estimates exist"
     about = f"{model.cone.n:,} observations as a {options.about.title} model"
     return [
         ("data", f"{data} · {size}"),
         *(("", note) for note in [*dataset.notes, *_stated(recipe)]),
         ("model", f"{about}{f', {model.link} link' if model.link else ''}"),
         *(("holds", proof.claim()) for proof in verdicts),
-        ("", f"these rows are the inequalities of the model, so that {found}"),
+        ("", f"these rows are the inequalities of the model, so that {conclusion}"),
     ]
 
 
@@ -213,8 +213,8 @@ def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
     names = [
         name for path in parquet_files(folder) for name in ParquetFile(path).schema_arrow.names
     ]
-    left = [name for name in dict.fromkeys(names) if name not in used]
-    return [f"columns that are ignored: {all_quoted(left)}"] if left else []
+    ignored = [name for name in dict.fromkeys(names) if name not in used]
+    return [f"columns that are ignored: {all_quoted(ignored)}"] if ignored else []
 
 
 def _read_rows(data: str, proofs: Proofs, asked: VerifyOptions, show: StudyProgress) -> Dataset:
@@ -267,9 +267,9 @@ def _own_means(dataset: Dataset) -> list[str]:
     if dataset.imputed is None:
         return []
     rows, columns = dataset.imputed
-    found = []
+    means = []
     for j in np.unique(columns).tolist():
         values = np.delete(dataset.X[:, j], rows[columns == j]).astype(np.float64).tolist()
         mean = repr(math.fsum(x / len(values) for x in values)) if values else "undefined"
-        found.append(f"{mean} in column {quoted(dataset.names[j])}")
-    return [f"the mean of the values that are present is {', '.join(found)}"]
+        means.append(f"{mean} in column {quoted(dataset.names[j])}")
+    return [f"the mean of the values that are present is {', '.join(means)}"]

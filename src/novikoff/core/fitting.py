@@ -63,7 +63,7 @@ def fit_model(
     Parameters
     ----------
     model : Model
-        The model to start from. It is trained in place, unless ``standardised``.
+        The model to start from. It is not changed.
     rows, codes
         The original rows and the class of each row.
     plan : Plan
@@ -85,18 +85,17 @@ def fit_model(
     >>> fit.clean, fit.run.mistakes
     (True, 8)
     """
-    threshold = plan.update.threshold
+    threshold, fitted = plan.update.threshold, model.copy()
     if not standardised:
-        run = model.train(rows, codes, plan, sample_weight)
-        clean = run.converged and is_clean(model, rows, codes, threshold, sample_weight)
-        return Fit(model, run, rows, clean)
-    if not isinstance(model, LinearModel):
+        run = fitted.train(rows, codes, plan, sample_weight)
+        clean = run.converged and is_clean(fitted, rows, codes, threshold, sample_weight)
+        return Fit(fitted, run, rows, clean)
+    if not isinstance(fitted, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
     scaled, scaling = standardise(rows)
-    inner = model.copy()
-    inner.W = scaling.forth(model.W)
-    run = inner.train(scaled, codes, plan, sample_weight)
-    back = scaling.back_model(inner)
+    fitted.W = scaling.forth(fitted.W)
+    run = fitted.train(scaled, codes, plan, sample_weight)
+    back = scaling.back_model(fitted)
     clean = run.converged and is_clean(back, rows, codes, threshold, sample_weight)
     return Fit(cast(M, back), run, scaled, clean)
 
@@ -147,8 +146,8 @@ class Scaling:
             mean, variance = _moments(X)
         scale = np.sqrt(variance)
         usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
-        kept = usable & (centre and isinstance(X, np.ndarray))
-        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+        centred = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(centred, mean, 0.0), np.where(usable, scale, 1.0))
 
     def apply(self, X: Matrix) -> Matrix:
         """Return the standardised rows in the precision of X.

@@ -64,8 +64,8 @@ class ForgetronModel(StateModel):
     @property
     def kernel(self) -> Kernel:
         """The kernel before it is normalised."""
-        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
-        return Kernel(self.settings["kernel"], **own)
+        parameters = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **parameters)
 
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
@@ -79,14 +79,14 @@ class ForgetronModel(StateModel):
                     visit(rule, epoch[at : at + CHUNK])
 
         def visit(rule: int, chunk: Indices) -> None:
-            points, beta, kept, ring = (array[rule] for array in self.state.values())
+            points, beta, gram_of_members, ring = (array[rule] for array in self.state.values())
             own_rows = X[chunk].astype(np.float64)
             used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
             members[used] = np.arange(len(used))
             gram = _normalised(kernel, own_rows, stacked(points[used], own_rows))
             tallies = counts.totals[:, rule], counts.per_row[:, rule]
-            own = members, beta, kept, ring
-            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+            memory = members, beta, gram_of_members, ring
+            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *memory, *tallies)
             new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
             taken = own_rows[members[new] - len(used)]
             points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
@@ -138,7 +138,7 @@ def _normalised(kernel: Kernel, X: Matrix, Z: Matrix) -> Vector:
 @njit(cache=True, nogil=True)
 def sweep_forgetting(
     gram: Vector, signs: Vector, chunk: Indices, n_used: int, members: Indices, beta: Vector,
-    kept: Vector, ring: Vector, totals: Indices, per_row: Indices,
+    gram_of_members: Vector, ring: Vector, totals: Indices, per_row: Indices,
 ) -> None:  # fmt: skip
     """Visit the rows of a chunk, given their kernel values with the points and with each other.
 
@@ -157,13 +157,13 @@ def sweep_forgetting(
         members[new], beta[new] = n_used + t, signs[t] / ring[SCALE]
         ring[SIZE] += 1.0
         for j in range(n_places):
-            kept[new, j] = gram[t, members[j]]
+            gram_of_members[new, j] = gram[t, members[j]]
         if ring[SIZE] == n_places:  # the ring has one point more than the budget
             oldest = int(ring[HEAD])
             sigma = abs(beta[oldest]) * ring[SCALE]
             mu = 0.0
             for j in range(n_places):
-                mu += beta[j] * kept[j, oldest]
+                mu += beta[j] * gram_of_members[j, oldest]
             mu *= ring[SCALE] * np.sign(beta[oldest])
             phi = shrinking(sigma, mu, ring[DAMAGE], ring[MISTAKES])
             ring[DAMAGE] += (phi * sigma) ** 2 + 2.0 * phi * sigma * (1.0 - phi * mu)

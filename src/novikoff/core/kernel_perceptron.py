@@ -52,8 +52,8 @@ class KernelModel(StateModel):
     @property
     def kernel(self) -> Kernel:
         """The kernel, with 1 added for an intercept."""
-        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
-        return Kernel(self.settings["kernel"], **own, bias=float(self.fit_intercept))
+        parameters = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **parameters, bias=float(self.fit_intercept))
 
     @property
     def precomputed(self) -> bool:
@@ -75,25 +75,25 @@ class KernelModel(StateModel):
         kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
-        self._rows, self._counts, self._late = rows.X, own, late
+        sums, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
+        self._rows, self._counts, self._late = rows.X, sums, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
         def sweep(rule: int, epoch: Indices) -> None:
             f, y, acts = scores[rule], signs[rule], self._acts[rule]
             at, look = 0, LOOK
             while at < len(epoch):
-                seen = epoch[at : at + look]
-                wrong = np.flatnonzero(f[seen] * y[seen] <= 0.0)
+                ahead = epoch[at : at + look]
+                wrong = np.flatnonzero(f[ahead] * y[ahead] <= 0.0)
                 if len(wrong) == 0:
-                    at, look = at + len(seen), 2 * look
+                    at, look = at + len(ahead), 2 * look
                     continue
-                i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
+                i, at, look = int(ahead[wrong[0]]), at + int(wrong[0]) + 1, LOOK
                 row, m, c = kernels[i], float(f[i] * y[i]), float(sample_weight[i])
                 n_steps = int(counts.totals[0, rule]) + at - 1
                 acts.append((n_steps, i, m, c, row[i]))
                 f += c * y[i] * row
-                own[rule, i] += c * y[i]
+                sums[rule, i] += c * y[i]
                 late[rule, i] += n_steps * c * y[i]
                 counts.per_row[i, rule] += 1
                 counts.totals[1:, rule] += 1
@@ -144,13 +144,13 @@ class KernelModel(StateModel):
 
     def traces(self) -> list[Trace]:
         """The trace of the last run for each rule, with ‖w‖² in the feature space of the kernel."""
-        found = []
+        traces = []
         begun = (self.coef * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
         for acts, start in zip(self._acts, begun, strict=True):
             n_steps, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
             norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
-            found.append(Trace(n_steps.astype(np.int64), index.astype(np.int64), margin, c, norms))
-        return found
+            traces.append(Trace(n_steps.astype(np.int64), index.astype(np.int64), margin, c, norms))
+        return traces
 
     def check(self) -> None:
         """Raise ValueError if the arrays, which may come from a file, contradict each other."""

@@ -142,11 +142,11 @@ class Model(ABC):
         if X.shape[1] != self.n_features:
             raise ValueError(f"The rows have {X.shape[1]} features, not {self.n_features}.")
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.final_scores(X)
-        if not np.isfinite(found).all():
-            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            scores = self.final_scores(X)
+        if not np.isfinite(scores).all():
+            row = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
-        return found
+        return scores
 
     @abstractmethod
     def final_scores(self, X: Matrix) -> Vector:
@@ -237,16 +237,16 @@ class Model(ABC):
         """Return the model for more features, with weights 0, or for fewer features."""
         grown = replace(self, n_features=n_features, support=None)
         n_kept = min(self.n_features, n_features)
-        kept, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
+        shared, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
         bias = slice(n_features, None), slice(self.n_features, None)
-        places = {"d": [kept], "p": [kept, bias]}  # (new, old) slices along an axis
+        places = {"d": [shared], "p": [shared, bias]}  # (new, old) slices along an axis
         for name, array in self.state.items():
             if not places.keys() & {*self.shapes[name]}:
                 setattr(grown, name, array)
                 continue
             for part in product(*(places.get(letter, [whole]) for letter in self.shapes[name])):
-                there, here = zip(*part, strict=True)
-                grown.state[name][there] = array[here]
+                new_place, old_place = zip(*part, strict=True)
+                grown.state[name][new_place] = array[old_place]
         grown.totals = self.totals.copy()
         if isinstance(self.support, np.ndarray):
             grown.support = np.zeros((len(self.support), n_features))
@@ -270,12 +270,12 @@ class Model(ABC):
         """
         labels = self.classes.tolist()
         try:
-            more: list[str] = sorted([*labels, cast(str, label)])
+            grown_labels: list[str] = sorted([*labels, cast(str, label)])
         except TypeError:
-            more = []
-        if not more or np.array(more).tolist() != more or label != label:
+            grown_labels = []
+        if not grown_labels or np.array(grown_labels).tolist() != grown_labels or label != label:
             raise ValueError(f"The label {label!r} cannot be compared with the labels {labels}.")
-        grown = replace(self, classes=np.array(more))
+        grown = replace(self, classes=np.array(grown_labels))
         grown.support = self.support
         heirs = list(self._heirs(grown, label))
         for heir, rule, _ in heirs:
@@ -372,13 +372,13 @@ class LinearModel(Model):
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; see `Model.score_one`."""
-        own = columns if len(columns) > 0 else slice(len(values))
+        present = columns if len(columns) > 0 else slice(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Vector = values.dot(self.W[own]) + self.W[-1]
+            scores: Vector = values.dot(self.W[present]) + self.W[-1]
             if self.averages:
-                lag = values.dot(self.weighted[own]) + self.weighted[-1]
-                found -= lag / np.maximum(self.totals[0], 1)
-            return found
+                lag = values.dot(self.weighted[present]) + self.weighted[-1]
+                scores -= lag / np.maximum(self.totals[0], 1)
+            return scores
 
     # Learning
 
@@ -516,18 +516,18 @@ def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
     (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
            [0, 1]]))
     """
-    found = model.scores(X)
+    scores = model.scores(X)
     W = model.prediction_weights()[:-1]
     n = len(model.classes)
     largest = np.abs(W).max(axis=0)
-    distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
+    distances, margins = np.full(len(scores), np.inf), np.full(W.shape[1], np.inf)
     for k, sides in enumerate(model.sides.T):
         signs = sides[codes]
         with np.errstate(all="ignore"):  # zero weights have no hyperplane
             length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
-            own = np.where(signs == 0, np.inf, signs * found[:, k] / length)
-        margins[k] = own.min(initial=np.inf)
-        distances = np.minimum(distances, own)
-    predicted = model.scheme.choose(found)
+            rule_distances = np.where(signs == 0, np.inf, signs * scores[:, k] / length)
+        margins[k] = rule_distances.min(initial=np.inf)
+        distances = np.minimum(distances, rule_distances)
+    predicted = model.scheme.choose(scores)
     pairs = np.bincount(codes * n + predicted, minlength=n * n)
     return Evaluation(predicted, distances, margins, pairs.reshape(n, n))

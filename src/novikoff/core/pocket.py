@@ -114,20 +114,20 @@ def pocket_steps(
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
     taking, row, fewest = problem.active_rows(costs), -1, math.inf
-    own = None if costs is None else costs[taking]
+    taken_costs = None if costs is None else costs[taking]
     while True:
         s = products(problem, w)[taking]
         if not (np.isfinite(w).all() and np.isfinite(s).all()):
             raise ValueError("The pocket's weights are beyond the range of float64: scale X down.")
-        mistakes = cost_of(s, own)
-        kept, fewest = mistakes < fewest, min(mistakes, fewest)
-        yield PocketStep(row, w.copy(), mistakes, kept)
+        mistakes = cost_of(s, taken_costs)
+        is_kept, fewest = mistakes < fewest, min(mistakes, fewest)
+        yield PocketStep(row, w.copy(), mistakes, is_kept)
         wrong = np.flatnonzero(~(s > 0.0))
         if len(wrong) == 0:
             return
         shares = None
-        if own is not None:
-            shares = own[wrong] / own[wrong].max()
+        if taken_costs is not None:
+            shares = taken_costs[wrong] / taken_costs[wrong].max()
             shares /= shares.sum()
         row = int(taking[rng.choice(wrong, p=shares)])
         with np.errstate(over="ignore"):
@@ -192,7 +192,7 @@ def fill_pocket(
             if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     best.updates = int(state[_N_UPDATES])
     return best
 
@@ -208,7 +208,7 @@ def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits
             if updates >= limits.most_updates() or limits.reached() is not None:
                 return
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
 
 
 def averaged_perceptron(

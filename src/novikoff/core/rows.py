@@ -87,9 +87,9 @@ def canonical_rows(X: Matrix) -> Matrix:
         X = X.copy()
         X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-    found = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
-    found.has_canonical_format = True
-    return found
+    canonical = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
+    canonical.has_canonical_format = True
+    return canonical
 
 
 def stacked(*parts: Any) -> Any:
@@ -117,9 +117,9 @@ def compact(X: Matrix) -> Matrix:
 
 def frozen(array: _Array) -> _Array:
     """A read-only view of an array, C-ordered and aligned."""
-    seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
-    seen.flags.writeable = False
-    return cast(_Array, seen)
+    view = np.require(array, requirements=["C", "A"]).view(np.ndarray)
+    view.flags.writeable = False
+    return cast(_Array, view)
 
 
 def _as_unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:

@@ -145,10 +145,10 @@ def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector 
 
     def visit_worst(epoch: Indices, first: int, last: int) -> bool:
         steps = min(last - first, max_updates - run.updates)
-        found = sweep_greedy(
+        updated = sweep_greedy(
             arrays, epoch, lengths, steps, update, factors, w, counts, buffer
         )  # fmt: skip
-        return bool(found)
+        return bool(updated)
 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)
@@ -191,9 +191,9 @@ def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Ru
             # Wait with a timeout: with some libraries Ctrl-C does not end a wait without one.
             while wait(begun, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in begun):
-                    plan.limits.interrupted = True  # end the other runs before raising
+                    plan.limits.interrupt()  # end the other runs before raising
         except KeyboardInterrupt:
-            plan.limits.interrupted = True  # rules that have not begun end at once
+            plan.limits.interrupt()  # rules that have not begun end at once
         parts = [future.result() for future in begun]
         return parts + [job(rule) for rule in range(len(begun), n_rules)]
 
@@ -330,7 +330,7 @@ class Run:
                         self._end(self.active, Stop.CALLBACK)
                 self._end(self.active, limits.reached(self.epochs))
         except KeyboardInterrupt:
-            limits.interrupted = True
+            limits.interrupt()
             self._end(self.active, Stop.INTERRUPTED)
         self.traces = [] if loop.recorder is None else [loop.recorder.trace()]
         self.periods = [None] * len(self.stops)

@@ -146,8 +146,8 @@ class OneVsOne:
 
         def totals(classes: Indices, terms: Vector | None = None) -> Vector:
             flat = None if terms is None else terms.ravel()
-            found = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
-            return found.reshape(shape).astype(np.float64, copy=False)
+            counts = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
+            return counts.reshape(shape).astype(np.float64, copy=False)
 
         votes = totals(np.where(scores > 0.0, second, first))
         return votes, totals(second, scores) - totals(first, scores)
@@ -160,8 +160,8 @@ def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[In
     """Yield for each rule the numbers of its rows, and the problem of these rows."""
     for sides in scheme.sides.T:
         part = np.flatnonzero(sides[codes])
-        own = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
-        yield part, own.with_signs(sides[codes[part]])
+        rule_rows = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
+        yield part, rule_rows.with_signs(sides[codes[part]])
 
 
 def scheme_for(n_classes: int, multi_class: str) -> Scheme:

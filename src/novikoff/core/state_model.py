@@ -52,8 +52,8 @@ class StateModel(Model):
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; see `Model.score_one`."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Vector = self.final_scores(self._row(columns, values))[0]
-        return found
+            scores: Vector = self.final_scores(self._row(columns, values))[0]
+        return scores
 
     def _row(self, columns: Indices, values: Vector) -> Vector:
         """One example as a matrix of one row."""
@@ -97,8 +97,8 @@ class StateModel(Model):
 
     def watched(self) -> Vector:
         """A view of the numbers that must stay finite, with one column for each rule."""
-        found: Vector = getattr(self, self.negated_on_swap[0]).T
-        return found
+        weights: Vector = getattr(self, self.negated_on_swap[0]).T
+        return weights
 
     def traces(self) -> list[Trace]:
         """The trace of each rule, if the loop records traces."""
@@ -123,8 +123,8 @@ class StateModel(Model):
 
         def margins(rule: int) -> Vector:
             sides = self.sides[codes, rule]
-            own = rows.with_signs(sides).active_rows(sample_weight)
-            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[own])
+            active = rows.with_signs(sides).active_rows(sample_weight)
+            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[active])
 
         rows_per_call = min(
             rows.rows_within(ENTRIES_PER_CALL // self.n_rules),
@@ -199,10 +199,12 @@ class StateModel(Model):
 
         def visit(epoch: Indices, first: int, last: int) -> bool:
             for rule in np.flatnonzero(active).tolist():
-                own = epoch[first:last]
-                own = own[self.sides[codes[own], rule] != 0] if some_left_out else own
-                visit_rule(rule, own)
-                counts.totals[0, rule] += len(own)
+                visited = epoch[first:last]
+                visited = (
+                    visited[self.sides[codes[visited], rule] != 0] if some_left_out else visited
+                )
+                visit_rule(rule, visited)
+                counts.totals[0, rule] += len(visited)
             return False
 
         return visit

@@ -27,6 +27,13 @@ class Stop(StrEnum):
 
 
 @dataclass
+class Interruption:
+    """Whether Ctrl-C was pressed during a computation."""
+
+    happened: bool = False
+
+
+@dataclass
 class Limits:
     """The limits of a run; None means no limit. The clock starts when the object is made.
 
@@ -36,9 +43,23 @@ class Limits:
     epochs: int | None = None
     updates: int | None = None
     seconds: float | None = None
-    interrupted: bool = False
     paused_seconds: float = 0.0  # the time during which the clock was paused
     _started: float = field(default_factory=time.monotonic, repr=False)
+    _interruption: Interruption = field(default_factory=Interruption, repr=False)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed in a run with these limits, with parts or copies of them."""
+        return self._interruption.happened
+
+    def interrupt(self) -> None:
+        """End all runs that share the interruption when they next ask for their limits."""
+        self._interruption.happened = True
+
+    def raise_if_interrupted(self) -> None:
+        """Raise KeyboardInterrupt if `interrupted`: for the callers of solvers, which return."""
+        if self.interrupted:
+            raise KeyboardInterrupt
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
         """The reason to stop a run after ``n_epochs`` epochs, or None."""
@@ -58,9 +79,11 @@ class Limits:
 
     def part(self, share: float) -> Limits:
         """Return limits with a share of the seconds that are left; their clock starts now."""
-        left = self.left()
+        seconds_left = self.left()
         return replace(
-            self, seconds=None if left is None else share * left, _started=time.monotonic()
+            self,
+            seconds=None if seconds_left is None else share * seconds_left,
+            _started=time.monotonic(),
         )
 
     @contextmanager

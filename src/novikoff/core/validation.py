@@ -110,10 +110,10 @@ def columns_of(X: Any, d: int) -> Columns:
     """
     if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
         described = getattr(X, "model_spec", None) or getattr(X, "design_info", None)
-        own: Sequence[Hashable] = [*getattr(described, "column_names", ())]
-        return Columns(own if len(own) == d == len({*own}) else range(d))
+        names: Sequence[Hashable] = [*getattr(described, "column_names", ())]
+        return Columns(names if len(names) == d == len({*names}) else range(d))
     coded = [_categories(column) for column in _columns(X)]
-    columns = widened(zip(X.columns, [own and own[1] for own in coded], strict=True))
+    columns = widened(zip(X.columns, [names and names[1] for names in coded], strict=True))
     return columns if len({*columns.names}) == d else Columns(range(d))
 
 
@@ -228,10 +228,10 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     for j, column in enumerate(columns):
         coded = _categories(column, levels.get(column.name))
         if coded is not None:
-            codes, own = coded
+            codes, categories = coded
             if (codes < 0).any():
                 raise DataError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
-            parts.append(codes[:, None] == np.arange(len(own)))
+            parts.append(codes[:, None] == np.arange(len(categories)))
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"

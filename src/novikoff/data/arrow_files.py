@@ -87,8 +87,8 @@ class ArrowTable(TableReader):
                 absent = set(names) - set(opened.schema_arrow.names)
                 if absent:
                     raise DataError(f"{file} has no column {listed(sorted(absent))}.")
-                more = set(opened.schema_arrow.names) - set(self._schema.names)
-                self._more |= dict.fromkeys(sorted(more))
+                extra = set(opened.schema_arrow.names) - set(self._schema.names)
+                self._more |= dict.fromkeys(sorted(extra))
                 rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
                 yield from opened.iter_batches(batch_size=rows, columns=names)
                 return
@@ -123,11 +123,13 @@ class ArrowTable(TableReader):
 def _pandas_index(schema: Any, request: Request) -> list[str]:
     """Return the columns that pandas wrote as a frame's index, unless the user asks for them."""
     try:
-        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-        index = {name for name in said["index_columns"] if isinstance(name, str)}
+        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = {name for name in described["index_columns"] if isinstance(name, str)}
     except (ValueError, TypeError, KeyError, RecursionError):  # the metadata is not pandas' own
         index = set()
     options = request.options
     asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
-    found = [name for name in schema.names if name in index or name.startswith("__index_level_")]
-    return [name for name in found if name not in asked]
+    index_columns = [
+        name for name in schema.names if name in index or name.startswith("__index_level_")
+    ]
+    return [name for name in index_columns if name not in asked]

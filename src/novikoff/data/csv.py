@@ -128,8 +128,8 @@ class Layout:
         rows = [[text.decode() for text in record.fields] for record in sample]
         if header is None:
             if recipe is not None:
-                found = {name.strip() for name in rows[0]}
-                header = {column.name for column in recipe.columns} <= found
+                header_names = {name.strip() for name in rows[0]}
+                header = {column.name for column in recipe.columns} <= header_names
             if not header:
                 header, note = _has_header(rows, decimal)
                 notes += [note] if note else []
@@ -187,15 +187,15 @@ def records(
             line, start = line + count_lines(blank[0]), blank.end()
             end = start
             continue
-        fields, more = list[bytes](), True
-        while more:
+        fields, is_unfinished = list[bytes](), True
+        while is_unfinished:
             match = pattern.match(text, end)
             if match is None:
                 line += count_lines(text[start:end])
                 raise DataError(f"{source}, line {line} opens a quote that is never closed.")
             inside, rest, plain, mark = match.groups()
             fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
-            end, more = match.end(), mark == delimiter.encode()
+            end, is_unfinished = match.end(), mark == delimiter.encode()
         yield Record(line, fields, end)
         line, start = line + len(text[start:end].splitlines()), end
 
@@ -420,16 +420,16 @@ class CsvTable(TableReader):
 
     def _first_types(self) -> dict[int, Any]:
         """Return the type of each column as its first rows suggest; it is tried first."""
-        found, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
+        types, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
         for position, column in zip(roles.features, self.columns, strict=True):
             if position in roles.one_hot or column.levels is not None:
                 continue
             kinds = _kinds_of_column(self.layout.sample, position, self.decimal)
             if self.truths.get(position) or kinds == {"truth"}:
-                found[position] = _TRUTH_TYPE
+                types[position] = _TRUTH_TYPE
             elif kinds <= {"number"}:
-                found[position] = _FLOAT_TYPE
-        return found
+                types[position] = _FLOAT_TYPE
+        return types
 
     def _read(self, text: bytes, begin: Position) -> dict[int, Any]:
         """Return the columns of a text: numbers and truth values with their types, others as text.

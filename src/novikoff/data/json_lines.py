@@ -64,23 +64,23 @@ class JsonRows(PairRows):
 
     def recipe(self, width: int | None = None) -> Recipe:
         """Return how to read other rows in the same way."""
-        found = super().recipe(width)
-        return replace(found, drop=tuple(sorted(self._drop)))
+        recipe = super().recipe(width)
+        return replace(recipe, drop=tuple(sorted(self._drop)))
 
     def first_labels(self) -> list[str]:
         """Return the labels of the first lines, without lines that cannot be read."""
-        found = list[str | None]()
+        labels = list[str | None]()
         for _, line, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             with suppress(DataError):
-                found.append(self.read_row("", 0, line)[0])
-        return [label for label in found if label is not None]
+                labels.append(self.read_row("", 0, line)[0])
+        return [label for label in labels if label is not None]
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
         """Return the label of a line, or None, and its pairs."""
-        pairs, found, label = list[tuple[str, float]](), _parse_object(where, content), None
-        if self.label not in found and self.request.labelled:
+        pairs, fields, label = list[tuple[str, float]](), _parse_object(where, content), None
+        if self.label not in fields and self.request.labelled:
             raise DataError(f"{where} has no key {quoted(self.label or '')} for the label.")
-        for key, value in found.items():
+        for key, value in fields.items():
             if key == self.label:
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
             elif value is not None and key not in self._drop:
@@ -141,12 +141,12 @@ def _parse_object(where: str, content: bytes) -> dict[str, Any]:
         return dict(pairs)
 
     try:
-        found = json.loads(
+        parsed = json.loads(
             content.decode().rstrip("\r\n"), parse_int=NumberText, parse_float=NumberText,
             parse_constant=constant, object_pairs_hook=unique,
         )  # fmt: skip
         if b"\\u" in content:  # a \u sequence may be half of a surrogate pair
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(parsed, ensure_ascii=False).encode()
     except DataError:
         raise
     except RecursionError:
@@ -161,10 +161,10 @@ def _parse_object(where: str, content: bytes) -> dict[str, Any]:
         raise DataError(
             f"{where} is not JSON{at} ({reason}); one object a line is expected."
         ) from None
-    if not isinstance(found, dict):
-        kind = "null" if found is None else _JSON_TYPES.get(type(found), "a number")
+    if not isinstance(parsed, dict):
+        kind = "null" if parsed is None else _JSON_TYPES.get(type(parsed), "a number")
         raise DataError(f'{where} is {kind}, not an object such as {{"label": 1, "a": 2.5}}.')
-    return found
+    return parsed
 
 
 def _pair(where: str, key: str, value: Any) -> tuple[str, float]:

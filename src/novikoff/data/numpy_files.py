@@ -58,13 +58,13 @@ class NumpyTable(TableReader):
         step = len(self._X) if self.request.options.missing == "mean" else step
         self.whole = begin.row == 0 and len(self._X) <= step
         for first in range(begin.row, len(self._X), step):
-            some = slice(first, first + step)
-            X, ids = self._features(self._X[some], first), None
+            rows_of_piece = slice(first, first + step)
+            X, ids = self._features(self._X[rows_of_piece], first), None
             codes, keys = np.full(len(X), -1), list[Hashable]()
             if self._y is not None:
-                codes, keys = self._coded(self._y[some], first)
+                codes, keys = self._coded(self._y[rows_of_piece], first)
             if self.roles.id is not None:
-                ids = [str(value) for value in self._X[some, self.roles.id].tolist()]
+                ids = [str(value) for value in self._X[rows_of_piece, self.roles.id].tolist()]
             piece = self.from_numbers(X, codes, keys, ids, begin)
             begin = piece.end
             yield piece
@@ -79,8 +79,12 @@ class NumpyTable(TableReader):
     def _features(self, part: AnyArray, first: int) -> Floats:
         """Return the features of the given rows as a new array."""
         columns = self.roles.features
-        some = slice(columns[0], columns[-1] + 1)
-        part = part[:, some] if columns == list(range(some.start, some.stop)) else part[:, columns]
+        adjacent = slice(columns[0], columns[-1] + 1)
+        part = (
+            part[:, adjacent]
+            if columns == list(range(adjacent.start, adjacent.stop))
+            else part[:, columns]
+        )
         held = are_exact(part)
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
@@ -141,8 +145,10 @@ def _pick_arrays(source: Source, *, labelled: bool) -> tuple[AnyArray, AnyArray 
         raise
     except Exception:  # zipfile and its decoders may raise any error
         raise DataError(f"{name} is not a sound npz file: it cannot be unpacked.") from None
-    found = {file.removesuffix(".npy"): content for file, content in contents.items()}
-    arrays = {k: _parse_npy(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
+    members = {file.removesuffix(".npy"): content for file, content in contents.items()}
+    arrays = {
+        k: _parse_npy(memoryview(v), f"{name}, array {quoted(k)},") for k, v in members.items()
+    }
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     vectors = [name for name, array in arrays.items() if array.ndim == 1]
     x_name = "X" if "X" in arrays else matrices[0] if len(matrices) == 1 else None

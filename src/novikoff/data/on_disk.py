@@ -96,11 +96,11 @@ class ArrayFolder:
             X = load_matrix(self._final, n_rows, recipe.n_features)
             names = ("codes", "classes", "rows")
             paths = {name: self._final / f"{name}.npy" for name in names}
-            found = {name: np.load(path) for name, path in paths.items() if path.exists()}
+            arrays = {name: np.load(path) for name, path in paths.items() if path.exists()}
         except (OSError, EOFError, ValueError, KeyError, TypeError):
             return None  # the folder is missing or incomplete: the files are read again
-        rows = found.get("rows", np.arange(1, n_rows + 1))
-        labels = found.get("codes"), found.get("classes")
+        rows = arrays.get("rows", np.arange(1, n_rows + 1))
+        labels = arrays.get("codes"), arrays.get("classes")
         return Dataset(X, *labels, recipe, rows=rows, on_disk=True, **manifest)
 
     def begin(self) -> None:
@@ -205,13 +205,13 @@ class FolderArrays(JoinedArrays):
 
     def finish(self) -> dict[str, AnyArray]:
         """Return the whole arrays; those on disk are mapped into memory."""
-        found = super().finish()
+        arrays = super().finish()
         for name, part in self._parts.items():
             path = cast(ArrayFolder, self.folder).path / f"{name}.npy"
             with path.open("r+b") as file:
                 _write_header(file, part, self.lengths[name])
-            found[name] = np.load(path, mmap_mode=_MAP_MODE)
-        return found
+            arrays[name] = np.load(path, mmap_mode=_MAP_MODE)
+        return arrays
 
     def _write(self, folder: ArrayFolder, name: str, part: AnyArray) -> None:
         """Append rows to the file of an array."""
@@ -256,10 +256,10 @@ def _files_with_times(path: PathOrFile) -> list[tuple[str, int, int, int]]:
         return []
     try:
         names = parquet_files(path) or [os.path.abspath(os.fspath(path))]
-        found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
+        files = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
     except (OSError, ValueError):  # the reader reports the error
         return []
-    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in found]
+    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in files]
 
 
 def _write_header(file: BinaryIO, like: AnyArray, length: int) -> None:

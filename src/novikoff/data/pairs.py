@@ -201,7 +201,7 @@ class PairRows(Reader):
 
     def first_labels(self) -> list[str]:
         """Return the labels of the first lines, without lines that cannot be learned."""
-        found = list[str]()
+        labels = list[str]()
         for content in self._first_lines():
             parts = list(_PART.finditer(content))
             key = parts.pop(0)[0].decode(errors="replace")
@@ -209,16 +209,16 @@ class PairRows(Reader):
             with suppress(DataError, UnicodeDecodeError):
                 whole = self._pairs("", 0, parts[has_query:]) is not None
                 if whole and not ("," in key or is_missing_text(key) or _is_infinite_text(key)):
-                    found.append(key)
-        return found
+                    labels.append(key)
+        return labels
 
-    def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
-        """Return the rows of a text; ``found`` is the result of the compiled loop, if any."""
-        if found is None:
+    def parse(self, text: bytes, begin: Position, pairs: Pairs | None = None) -> Piece:
+        """Return the rows of a text; ``pairs`` is the result of the compiled loop, if any."""
+        if pairs is None:
             check_text(text, self.source, begin)
             (X, codes, labels), rows, read = self._scan(text, begin)
         else:
-            X, codes, labels = found
+            X, codes, labels = pairs
             read = len(codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
         if self.features is None:
@@ -245,13 +245,13 @@ class PairRows(Reader):
         source = self.request.source
         cores = min(_MAX_PARSERS, os.cpu_count() or 1)
         size = source.stamp[0] if source.regular else 0
-        seen = 0
+        n_bytes = 0
         pending: deque[tuple[bytes, Future[Any] | None]] = deque()
         with ThreadPoolExecutor(cores) as pool:
             for text in chain(texts, [b""]):
                 if text:
-                    seen += len(text)
-                    large = self.features is None and max(size, seen) >= COMPILED_BYTES
+                    n_bytes += len(text)
+                    large = self.features is None and max(size, n_bytes) >= COMPILED_BYTES
                     plain = large and text.isascii() and b"\0" not in text
                     pending.append((text, pool.submit(self._compiled, text) if plain else None))
                 while pending:
@@ -271,15 +271,15 @@ class PairRows(Reader):
         """Return the result of the compiled loop; None if the loop does not accept the text."""
         from novikoff.data.compiled_pairs import parse_pairs
 
-        found = parse_pairs(text, labelled=not self._without_labels)
+        pairs = parse_pairs(text, labelled=not self._without_labels)
         try:
-            for label in [] if found is None else found[2]:
+            for label in [] if pairs is None else pairs[2]:
                 if self._label("", label.encode()) is None:
                     return None
                 self.check_label(label, "")
         except DataError:  # Python reads the text again and reports the place of the error
             return None
-        return found
+        return pairs
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
         """Yield the number, the content and the end of each line that is a row."""
@@ -388,8 +388,8 @@ class PairRows(Reader):
         indices = np.array([column(key) for key in keys], np.int32)
         arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
         X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
-        found = X, np.array(codes, np.int64), list(labels)
-        return found, np.array(rows, np.int64), row - begin.row
+        scanned = X, np.array(codes, np.int64), list(labels)
+        return scanned, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
         """Return a label; None if it is missing and labels may be missing.

@@ -248,10 +248,10 @@ class TextRows(Protocol):
 
     request: Request
 
-    def parse(self, text: bytes, begin: Position, found: Any = None, /) -> Piece:
+    def parse(self, text: bytes, begin: Position, parsed: Any = None, /) -> Piece:
         """Return the rows of a text that begins at a position.
 
-        ``found`` is the result of parsing the text ahead of time, for formats that do.
+        ``parsed`` is the result of parsing the text ahead of time, for formats that do.
         """
 
     def end_of_rows(self, text: bytes, /) -> int:
@@ -306,28 +306,28 @@ def parse_texts(
     A stream yields the rows before a bad row, which is found by bisection. If bad rows are skipped,
     a bad row becomes a piece that has the error and no rows, and the rows after it follow.
     """
-    for whole, found in texts:
+    for whole, parsed in texts:
         if whole is None:
             yield None
-        left = [] if whole is None else [whole]
-        while left:
-            text = left.pop()
+        unread = [] if whole is None else [whole]
+        while unread:
+            text = unread.pop()
             try:
-                piece = reader.parse(text, begin, found)
+                piece = reader.parse(text, begin, parsed)
             except DataError as error:
-                found = None
+                parsed = None
                 if reader.request.stream is None:
                     raise
                 cut = _middle(reader, text)
                 if cut:
-                    left += [text[cut:], text[:cut]]
+                    unread += [text[cut:], text[:cut]]
                     continue
                 if not reader.request.skip_bad:
                     raise BadRowError(str(error)) from None
                 closed = reader.end_of_rows(text.rstrip(b"\r\n") + b"\n") > 0
                 if not closed:  # a quote is never closed: only its line is skipped
                     cut = text.find(b"\n") + 1 or len(text)
-                    left += [text[cut:]] if text[cut:] else []
+                    unread += [text[cut:]] if text[cut:] else []
                     text = text[:cut]
                 none = np.empty(0, np.int64)
                 end = Position(row=begin.row + 1, dropped=begin.dropped)

@@ -130,8 +130,8 @@ def take_rows(
 ) -> None:
     """Set ``out`` to ``values[codes]``, part by part; ``out`` may be ``codes`` itself."""
     for first in range(0, len(codes), _DECODED_ROWS):
-        some = slice(first, first + _DECODED_ROWS)
-        out[some] = values[codes[some]]
+        rows_of_block = slice(first, first + _DECODED_ROWS)
+        out[rows_of_block] = values[codes[rows_of_block]]
 
 
 def read(
@@ -194,9 +194,9 @@ def read(
             from novikoff.data.on_disk import FolderArrays
 
             arrays = FolderArrays(path, options, recipe, labelled, max_memory, cache)
-            found = arrays.folder and arrays.folder.load()
-            if found:
-                return found
+            stored = arrays.folder and arrays.folder.load()
+            if stored:
+                return stored
         tell(f"reading {name}")
         return join(open_reader(path, options, recipe, labelled=labelled), arrays, tell)
     except BaseException as error:
@@ -240,8 +240,8 @@ def make_reader(request: Request) -> Reader:
     csv = source.format == "csv"
     # Text without a known name may be rows of pairs such as "spam offer:1" instead of CSV.
     if known is None:
-        said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
-        pairs = request.stream is not None and csv and not said and is_named(source.head)
+        is_stated = request.options.format or source.name.endswith((".csv", ".csv.gz"))
+        pairs = request.stream is not None and csv and not is_stated and is_named(source.head)
     elif request.resumed_recipe is not None:
         pairs = csv and known.family != "table"
     else:
@@ -281,13 +281,13 @@ def join(
                 continue
             n_read, n_before = piece.end.row, n_rows
             n_rows += len(piece.rows)
-            own = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
+            numbers = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
             if n_rows > n_before:
                 if n_read > n_rows:  # rows were left out, so the other rows need their numbers
                     if n_before and "rows" not in arrays.lengths:
                         arrays.append(rows=np.arange(1, n_before + 1))
                     arrays.append(rows=piece.rows)
-                arrays.append(codes=np.array([*own, -1], np.int32)[piece.codes])
+                arrays.append(codes=np.array([*numbers, -1], np.int32)[piece.codes])
                 X = piece.X
                 if isinstance(X, np.ndarray):
                     arrays.append(X=X)
@@ -301,12 +301,12 @@ def join(
     if not n_rows:
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
-    found: dict[str, Any] = arrays.finish()
+    joined: dict[str, Any] = arrays.finish()
     recipe, label, folder = reader.recipe(), reader.label, arrays.folder
-    if "X" not in found:
-        found["X"] = _join_sparse(found, folder, recipe.n_features, reader.shift())
+    if "X" not in joined:
+        joined["X"] = _join_sparse(joined, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
-    codes, classes = found["codes"], cast("LabelArray | None", None)
+    codes, classes = joined["codes"], cast("LabelArray | None", None)
     if label is not None and codes.min() >= 0:
         labels: Any = labels_of([key for _, key in keys], reader.label_form)
         classes, order = np.unique(labels, return_inverse=True)
@@ -325,7 +325,7 @@ def join(
         )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
-        found["X"],
+        joined["X"],
         None if classes is None else codes,
         classes,
         recipe,
@@ -333,7 +333,7 @@ def join(
         label,
         notes,
         ids,
-        found["rows"] if "rows" in found else np.arange(1, n_rows + 1),
+        joined["rows"] if "rows" in joined else np.arange(1, n_rows + 1),
         imputed=(at[0], at[1]) if at else None,
         n_read=n_read,
         on_disk=folder is not None,
@@ -388,13 +388,13 @@ class JoinedArrays:
 
 
 def _join_sparse(
-    found: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
+    joined: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
 ) -> Any:
     """Return the CSR array of these parts, after its indices are reduced by ``shift``."""
-    lengths, indices = found["lengths"], found["indices"]
+    lengths, indices = joined["lengths"], joined["indices"]
     indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
     np.cumsum(lengths, out=indptr[1:])
     if folder is not None:
         return folder.finish_sparse(indptr, shift, width)
     np.subtract(indices, np.int32(shift), out=indices)
-    return csr((found["data"], indices, indptr), len(lengths), width)
+    return csr((joined["data"], indices, indptr), len(lengths), width)

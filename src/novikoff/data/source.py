@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
+from novikoff.names import DATA_FORMATS
 
 try:
     import fcntl
@@ -212,10 +213,10 @@ class Source:
                 yield unpacker.decompress(piece, size)
                 piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
                 if not piece:
-                    more = next(raw, None)
-                    if more is None:
+                    next_piece = next(raw, None)
+                    if next_piece is None:
                         break
-                    piece = more
+                    piece = next_piece
                 if unpacker.eof and piece:  # another gzip member follows
                     unpacker = zlib.decompressobj(31)
             if not unpacker.eof:
@@ -279,35 +280,29 @@ ColumnFamily: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class FileFormat(NamedTuple):
-    """A format: module and class of its reader, family, ends of file names, and magic bytes.
+    """A format: module and class of its reader, family, and first bytes.
 
-    ``magics`` are the bytes with which files of the format begin. A text format has none.
+    A text format has no first bytes (``magics``).
     """
 
     reader: str
     family: ColumnFamily
-    suffixes: tuple[str, ...]
     magics: tuple[bytes, ...] = ()
 
 
-# A new format needs a line here and a `novikoff.data.reader.Reader`.
+# A new format is a line here, a line in `novikoff.names`, and a `novikoff.data.reader.Reader`.
 FILE_FORMATS = {
-    "csv": FileFormat("csv.CsvTable", "table", (".csv",)),
-    "tsv": FileFormat("csv.CsvTable", "table", (".tsv", ".tab")),
-    "parquet": FileFormat("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
-    "arrow": FileFormat(
-        "arrow_files.ArrowTable",
-        "table",
-        (".arrow", ".arrows", ".ipc", ".feather"),
-        (b"ARROW1", b"\xff\xff\xff\xff"),
-    ),
-    "npy": FileFormat("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
-    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
-    "svmlight": FileFormat("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
-    "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
+    "csv": FileFormat("csv.CsvTable", "table"),
+    "tsv": FileFormat("csv.CsvTable", "table"),
+    "parquet": FileFormat("arrow_files.ArrowTable", "table", (b"PAR1",)),
+    "arrow": FileFormat("arrow_files.ArrowTable", "table", (b"ARROW1", b"\xff\xff\xff\xff")),
+    "npy": FileFormat("numpy_files.NumpyTable", "table", (b"\x93NUMPY",)),
+    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (b"PK\x03\x04",)),
+    "svmlight": FileFormat("pairs.PairRows", "matrix"),
+    "jsonl": FileFormat("json_lines.JsonRows", "named"),
 }
 
-_BY_SUFFIX = {suffix: name for name, known in FILE_FORMATS.items() for suffix in known.suffixes}
+_BY_SUFFIX = {suffix: name for name, suffixes in DATA_FORMATS.items() for suffix in suffixes}
 _FOREIGN = {
     b"%PDF": "is a PDF, not a file of data",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",

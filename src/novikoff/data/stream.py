@@ -189,12 +189,12 @@ class RowStream:
         if position.offset < self._read_before[0]:
             return self._read_before
         text = b"" if self._piece is None else self._piece.text
-        here = position.offset - self._hashed
-        if not 0 <= here <= len(text):
+        n_known = position.offset - self._hashed
+        if not 0 <= n_known <= len(text):
             self._restart_hash(position.offset)
-            here = 0
+            n_known = 0
         digest = self._hash.copy()
-        digest.update(memoryview(text)[:here])
+        digest.update(memoryview(text)[:n_known])
         return position.offset, digest.hexdigest()
 
     def _whole_file(self) -> tuple[int, str]:
@@ -322,9 +322,9 @@ def open_stream(
     try:
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
-            option, more = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
+            option, detail = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
             what = f"{option} needs all rows at once, which a stream does not have"
-            raise DataError(f"{source.name}: {what}{more}.")
+            raise DataError(f"{source.name}: {what}{detail}.")
         if FILE_FORMATS[source.format].magics:
             _check_binary(source, options)
         request = Request(source, reading, stream=options)

@@ -133,8 +133,8 @@ class TableReader(Reader):
             notes.append(f"{values} replaced by {self._source_of_means(columns)}")
         if n:
             rows = self._first_dropped[:_ROWS_NAMED]
-            more = f" and {n - len(rows):,} more" if n > len(rows) else ""
-            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
+            remainder = f" and {n - len(rows):,} more" if n > len(rows) else ""
+            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{remainder}"
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
 
@@ -234,8 +234,8 @@ class TableReader(Reader):
 
     def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
         """Return X with means in place of missing values."""
-        own = [np.nan if column.mean is None else column.mean for column in self.columns]
-        means = np.repeat(own, [len(column.names) for column in self.columns])
+        column_means = [np.nan if column.mean is None else column.mean for column in self.columns]
+        means = np.repeat(column_means, [len(column.names) for column in self.columns])
         unknown = absent & np.isnan(means)
         if unknown.any():
             at = self._place_of_first(unknown, first_row)
@@ -282,10 +282,10 @@ class TableReader(Reader):
 
     def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column as numbers, NaN where a value is missing; None if it is not numeric."""
-        found = typed_numbers(cells)
-        if found is None:
+        numbers = typed_numbers(cells)
+        if numbers is None:
             return None
-        floats, inexact = found
+        floats, inexact = numbers
         if inexact is not None:
             value = str(cells[inexact].as_py())
             refuse_inexact(self.source, first_row + inexact + 1, self.names[position], value)
@@ -350,28 +350,28 @@ class TableReader(Reader):
         name, known = self.columns[k].name, self.columns[k].levels
         if not is_text(cells.type) and not is_numeric(cells.type):
             self._refuse_type(name, cells.type)
-        codes, found = encode(cells, raw=self.raw)
+        codes, levels = encode(cells, raw=self.raw)
         if known is None:
-            if not found:
+            if not levels:
                 self._refuse_column(name, "has no values at all")
-            if len(found) > _MAX_LEVELS:
-                many = f"has {len(found):,} different values, too many for --one-hot (at most "
+            if len(levels) > _MAX_LEVELS:
+                many = f"has {len(levels):,} different values, too many for --one-hot (at most "
                 self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
-            known = tuple(found)
+            known = tuple(levels)
             self.columns[k] = Column(name, levels=known)
-            became = f"became {counted(len(found), 'column')} of 0 and 1, one for each value"
+            became = f"became {counted(len(levels), 'column')} of 0 and 1, one for each value"
             if self.request.options.regression:
-                became = f"is a factor with {counted(len(found), 'level')}"
+                became = f"is a factor with {counted(len(levels), 'level')}"
             self.notes.append(f"column {quoted(name)} {became}")
         order = {level: code for code, level in enumerate(known)}
-        for code, level in enumerate(found):
+        for code, level in enumerate(levels):
             if level not in order:
                 row = first_row + int(np.argmax(codes == code)) + 1
                 raise DataError(
                     f"{place(self.source, row, name)} holds {quoted(level)}, a value that the "
                     "model has not seen in training; drop such rows or fit again with them."
                 )
-        return np.array([*(order[level] for level in found), -1], np.int64)[codes], known
+        return np.array([*(order[level] for level in levels), -1], np.int64)[codes], known
 
     def _refuse(self, k: int, columns: Mapping[int, Any], first_row: int) -> NoReturn:
         """Raise DataError on a column of text, with advice and the names of other text columns."""
@@ -418,7 +418,7 @@ class TableReader(Reader):
 
     def _other_texts(self, k: int, columns: Mapping[int, Any], first_row: int) -> dict[str, str]:
         """Return, by name, the first text of each later column that holds text other than dates."""
-        found = dict[str, str]()
+        texts = dict[str, str]()
         for later in range(k + 1, len(self.columns)):
             position = self.roles.features[later]
             cells, hot = columns[position], self.columns[later].levels is not None
@@ -429,8 +429,8 @@ class TableReader(Reader):
                 continue
             first = self._first_text(position, cells)[1]
             if not is_date(first):
-                found[self.names[position]] = first
-        return found
+                texts[self.names[position]] = first
+        return texts
 
     def _first_text(self, position: int, cells: Any) -> tuple[int | None, str]:
         """Return the row and the text of the first cell that is neither missing nor a value."""
@@ -472,10 +472,10 @@ def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     coded = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
     values: list[str] = coded.dictionary.to_pylist()
     codes, missing = to_numpy(coded.indices)
-    kept = sorted(value for value in values if not (raw and is_missing_text(value)))
-    order = dict(zip(kept, range(len(kept)), strict=True))
+    levels = sorted(value for value in values if not (raw and is_missing_text(value)))
+    order = dict(zip(levels, range(len(levels)), strict=True))
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
-    return table[np.where(missing, -1, codes)], kept
+    return table[np.where(missing, -1, codes)], levels
 
 
 def to_numpy(cells: Any) -> tuple[Any, Truths]:

@@ -123,13 +123,13 @@ def is_exact_text(text: str) -> bool:
     return not with_units or written != int(written) or written == Decimal(value)
 
 
-def inexact(value: str, more: str = "") -> str:
+def inexact(value: str, reason: str = "") -> str:
     """Describe what is wrong with a number that `is_exact_text` rejects, and what to do."""
     if float(value) == 0.0:
         what, do = "float64 rounds to 0", "multiply the column by a constant"
     else:
         what, do = "float64 cannot hold exactly", "subtract a constant from the column"
-    return f"holds {value[:40]}, which {what}; {do}{more}."
+    return f"holds {value[:40]}, which {what}; {do}{reason}."
 
 
 def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
@@ -209,32 +209,32 @@ def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
     if isinstance(key, str) and typed:
         return {"texts": str(key)}  # a column of text is text
     text = str(key).strip(BLANKS)
-    found: dict[LabelKind, Hashable] = {"texts": text}
+    meanings: dict[LabelKind, Hashable] = {"texts": text}
     if isinstance(key, str):
         if is_truth(text):
-            found["truths"] = text.lower() == "true"
+            meanings["truths"] = text.lower() == "true"
         if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
-            return found
+            return meanings
         integer = _INTEGER.fullmatch(text) is not None
     else:
         integer = isinstance(key, int | np.integer)
     try:
         number = Decimal(text)
     except InvalidOperation:  # the exponent is too large
-        return found
+        return meanings
     if not number.is_finite():
-        return found
-    found["decimals"] = _decimal_text(number)
+        return meanings
+    meanings["decimals"] = _decimal_text(number)
     if number != number.to_integral_value():
-        return found
+        return meanings
     if not isinstance(key, str):
         number = Decimal(int(key))  # a float32 may have more digits than its text shows
     small = -(2**63) <= number < 2**63
     if small and (integer or form in ("free", "array")):
-        found["integers"] = int(number)
+        meanings["integers"] = int(number)
     if (small or not integer) and Decimal(float(number)) == number:
-        found["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
-    return found
+        meanings["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
+    return meanings
 
 
 def _decimal_text(number: Decimal) -> str:
@@ -292,18 +292,18 @@ class LabelReader:
     def value(self, key: Hashable) -> Hashable | None:
         """Return the label that a key stands for; None if its kind differs."""
         if key not in self._known:
-            found = _meanings(key, self._form)
-            label = found.get(self.kind)
-            if self._classes and "decimals" in found:
-                label = self._classes.get(cast(str, found["decimals"]), label)
+            meanings = _meanings(key, self._form)
+            label = meanings.get(self.kind)
+            if self._classes and "decimals" in meanings:
+                label = self._classes.get(cast(str, meanings["decimals"]), label)
             self._known[key] = label
         return self._known[key]
 
     def refuse(self, key: Hashable, where: str) -> NoReturn:
         """Raise DataError on a label whose kind differs."""
-        said = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
+        kinds = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
         raise DataError(
-            f"{where} has the label {quoted(str(key))}, but all labels so far were {said}; "
+            f"{where} has the label {quoted(str(key))}, but all labels so far were {kinds}; "
             "--text-labels reads all labels as text."
         )
 
@@ -319,29 +319,29 @@ def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, 
 
 
 def check_are_classes(
-    found: LabelArray, n_rows: int, source: str, name: str, advice: str
+    labels: LabelArray, n_rows: int, source: str, name: str, advice: str
 ) -> str | None:
     """Raise DataError if nearly every row has a different label; return a note on measurements.
 
     The note is for labels that look like measurements: many numbers that are not all whole, or few
-    of which are repeated. ``found`` has the different labels.
+    of which are repeated. ``labels`` has the different labels.
     """
-    if len(found) > max(_FEW_CLASSES, n_rows / 2):
+    if len(labels) > max(_FEW_CLASSES, n_rows / 2):
         raise DataError(
-            f"{source}: column {quoted(name)} has {len(found):,} different values in {n_rows:,} "
+            f"{source}: column {quoted(name)} has {len(labels):,} different values in {n_rows:,} "
             f"rows: it is hardly a class{advice}."
         )
     try:
-        numbers = found.astype(np.float64)  # numbers that are not whole are text
+        numbers = labels.astype(np.float64)  # numbers that are not whole are text
     except ValueError:
         return None
-    if len(found) > _FEW_CLASSES:
-        continuous = len(found) > n_rows / 5 or bool((numbers % 1 != 0).any())
+    if len(labels) > _FEW_CLASSES:
+        continuous = len(labels) > n_rows / 5 or bool((numbers % 1 != 0).any())
     else:
-        continuous = len(found) >= 5 and len(found) > n_rows / 2
+        continuous = len(labels) >= 5 and len(labels) > n_rows / 2
     if not continuous:
         return None
     return (
-        f"the label {quoted(name)} has {len(found):,} different numbers, and each of them is a "
+        f"the label {quoted(name)} has {len(labels):,} different numbers, and each of them is a "
         "class: if it is a measurement, compare it with a threshold first"
     )

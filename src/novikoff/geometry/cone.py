@@ -130,10 +130,10 @@ def find_face(cone: Cone, limits: Limits) -> Face:
     (array([False,  True]), ['1', '-1'], True)
     """
     A, E = cone.A, cone.E
-    stages, left = _peel(A, E)
-    rows = np.flatnonzero(left)
+    stages, unseparated = _peel(A, E)
+    rows = np.flatnonzero(unseparated)
     rows = rows[_sizes(A[rows]) > 0.0]
-    separated, direction, complete = ~left, [Fraction(0)] * cone.p, True
+    separated, direction, complete = ~unseparated, [Fraction(0)] * cone.p, True
     if len(rows) > 0:
         try:
             inner = _search(A[rows], E, limits)
@@ -141,8 +141,8 @@ def find_face(cone: Cone, limits: Limits) -> Face:
             direction, complete = inner.direction, inner.complete
         except OutOfTimeError:
             complete = False
-    for unit, own in reversed(stages):
-        direction = _raised(A[own], unit, direction)
+    for unit, stage_rows in reversed(stages):
+        direction = _raised(A[stage_rows], unit, direction)
     return Face(separated, direction, complete)
 
 
@@ -152,7 +152,7 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
     Returns the stages, each a vector of 0, 1 and −1 and the rows that it separates, and a mask of
     the rows that are left.
     """
-    n, left = A.shape[0], np.ones(A.shape[0], dtype=np.bool_)
+    n, unseparated = A.shape[0], np.ones(A.shape[0], dtype=np.bool_)
     by_column = A if isinstance(A, np.ndarray) else A.tocsc()
     blocked = sum(_counts(E)) > 0
     above, below = _counts(A)
@@ -161,15 +161,15 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
         up, down = (above > 0) & (below == 0) & ~blocked, (below > 0) & (above == 0) & ~blocked
         chosen = np.flatnonzero(up | down)
         if len(chosen) == 0:
-            return stages, left
+            return stages, unseparated
         if isinstance(by_column, np.ndarray):
             hit = (by_column[:, chosen] != 0).any(axis=1)
         else:
             part = by_column[:, chosen]
             hit = np.zeros(n, dtype=np.bool_)
             hit[part.indices[part.data != 0]] = True
-        rows = np.flatnonzero(hit & left)
-        left[rows] = False
+        rows = np.flatnonzero(hit & unseparated)
+        unseparated[rows] = False
         stages.append((up.astype(np.int8) - down.astype(np.int8), rows))
         gone_above, gone_below = _counts(A[rows])
         above, below = above - gone_above, below - gone_below
@@ -219,15 +219,15 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
         B = exact_product(A, [*vectors.values()])
         if B is None:
             return _search_beside(A, E, p - len(vectors), limits)
-        found = find_face(Cone(B, B[:0]), limits)
-        for factor, vector in zip(found.direction, vectors.values(), strict=True):
+        face = find_face(Cone(B, B[:0]), limits)
+        for factor, vector in zip(face.direction, vectors.values(), strict=True):
             for j, value in vector.items():
                 direction[j] += factor * value
-        return replace(found, direction=direction)
-    kept = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
-    result, separated = _verdict(A[:, kept], limits)
+        return replace(face, direction=direction)
+    columns = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
+    result, separated = _verdict(A[:, columns], limits)
     if result.w is not None:
-        for k, value in zip(kept.tolist(), result.w, strict=False):
+        for k, value in zip(columns.tolist(), result.w, strict=False):
             direction[k] = value
     known = result.kind in ("separable", "quasi-separable", "inseparable")
     return Face(separated, direction, known)
@@ -236,6 +236,7 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
 def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
     passes = _passes(B)
+<<<<<<< HEAD
     found = search_verdict(passes, "kind", 1e-8, limits, None)
     if limits.interrupted:
         limits.interrupted = False  # a later question begins anew
@@ -245,6 +246,15 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     if found.kind == "quasi-separable" and found.separated is not None:
         return found, np.array(passes.all.of(found.separated))
     return found, np.zeros(passes.n, dtype=np.bool_)
+=======
+    result = search_verdict(passes, "kind", 1e-8, limits, None)
+    limits.raise_if_interrupted()
+    if result.kind == "separable":
+        return result, np.ones(passes.n, dtype=np.bool_)
+    if result.kind == "quasi-separable" and result.separated is not None:
+        return result, np.array(passes.all.of(result.separated))
+    return result, np.zeros(passes.n, dtype=np.bool_)
+>>>>>>> main
 
 
 def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
@@ -259,9 +269,9 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     free = np.arange(n, both.shape[0])
     among = passes.row_set(np.arange(n))
     with np.errstate(all="ignore"):
-        found = partition(balanced_view(passes, limits), among, limits, free=free)
-    direction = found.w or [Fraction(0)] * passes.p
-    return Face(passes.all.of(found.separated)[:n], direction, True)
+        parts = partition(balanced_view(passes, limits), among, limits, free=free)
+    direction = parts.w or [Fraction(0)] * passes.p
+    return Face(passes.all.of(parts.separated)[:n], direction, True)
 
 
 def _passes(rows: Matrix) -> LocalPasses:
@@ -364,11 +374,22 @@ class Recession:
         self.direction = [Fraction(0)] * self.rows.p
         self.face = self.known or Face(np.zeros(self.n, dtype=np.bool_), self.direction, False)
         everyone = np.arange(self.rows.n)
+<<<<<<< HEAD
         with suppress(OutOfTimeError):
             self._dependent = null_space(self.rows, everyone, self.order, self.limits)
             self._ranked = True
         if self.known is None:
             self.face = self._find_face()
+=======
+        try:
+            with suppress(OutOfTimeError):
+                self._dependent = null_space(self.rows, everyone, self.order, self.limits)
+                self._ranked = True
+            if self.known is None:
+                self.face = self._find_face()
+        except KeyboardInterrupt:
+            self.limits.interrupt()
+>>>>>>> main
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -377,12 +398,12 @@ class Recession:
                     self.direction[k] -= factor * value
 
     def _find_face(self) -> Face:
-        X, kept = self.rows.X, np.sort(self.kept)
-        few = find_face(Cone(X[: self.n], X[self.n :]).only(kept), self.limits)
+        X, columns = self.rows.X, np.sort(self.kept)
+        face = find_face(Cone(X[: self.n], X[self.n :]).only(columns), self.limits)
         direction = [Fraction(0)] * self.rows.p
-        for j, value in zip(kept.tolist(), few.direction, strict=True):
+        for j, value in zip(columns.tolist(), face.direction, strict=True):
             direction[j] = value
-        return replace(few, direction=direction)
+        return replace(face, direction=direction)
 
     def multiples_of(self, j: int) -> dict[int, int]:
         """The columns that are multiples of column j, and the signs of the factors."""
@@ -405,9 +426,9 @@ class Recession:
     @cached_property
     def held(self) -> Indices:
         """The rows J and E, whose linear combinations have a finite estimate."""
-        left = np.ones(self.rows.n, dtype=np.bool_)
-        left[: self.n] = ~self.face.separated
-        return np.flatnonzero(left)
+        is_held = np.ones(self.rows.n, dtype=np.bool_)
+        is_held[: self.n] = ~self.face.separated
+        return np.flatnonzero(is_held)
 
     @cached_property
     def free(self) -> NullSpace:
@@ -417,11 +438,11 @@ class Recession:
     @cached_property
     def _images(self) -> dict[int, SparseVector]:
         """For each column j, the entries at j of the vectors of the null space."""
-        found: dict[int, SparseVector] = {}
+        images: dict[int, SparseVector] = {}
         for k, vector in enumerate(self.free.values()):
             for j, value in vector.items():
-                found.setdefault(j, {})[k] = value
-        return found
+                images.setdefault(j, {})[k] = value
+        return images
 
     @cached_property
     def _quotient(self) -> _Quotient | None:
@@ -458,15 +479,15 @@ class Recession:
         """
         if not self.face.separated.any():
             return [] if self.face.complete else None
-        found: list[Hashable] = []
-        for name, own in terms.items():
-            kept = [j for j in own if j not in self._dependent]
-            answer = self.responsible(kept) if kept else False
+        responsible: list[Hashable] = []
+        for name, columns in terms.items():
+            independent = [j for j in columns if j not in self._dependent]
+            answer = self.responsible(independent) if independent else False
             if answer is None:
                 return None
             if answer:
-                found.append(name)
-        return found
+                responsible.append(name)
+        return responsible
 
     def _without(self, columns: tuple[int, ...]) -> tuple[Fate, bool | None]:
         if columns not in self._answers:
@@ -497,32 +518,38 @@ class Recession:
             return self._decide_beside(rows)
         except OutOfTimeError:
             return "undecided", None
+<<<<<<< HEAD
+=======
+        except KeyboardInterrupt:
+            self.limits.interrupt()
+            return "undecided", None
+>>>>>>> main
 
     def _image(self, row: SparseVector) -> SparseVector:
         """The products of a functional with the vectors of the null space."""
-        found: SparseVector = {}
+        image: SparseVector = {}
         for j, factor in row.items():
             for k, value in self._images.get(j, {}).items():
-                found[k] = found.get(k, 0) + factor * value
-        return {k: value for k, value in found.items() if value}
+                image[k] = image.get(k, 0) + factor * value
+        return {k: value for k, value in image.items() if value}
 
     def _decide_beside(self, rows: list[SparseVector]) -> tuple[Fate, bool | None]:
         """The answers of `_decide` by a search in the original coordinates."""
         value = sum(factor * self.direction[j] for j, factor in rows[0].items())
         if value == 0 and len(rows) == 1:
             return "either sign", False
-        kept = np.sort(self.kept)
+        columns = np.sort(self.kept)
         apart = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(apart) * self.rows.p > _MAX_ENTRIES:
             return "undecided", None
-        A = _signed(self.rows, apart)[:, kept]
+        A = _signed(self.rows, apart)[:, columns]
         if not self.afford(A):
             return "undecided", None
-        basis = spanning_rows(self.rows, self.held, self.kept, len(kept) - len(self.free))
+        basis = spanning_rows(self.rows, self.held, self.kept, len(columns) - len(self.free))
         equal = np.zeros((len(rows), self.rows.p))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
-        E = stacked(_signed(self.rows, basis)[:, kept], equal[:, kept])
+        E = stacked(_signed(self.rows, basis)[:, columns], equal[:, columns])
         return _answer(find_face(Cone(A, E), self.limits), value)
 
     def afford(self, A: Matrix) -> bool:
@@ -545,8 +572,8 @@ def _signed(passes: LocalPasses, rows: Indices) -> Matrix:
     part: Any = passes.X[rows]
     if isinstance(part, np.ndarray):
         part = part.astype(np.float64, copy=False)
-        own = np.hstack([part, np.ones((len(part), 1))]) if passes.fit_intercept else part
-        return np.asarray(own * signs[:, None])
+        homogeneous = np.hstack([part, np.ones((len(part), 1))]) if passes.fit_intercept else part
+        return np.asarray(homogeneous * signs[:, None])
     import scipy.sparse as sp
 
     if passes.fit_intercept:
@@ -554,15 +581,15 @@ def _signed(passes: LocalPasses, rows: Indices) -> Matrix:
     return sp.csr_array(sp.diags_array(signs) @ sp.csr_array(part).astype(np.float64))
 
 
-def _answer(found: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
+def _answer(face: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
     """The answers of `Recession._decide`, given the face of the d with c·d = 0.
 
     ``value`` is c·d for a d that is positive on all rows.
     """
-    apart = bool(found.separated.any())
-    if found.separated.all():
+    apart = bool(face.separated.any())
+    if face.separated.all():
         return "either sign", False
-    if not found.complete:
+    if not face.complete:
         return "undecided", False if apart else None
     return "+inf" if value > 0 else "-inf", not apart
 
@@ -651,10 +678,10 @@ class _Component:
         equal = np.zeros((len(rows), self.R.shape[1]))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
-        found = find_face(Cone(self.R, equal), work.limits)
-        if found.separated.all():
-            self.points.append(found.direction)
-        return _answer(found, values[0])
+        face = find_face(Cone(self.R, equal), work.limits)
+        if face.separated.all():
+            self.points.append(face.direction)
+        return _answer(face, values[0])
 
     def _cross(self, c: SparseVector, work: Recession) -> bool:
         """Try to add a point z with R z > 0 where c·z has the other sign than at the first point.

@@ -150,30 +150,30 @@ def minimise(
     passes = objective.view.passes
     batch, most = batch_of(passes), capacity(passes)
     working = np.union1d(start, objective.free)
-    found: Iterate | None = None
+    iterate: Iterate | None = None
     while True:
         try:
-            corral = _make_corral(objective, working, most, found, limits)
+            corral = _make_corral(objective, working, most, iterate, limits)
             ending = pivot(corral, tol / 8.0, limits)
-            found = _after_pass(objective, corral, working, batch, tol, limits)
+            iterate = _after_pass(objective, corral, working, batch, tol, limits)
         except OutOfTimeError:
-            if found is None:
+            if iterate is None:
                 raise
             ending = Ending.LIMITED
-        found.ending = ending
+        iterate.ending = ending
         if ending is Ending.LIMITED:
-            return found
-        enough = watch(found)
+            return iterate
+        enough = watch(iterate)
         if ending is Ending.FITTED:
-            return found
+            return iterate
         if enough:
-            found.ending = Ending.WATCHED
-            return found
-        violated = np.setdiff1d(found.seen.rows, working)
+            iterate.ending = Ending.WATCHED
+            return iterate
+        violated = np.setdiff1d(iterate.seen.rows, working)
         full = ending is Ending.STALLED and len(corral.members) == most < len(objective.b)
         if len(violated) == 0 or full:
-            return found
-        working = _next_working_set(objective, corral, found, violated, 4 * batch)
+            return iterate
+        working = _next_working_set(objective, corral, iterate, violated, 4 * batch)
 
 
 def _make_corral(
@@ -200,8 +200,8 @@ def _make_corral(
         bound = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[bound].tolist()
         members += zip(np.searchsorted(working, first[bound]).tolist(), partners, strict=True)
-    few = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
-    begin = None if before is None and few else members
+    fits_whole = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
+    begin = None if before is None and fits_whole else members
     sides = objective.view.passes.fetch(working).signs if objective.pairs else None
     return Corral(b, most, WorkingSet(vectors, sides), begin, len(free), frame, limits)
 
@@ -257,11 +257,11 @@ def _levels(
 
 
 def _next_working_set(
-    objective: Objective, corral: Corral, found: Iterate, violated: Indices, most: int
+    objective: Objective, corral: Corral, iterate: Iterate, violated: Indices, most: int
 ) -> Indices:
     """The members, the violated rows, and up to ``most`` other rows of the working set."""
-    members = np.union1d(found.rows, objective.free)
-    others = np.setdiff1d(found.working, members)
+    members = np.union1d(iterate.rows, objective.free)
+    others = np.setdiff1d(iterate.working, members)
     if len(others) > most:
         prices = inner_products(objective.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
@@ -419,11 +419,11 @@ class Corral:
         )  # beyond the members, the unit matrix
         for first in range(0, len(members), _MEMBERS_PER_LOOK):
             check_time(limits)
-            some = members[first : first + _MEMBERS_PER_LOOK]
-            if self._join_together(some):
-                self.free += max(0, min(free - first, len(some)))
+            members_of_block = members[first : first + _MEMBERS_PER_LOOK]
+            if self._join_together(members_of_block):
+                self.free += max(0, min(free - first, len(members_of_block)))
                 continue
-            for k, (i, j) in enumerate(some, first):
+            for k, (i, j) in enumerate(members_of_block, first):
                 if k % _PIVOTS_PER_LOOK == 0:
                     check_time(limits)
                 self.free += self._join(i, j) and k < free
@@ -465,8 +465,8 @@ class Corral:
         g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough: Gram-Schmidt with reorthogonalisation
-            more = inner_products(self._basis, v)
-            v, c = v - _combination(more, self._basis), c + more
+            correction = inner_products(self._basis, v)
+            v, c = v - _combination(correction, self._basis), c + correction
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _NEW_SHARE * before:
             return False
@@ -477,25 +477,25 @@ class Corral:
         self.u = np.append(self.u, 0.0)
         return True
 
-    def _join_together(self, some: Sequence[Member]) -> bool:
+    def _join_together(self, joining: Sequence[Member]) -> bool:
         """Append several vectors to the factors, unless one of them may depend on others."""
-        k, last = len(self.members), len(self.members) + len(some)
+        k, last = len(self.members), len(self.members) + len(joining)
         if last > self.most:
             return False
-        V = np.array([self.working.vector(i, j) for i, j in some]).T
-        sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
+        V = np.array([self.working.vector(i, j) for i, j in joining]).T
+        sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(joining)))
         with one_blas_thread():
             for _ in range(2):
-                more = self._basis @ V
-                V, C = V - self._basis.T @ more, C + more
+                correction = self._basis @ V
+                V, C = V - self._basis.T @ correction, C + correction
             Q, R = qr(V, mode="economic", overwrite_a=True, check_finite=False)
         if not (np.abs(np.diag(R)) > _CLEARLY_NEW_SHARE * sizes).all():
             return False
         self._make_room(last)
         self._Q[:, k:last] = Q
         self._R[:k, k:last], self._R[k:last, k:last] = C, R
-        self.members += some
-        self.u = np.append(self.u, np.zeros(len(some)))
+        self.members += joining
+        self.u = np.append(self.u, np.zeros(len(joining)))
         return True
 
     def _make_room(self, members: int) -> None:

@@ -59,8 +59,8 @@ def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
     """
     n, d, bias = rows.n, rows.p - 1, rows.fit_intercept
     most = max(rows.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
-    some = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
-    Z = rows.X[some].astype(np.float64) * (1.0 / rows.unit)
+    sample = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
+    Z = rows.X[sample].astype(np.float64) * (1.0 / rows.unit)
     centre = np.zeros(d)
     if isinstance(Z, np.ndarray) and bias and d <= _MAX_WHITENED:
         centre = Z.mean(axis=0)
@@ -132,12 +132,12 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     points[~((steep > 1e-14 * steep.max(initial=0.0)) & np.isfinite(points))] = np.nan
     moves = ~np.isnan(points)
     # Left of all points, rows that rise are wrong and rows that fall are right.
-    left = float(prices[np.where(moves, rising, ~(s > 0.0))].sum())
+    cost_at_left = float(prices[np.where(moves, rising, ~(s > 0.0))].sum())
     order = np.argsort(points)[: np.count_nonzero(moves)]
     if len(order) == 0:
-        return left, 0.0
+        return cost_at_left, 0.0
     at = points[order]
-    errors = left + np.append(0.0, np.cumsum(np.where(rising, -prices, prices)[order]))
+    errors = cost_at_left + np.append(0.0, np.cumsum(np.where(rising, -prices, prices)[order]))
     ends = 2.0 * np.abs(at[[0, -1]]) + 1.0
     edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
     middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
@@ -166,8 +166,8 @@ def descend(
     work = problem.n * (problem.longest + 50)  # of a line
     patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
     each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
-    left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
-    while lowest > 0.0 and idle < patience and left > 0 and limits.reached() is None:
+    tries_left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
+    while lowest > 0.0 and idle < patience and tries_left > 0 and limits.reached() is None:
         size = math.frexp(float(np.abs(s).max()))[1]  # only the direction counts
         w, s, now = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
         try:
@@ -176,10 +176,10 @@ def descend(
         except _EnoughError:
             return
         for v, q in zip(V, Q, strict=True):
-            found, t = line_search(s, q, costs)
-            if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
-                w, s, now = w + t * v, s + t * q, found
-        idle, left = idle + len(V), left - len(V)
+            reached, t = line_search(s, q, costs)
+            if reached <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
+                w, s, now = w + t * v, s + t * q, reached
+        idle, tries_left = idle + len(V), tries_left - len(V)
         s = sure_products(problem, w)  # computed again, so that rounding errors do not add up
         now = cost_of(s, costs)
         if now < lowest:

@@ -82,26 +82,28 @@ def partition(
     Each projection starts from the rows ``start``. On the rows ``free``, which are not in
     ``among``, λ may have any sign and ⟨a_i, w⟩ = 0.
     """
-    passes, left = view.passes, among
+    passes, rows_left = view.passes, among
     stages: list[tuple[list[Fraction], RowSet]] = []  # each w, and all rows separated so far
     claim = None
-    while passes.size(left) > 0 and claim is None:
-        total = passes.exact_sum(left, limits)
-        guess = guess_rows(view, left, total, limits, start, free)
-        found = project(passes, left, total, view.columns, guess, limits, free)
-        if found.w is None or found.seen is None:
-            claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
+    while passes.size(rows_left) > 0 and claim is None:
+        total = passes.exact_sum(rows_left, limits)
+        guess = guess_rows(view, rows_left, total, limits, start, free)
+        nearest = project(passes, rows_left, total, view.columns, guess, limits, free)
+        if nearest.w is None or nearest.seen is None:
+            claim = Dependence(tuple(nearest.rows.tolist()), tuple(nearest.multipliers), True, None)
         else:
-            left = passes.rows_at_zero(left, found.seen)
-            stages.append((of_size_one(found.w, view.columns), passes.difference(among, left)))
-    zeros = [left] if free is None else [left, passes.row_set(free)]
+            rows_left = passes.rows_at_zero(rows_left, nearest.seen)
+            stages.append(
+                (of_size_one(nearest.w, view.columns), passes.difference(among, rows_left))
+            )
+    zeros = [rows_left] if free is None else [rows_left, passes.row_set(free)]
     w = combined(passes, stages, zeros, limits) if stages else None
-    return Partition(passes.difference(among, left), left, w, claim)
+    return Partition(passes.difference(among, rows_left), rows_left, w, claim)
 
 
 def guess_rows(
     view: View,
-    left: RowSet,
+    rows_left: RowSet,
     sum_: Sequence[Fraction],
     limits: Limits,
     start: Indices | None = None,
@@ -111,20 +113,20 @@ def guess_rows(
 
     ``sum_`` is Σ a_i. The exact projection starts from these rows.
     """
-    if view.passes.size(left) == 0:
+    if view.passes.size(rows_left) == 0:
         return np.empty(0, dtype=np.int64)
     total = view.seen_sum(sum_)
     size = float(np.abs(total).max(initial=0.0))
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
-    objective = Objective(view, np.append(0.0, -total / size), 0.0, within=left)
+    objective = Objective(view, np.append(0.0, -total / size), 0.0, within=rows_left)
     if free is not None:
         objective = replace(objective, free=free)
     begin = np.empty(0, dtype=np.int64)
     if start is not None:
-        begin = view.passes.members_of(left, start)
-    elif isinstance(left, np.ndarray):
-        begin = start_rows(view, left)
+        begin = view.passes.members_of(rows_left, start)
+    elif isinstance(rows_left, np.ndarray):
+        begin = start_rows(view, rows_left)
     return minimise(objective, begin, 1e-9, limits, lambda _: False).rows
 
 
@@ -140,23 +142,23 @@ def combined(
     rows ``zeros`` stay 0.
     """
     w, separated = stages[0]
-    for more, separated in stages[1:]:
+    for direction, separated in stages[1:]:
         epsilon, shift, lost = Fraction(1 << 20), 0, True
         while lost:
             check_time(limits)
             shift += 4  # ε shrinks faster each time: some rows need hundreds of bits
             epsilon /= 1 << shift
-            sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
-            lost = seen.positive < passes.size(separated)
+            sum_ = [a + epsilon * b for a, b in zip(w, direction, strict=True)]
+            visit = passes.exact_signs(exact.numbers(sum_), separated, limits)
+            lost = visit.positive < passes.size(separated)
         w = sum_
     return _shorter_weights(passes, w, separated, zeros, limits)
 
 
 def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
     """Return w times a power of two, so that its largest entry in the view is about one."""
-    seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
-    largest = max(seen)
+    sizes = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
+    largest = max(sizes)
     e = largest.numerator.bit_length() - largest.denominator.bit_length()
     return [value / Fraction(2) ** e for value in w]
 
@@ -178,10 +180,10 @@ def _shorter_weights(
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
         ]
         short = exact.numbers(floats)
-        seen = passes.exact_signs(short, separated, limits)
+        visit = passes.exact_signs(short, separated, limits)
         if (
             any(floats)
-            and seen.positive == passes.size(separated)
+            and visit.positive == passes.size(separated)
             and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
         ):
             return floats
@@ -208,13 +210,13 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
         claim = _in_balance(passes, rows[firm], weights[firm], limits)
     if claim is not None:
         return claim
-    few = passes.subset(rows)
-    found = partition(view.of(few, rows), few.all_rows(), limits)
-    if found.dependence is None:
+    subset = passes.subset(rows)
+    parts = partition(view.of(subset, rows), subset.all_rows(), limits)
+    if parts.dependence is None:
         return None
-    among = rows[few.members_of(found.left, np.arange(few.n))]
-    named = rows[list(found.dependence.rows)]
-    return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
+    among = rows[subset.members_of(parts.left, np.arange(subset.n))]
+    named = rows[list(parts.dependence.rows)]
+    return replace(parts.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
 
 def simplex_proof(
@@ -232,10 +234,10 @@ def simplex_proof(
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     sums = exact.as_fractions([-total for total in exact.column_sums(A)])
-    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
-    if found is None:
+    enclosure = exact.enclose(np.delete(A, last, axis=0).T, sums)
+    if enclosure is None:
         return None
-    mu, radius = found
+    mu, radius = enclosure
     # The checker accepts multipliers with a relative error of 1e-6.
     if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
         return None
@@ -262,20 +264,20 @@ def _in_balance(
 
 
 def short_contradiction(
-    view: View, left: RowSet, start: Indices, limits: Limits
+    view: View, rows_left: RowSet, start: Indices, limits: Limits
 ) -> Dependence | None:
     """Return a contradiction among few rows of J: −a_j = Σ μ_i a_i for the first row j of J.
 
-    ``left`` is J. The search starts from the rows ``start``. Returns None if there is none.
+    ``rows_left`` is J. The search starts from the rows ``start``. Returns None if there is none.
     """
     passes = view.passes
-    target = passes.first_row(left, limits)
-    others = passes.difference(left, passes.row_set(target))
+    target = passes.first_row(rows_left, limits)
+    others = passes.difference(rows_left, passes.row_set(target))
     total = passes.exact_sum(passes.row_set(target), limits)
     guess = guess_rows(view, others, total, limits, start)
-    found = project(passes, others, total, view.columns, guess, limits)
-    if found.w is not None:
+    nearest = project(passes, others, total, view.columns, guess, limits)
+    if nearest.w is not None:
         return None
-    multipliers = tuple(mu - 1 for mu in found.multipliers)
-    among = np.sort(np.append(found.rows, target))
-    return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
+    multipliers = tuple(mu - 1 for mu in nearest.multipliers)
+    among = np.sort(np.append(nearest.rows, target))
+    return Dependence(tuple(nearest.rows.tolist()), multipliers, True, tuple(among.tolist()))

@@ -165,17 +165,17 @@ def fewest_mistakes(
     >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
-    >>> found = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
-    >>> found.errors, found.bound, found.optimal
+    >>> best = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
+    >>> best.errors, best.bound, best.optimal
     (Fraction(1, 1), Fraction(1, 1), True)
     """
     limits = Limits() if limits is None else limits
     part, printed = rows_at_a_cost(problem, costs), strategy == "textbook"
-    inner, own = problem_of(problem, costs, part)
+    inner, inner_costs = problem_of(problem, costs, part)
     even, powers = (inner, None) if printed else _evened(inner)
     if powers is not None:
         start, basis = None if start is None else _ldexp(start, -powers), None
-    search = _Search(inner, even, powers, own, start, limits, work, rng, basis, progress)
+    search = _Search(inner, even, powers, inner_costs, start, limits, work, rng, basis, progress)
     try:
         with one_blas_thread(), np.errstate(all="ignore"):
             if printed:
@@ -183,9 +183,9 @@ def fewest_mistakes(
             else:
                 search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     w, s = search.result()
-    errors, history = exact_cost(~(s > 0.0), own), search.history
+    errors, history = exact_cost(~(s > 0.0), inner_costs), search.history
     return FewestMistakes(
         w=w,
         errors=errors,
@@ -318,8 +318,8 @@ class _Search:
         n, size = self.problem.n, self._part_size()
         if not self.claims and n > 2 * size and self.limits.reached() is None:
             rows = np.sort(self.rng.choice(n, size=size, replace=False))
-            some, costs = problem_of(self.given, self.costs, rows)
-            self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
+            subproblem, costs = problem_of(self.given, self.costs, rows)
+            self._pack(Packing(LocalPasses(subproblem), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
         if packing.w is not None:  # the signs of all products are proved
@@ -331,12 +331,11 @@ class _Search:
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
         limits.updates = limits.updates or _UPDATES
-        kept = fill_pocket(
+        pocket = fill_pocket(
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )
-        self.limits.interrupted |= limits.interrupted
-        self.history, self.updates = kept.history, kept.updates
-        self._keep(kept.w, kept.errors)
+        self.history, self.updates = pocket.history, pocket.updates
+        self._keep(pocket.w, pocket.errors)
 
     def _descend(self, basis: Basis, limits: Limits) -> None:
         """Descend from the best rule; for large data, first on a sample of the rows."""
@@ -344,8 +343,8 @@ class _Search:
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
             rows = np.sort(rng.choice(problem.n, size=most, replace=False))
-            some, own = problem_of(problem, costs, rows)
-            gains = descend(some, self.w, own, basis, limits.part(0.5), rng)
+            subproblem, some_costs = problem_of(problem, costs, rows)
+            gains = descend(subproblem, self.w, some_costs, basis, limits.part(0.5), rng)
             for w, _ in list(gains)[-1:]:
                 self._consider(w)
         for w, errors in descend(problem, self.w, costs, basis, limits, rng):
@@ -401,17 +400,19 @@ class _Search:
             self._pack(packing, everything, 1, self.limits)
         free = np.ones(problem.n, dtype=np.bool_)
         free[[row for claim in self.claims for row in claim.among or ()]] = False
-        left = self.rng.permutation(np.flatnonzero(free))
-        rows = left[:0]
-        for part in np.array_split(left, max(1, len(left) // size)):
+        unclaimed = self.rng.permutation(np.flatnonzero(free))
+        rows = unclaimed[:0]
+        for part in np.array_split(unclaimed, max(1, len(unclaimed) // size)):
             if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
                 break
             rows = np.sort(np.append(rows, part))
-            some, costs = problem_of(problem, self.costs, rows)
-            found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
-            searches -= max(found, 1)
-            if found > 0:
-                rows = left[:0]
+            subproblem, costs = problem_of(problem, self.costs, rows)
+            n_packed = self._pack(
+                Packing(LocalPasses(subproblem), costs), rows, searches, self.limits
+            )
+            searches -= max(n_packed, 1)
+            if n_packed > 0:
+                rows = unclaimed[:0]
 
     def _part_size(self) -> int:
         """The number of rows in a part of large data."""
@@ -422,11 +423,11 @@ class _Search:
 
         ``names`` has the number of each row of the part among all rows.
         """
-        found, before = 0, packing.bound
-        while found < most and self.errors > self.bound and packing.take_next(limits):
+        n_packed, before = 0, packing.bound
+        while n_packed < most and self.errors > self.bound and packing.take_next(limits):
             self._add([renumbered(packing.contradictions[-1], names)], packing.bound - before)
-            found, before = found + 1, packing.bound
-        return found
+            n_packed, before = n_packed + 1, packing.bound
+        return n_packed
 
     def _share(self, passes: Passes) -> None:
         """Improve the bound on small data by contradictions that share rows."""
@@ -437,9 +438,9 @@ class _Search:
         if self.limits.seconds is None:  # a user who allows few updates wants little work
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
             searches = min(math.ceil(share * _MAX_SHARED), int(self.work * _SHARED) // size)
-        for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
-            if found.bound > self.bound:
-                self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
+        for shared in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
+            if shared.bound > self.bound:
+                self.claims, self.shares, self.bound = [*shared.claims], shared.shares, shared.bound
                 self._tell()
             if self.errors <= self.bound:
                 return
@@ -492,8 +493,10 @@ def problem_of(
     """The problem and the costs of some of the rows."""
     if len(rows) == problem.n:
         return problem, costs
-    some = replace(problem, X=problem.X[rows], signs=problem.signs[rows])  # checked, and within R
-    return some, None if costs is None else costs[rows]
+    subproblem = replace(
+        problem, X=problem.X[rows], signs=problem.signs[rows]
+    )  # checked, and within R
+    return subproblem, None if costs is None else costs[rows]
 
 
 def exact_cost(wrong: npt.NDArray[np.bool_], costs: Vector | None) -> Fraction:
@@ -515,8 +518,8 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     X = problem.X
     largest = np.zeros(problem.p - 1)
     for first, last in row_blocks(X):
-        some: Any = X[first:last]
-        part = abs(some).max(axis=0)
+        block: Any = X[first:last]
+        part = abs(block).max(axis=0)
         part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
         largest = np.maximum(largest, part)
     usual = (largest > _USUAL_LEAST) & (largest < _USUAL_MOST)

@@ -94,18 +94,18 @@ def logistic_estimates(
     direction = [Fraction(0)] * rows.p if w is None else [*w[: rows.p]]
     order = np.array([*first, *others, *references], dtype=np.int64)
     face = Face(mask, direction, complete=True)
-    found = Recession(rows, rows.n, order, limits, known=face)
-    factors = found.multiples_of(d) if problem.fit_intercept else {}
-    grouped = {j for own in columns.groups.values() for j in own}
+    recession = Recession(rows, rows.n, order, limits, known=face)
+    factors = recession.multiples_of(d) if problem.fit_intercept else {}
+    grouped = {j for columns_of_group in columns.groups.values() for j in columns_of_group}
     constant = next((j for j in factors if j not in grouped), None)
 
     def fate(j: int) -> Estimate:
         if j in references:
             return "reference"
         if j == constant:
-            own: Estimate = found.column(d)
-            return own if factors[j] > 0 else _OPPOSITE.get(own, own)
-        return "aliased" if j in found.aliased else found.column(j)
+            estimate: Estimate = recession.column(d)
+            return estimate if factors[j] > 0 else _OPPOSITE.get(estimate, estimate)
+        return "aliased" if j in recession.aliased else recession.column(j)
 
     names = dict(zip(range(d), columns.names, strict=True))
     estimates = {name: fate(j) for j, name in names.items()}
@@ -113,21 +113,21 @@ def logistic_estimates(
         name = INTERCEPT
         while name in estimates:  # a column may have this name
             name = f"({name})"
-        estimates[name] = found.column(d)
+        estimates[name] = recession.column(d)
     terms: dict[Hashable, list[int]] = {}
-    owner = {j: name for name, own in columns.groups.items() for j in own}
+    owner = {j: name for name, columns_of_group in columns.groups.items() for j in columns_of_group}
     for j in range(d):
         if j != constant:
             terms.setdefault(owner.get(j, names[j]), []).append(j)
-    return Estimates(estimates, found.responsible_terms(terms))
+    return Estimates(estimates, recession.responsible_terms(terms))
 
 
 def _references(columns: Columns, fit_intercept: bool) -> list[int]:
     """The reference level of each category column."""
 
     def levels() -> Iterator[int]:
-        for place, own in enumerate(columns.groups.values()):
+        for place, columns_of_factor in enumerate(columns.groups.values()):
             if fit_intercept or place > 0:
-                yield own[0]
+                yield columns_of_factor[0]
 
     return [*levels()]

@@ -102,12 +102,12 @@ def separate(
             progress=progress,
         )  # fmt: skip
     rows, labels, columns, index = _checked(X, y, bool(fit_intercept))
-    found = distinct_labels(labels)
-    sides = choose_sides(found, positive)
+    classes = distinct_labels(labels)
+    sides = choose_sides(classes, positive)
     problem = rows.with_signs(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = find_verdict(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
-    alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
+    alone = positive is None and len(classes) == 1 and not isinstance(sides[0], str)
     only_negative = alone and not float(sides[0] or 0) > 0.0
     data = VerdictData(problem, columns, index, only_negative=only_negative)
     return replace(verdict, data=data)
@@ -157,15 +157,15 @@ def separate_classes(
         )
     rows, labels, columns, index = _checked(X, y, bool(fit_intercept))
     limits, digest = Limits(seconds=budget), MatrixDigest.of(rows.X)
-    found = {}
+    verdicts = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
-        own = rows.with_signs(signs_of(labels, *sides))
+        problem = rows.with_signs(signs_of(labels, *sides))
         verdict = find_verdict(
-            own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
+            problem, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )
-        found[label] = replace(verdict, data=VerdictData(own, columns, index))
-    return found
+        verdicts[label] = replace(verdict, data=VerdictData(problem, columns, index))
+    return verdicts
 
 
 def find_verdict(
@@ -214,16 +214,16 @@ def find_verdict(
     if certificate:
         with ThreadPoolExecutor(1) as pool:  # the rows are hashed while the search runs
             hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
-            found = search_verdict(passes, goal, tol, limits, progress)
+            result = search_verdict(passes, goal, tol, limits, progress)
         sha256 = hashing.result().signed(problem.signs)
     else:
-        found = search_verdict(passes, goal, tol, limits, progress)
+        result = search_verdict(passes, goal, tol, limits, progress)
     with one_blas_thread():
-        verdict = make_verdict(passes, sha256, found, sides)
-    if found.kind == "separable":
+        verdict = make_verdict(passes, sha256, result, sides)
+    if result.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
-    elif found.separated is not None:
-        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(found.separated)))
+    elif result.separated is not None:
+        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(result.separated)))
     if not certificate:
         verdict = replace(verdict, certificate=None)
     return with_undecided_reason(verdict, passes, limits)
@@ -255,17 +255,19 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def choose_sides(found: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:
+def choose_sides(classes: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:
     """Return the positive and the negative label; None stands for all other labels."""
     if positive is not None:
         chosen = plain_label(positive)
-        others = [label for label in map(plain_label, found) if label != chosen]
-        if len(others) == len(found):
-            raise ValueError(f"The positive class {positive!r} is none of the labels {found[:10]}.")
+        others = [label for label in map(plain_label, classes) if label != chosen]
+        if len(others) == len(classes):
+            raise ValueError(
+                f"The positive class {positive!r} is none of the labels {classes[:10]}."
+            )
         return chosen, others[0] if len(others) == 1 else None
-    if len(found) > 2:
+    if len(classes) > 2:
         raise ValueError(
-            f"y has {len(found)} classes; separate() takes two. Name the positive one, or use "
+            f"y has {len(classes)} classes; separate() takes two. Name the positive one, or use "
             "separate_classes() to test each class against the rest."
         )
-    return plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
+    return plain_label(classes[-1]), plain_label(classes[0]) if len(classes) > 1 else None

@@ -228,8 +228,14 @@ class Verdict:
         if data is None or self.certificate is None or self.kind == "undecided":
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
+<<<<<<< HEAD
         found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
         return found.negated() if data.only_negative else found
+=======
+        estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
+        limits.raise_if_interrupted()
+        return estimates.negated() if data.only_negative else estimates
+>>>>>>> main
 
     def summary(self) -> None:
         """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.
@@ -238,8 +244,9 @@ class Verdict:
         --------
         >>> import novikoff as nv
         >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).summary()
-        verdict     quasi-separable (quasi-complete separation) — proved: a hyperplane with no row \
-on its wrong side separates at most 1 row and contains the other 3
+        verdict     quasi-separable (quasi-complete separation), proved
+                    a hyperplane with no row on its wrong side separates at most 1 row and \
+contains the other 3
         separated   rows 3 (counted from 0)
         logistic    a logistic regression has some infinite estimates: 0 → +∞
                     finite estimates exist without the column 0
@@ -284,20 +291,20 @@ on its wrong side separates at most 1 row and contains the other 3
         ('separable', True, 10)
         """
         listed = proof.kind == "separable" and proof.n <= _MAX_LISTED_ROWS
-        found = _without_separated_rows(proof)
-        return replace(found, separated_rows=np.arange(proof.n if listed else 0))
+        verdict = _without_separated_rows(proof)
+        return replace(verdict, separated_rows=np.arange(proof.n if listed else 0))
 
 
 def make_verdict(
-    passes: Passes, sha256: str, found: SearchResult, sides: tuple[SideLabel, SideLabel]
+    passes: Passes, sha256: str, result: SearchResult, sides: tuple[SideLabel, SideLabel]
 ) -> Verdict:
     """Make the verdict on the result of a search, with its certificate.
 
     ``separated_rows`` is left empty. ``sha256`` is the digest of the data, and ``sides`` are the
     positive and the negative label.
     """
-    margin, separable = found.margin, found.kind == "separable"
-    if found.kind is None:
+    margin, separable = result.margin, result.kind == "separable"
+    if result.kind is None:
         return Verdict(
             kind="undecided",
             coef=None,
@@ -309,27 +316,27 @@ def make_verdict(
             support=np.array(sorted(margin.rows), dtype=np.int64),
             separated_rows=np.empty(0, dtype=np.int64),
             certificate=None,
-            n_separated=found.n_separated,
+            n_separated=result.n_separated,
         )
     proof = Certificate(
-        kind=found.kind,
+        kind=result.kind,
         n=passes.n,
         d=passes.d,
         fit_intercept=passes.fit_intercept,
         positive=sides[0],
         negative=sides[1],
         sha256=sha256,
-        w=found.w,
-        dependence=found.dependence,
-        contradiction=found.contradiction,
+        w=result.w,
+        dependence=result.dependence,
+        contradiction=result.contradiction,
         margin=margin if separable else None,
-        geometric_margin=found.geometric_margin if separable else None,
+        geometric_margin=result.geometric_margin if separable else None,
         radius=passes.radius,
         mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
     )
     verdict = _without_separated_rows(proof)
     if not separable:
-        return replace(verdict, n_separated=found.n_separated)
+        return replace(verdict, n_separated=result.n_separated)
     if passes.fit_intercept and len(passes.first_rows) == 1:  # one class only
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
     if verdict.needs_exact_weights and verdict.coef is not None:

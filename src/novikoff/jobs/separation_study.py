@@ -95,8 +95,8 @@ class SeparationOptions:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that are neither covariates nor the label, by the names of arguments."""
-        found = {name: getattr(self, name) for name in (*_NUMERIC, *_CODED)}
-        return {name: own for name, own in found.items() if own is not None and own != self.label}
+        columns = {name: getattr(self, name) for name in (*_NUMERIC, *_CODED)}
+        return {name: own for name, own in columns.items() if own is not None and own != self.label}
 
     def to_json(self) -> dict[str, object]:
         """Return these options as JSON values."""
@@ -144,7 +144,7 @@ class SeparationStudy:
 
     Attributes
     ----------
-    found : Separation
+    separation : Separation
         The answer; the labels of its rows are their numbers in the file.
     data : Dataset
         The file.
@@ -156,7 +156,7 @@ class SeparationStudy:
         The time that deciding took, without reading.
     """
 
-    found: Separation
+    separation: Separation
     data: Dataset
     asked: SeparationOptions
     files: Mapping[str, str] = field(default_factory=dict)
@@ -165,19 +165,19 @@ class SeparationStudy:
     @property
     def notes(self) -> list[str]:
         """What was done with the file and with its rows."""
-        return [*self.data.notes, *self.found.notes]
+        return [*self.data.notes, *self.separation.notes]
 
     @property
     def marks(self) -> list[int | None]:
         """For each row of the data, 1 if it is separated, else 0; None if it was left out."""
-        place = {row: k for k, row in enumerate(self.found.rows.tolist())}
-        found: list[int | None] = [None] * self.data.n_rows
-        marked = np.zeros(len(self.found.rows), dtype=np.int64)
-        marked[self.found.separated_positions] = 1
+        place = {row: k for k, row in enumerate(self.separation.rows.tolist())}
+        marks: list[int | None] = [None] * self.data.n_rows
+        marked = np.zeros(len(self.separation.rows), dtype=np.int64)
+        marked[self.separation.separated_positions] = 1
         for k, row in enumerate(self.data.rows.tolist()):
             if row in place:
-                found[k] = int(marked[place[row]])
-        return found
+                marks[k] = int(marked[place[row]])
+        return marks
 
 
 def study_separation(
@@ -197,12 +197,12 @@ def study_separation(
     limits = ReportingLimits(
         seconds=budget, tell=lambda: show("deciding whether finite estimates exist", None)
     )
-    found = separation_of(model, limits)
+    separation = separation_of(model, limits)
     limits.tell = lambda: show("looking for the infinite coefficients", None)
-    _ = found.coefficients
+    _ = separation.coefficients
     limits.tell = lambda: show("looking for the columns that are responsible", None)
-    _ = found.responsible_columns
-    return SeparationStudy(found, data, asked, seconds=time.perf_counter() - began)
+    _ = separation.responsible_columns
+    return SeparationStudy(separation, data, asked, seconds=time.perf_counter() - began)
 
 
 def model_of(data: Dataset, asked: SeparationOptions) -> Model:
@@ -314,7 +314,7 @@ class _File:
     def table(self, names: Sequence[Hashable]) -> Table:
         """The matrix of some columns."""
         at = [j for name in names for j in self.parts[name].columns]
-        own = [self.data.names[j] for j in at]
+        names_of_columns = [self.data.names[j] for j in at]
         groups: dict[Hashable, range] = {}
         end = 0
         for name in names:
@@ -323,7 +323,7 @@ class _File:
                 groups[name] = range(begin, end)
         whole = len(at) == len(self.data.names)
         X = self.data.X if whole else self.data.X[:, at]
-        return Table(X, Columns(own, groups), self.data.rows)
+        return Table(X, Columns(names_of_columns, groups), self.data.rows)
 
     def frame(self) -> Any:
         """All columns as a data frame, for a formula; columns of text are categories."""
@@ -395,8 +395,8 @@ def _class_named(text: str, data: Dataset, asked: SeparationOptions) -> Hashable
     classes = [] if data.classes is None else data.classes.tolist()
     for label in classes:
         if str(label) == text:
-            found: Hashable = label
-            return found
+            chosen: Hashable = label
+            return chosen
     hint = did_you_mean(text, [str(label) for label in classes])
     raise DataError(f"the outcome {quoted(asked.outcome or '')} is never {quoted(text)}; {hint}")
 
@@ -407,9 +407,9 @@ def _with_columns(message: str, asked: SeparationOptions) -> str:
     if asked.family == "cox" and asked.duration:
         named["duration"] = asked.duration
 
-    def column(found: re.Match[str]) -> str:
-        option = "outcome" if found[0] == "y" else found[0]
-        return f"column {quoted(named[found[0]])} (--{option})"
+    def column(match: re.Match[str]) -> str:
+        option = "outcome" if match[0] == "y" else match[0]
+        return f"column {quoted(named[match[0]])} (--{option})"
 
     argument = "|".join(named)
     return re.sub(rf"^(?:{argument})(?= (?:is|has|must)\b)", column, message)

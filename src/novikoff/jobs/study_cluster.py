@@ -1,6 +1,6 @@
-"""The steps of a study whose rows are on a cluster, with their labels.
+"""The steps of a study whose rows and labels are on a cluster.
 
-No perceptron runs there, and single rows are reported only if they are part of a proof.
+The perceptron does not run, and single rows are reported only if they are part of a proof.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ClusterTask(StudyTask):
         return self.rows.decide(setting, "margin", 1e-8, limits, progress)
 
     def separated_by(self, W: Vector) -> bool:
-        """Whether every rule has every row strictly on its side: proved."""
+        """Whether every rule, proved, has each row strictly on its correct side."""
         return self.rows.separated_by(W, self.classes.rules, self.options.fit_intercept)
 
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
@@ -73,7 +73,7 @@ class ClusterTask(StudyTask):
             replace(case, errors=rule.errors, bound=rule.proof)
             for case, rule in zip(cases, rules, strict=True)
         ]
-        named: list[FoundRule] = []  # the proofs name the labels of the model
+        named: list[FoundRule] = []  # rules whose proofs name the labels of the model
         for k, rule in enumerate(rules):
             positive, negative = side_labels(classes.scheme, classes.labels, k)
             proof = replace(rule.proof, positive=positive, negative=negative)
@@ -83,8 +83,8 @@ class ClusterTask(StudyTask):
         return model, named, cases
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], None]:
         """Return the confusion matrix and the margin of each rule."""
-        found = self.rows.judge(model, self.classes.codes)
-        return found.confusion, found.margins.tolist(), None
+        evaluation = self.rows.judge(model, self.classes.codes)
+        return evaluation.confusion, evaluation.margins.tolist(), None

@@ -309,6 +309,6 @@ def linear(model: Model) -> LinearModel:
     return cast(LinearModel, model)
 
 
-def one_or_each(found: list[_Found]) -> _Found | list[_Found]:
+def one_or_each(results: list[_Found]) -> _Found | list[_Found]:
     """Return the list, one entry for each rule, or its entry if there is only one rule."""
-    return found[0] if len(found) == 1 else found
+    return results[0] if len(results) == 1 else results

@@ -140,11 +140,11 @@ class MaxMargin(LinearLearner):
         with self._all_or_nothing():
             rows, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
-            found = [
+            fits = [
                 self._fit_rule(own, part, side_labels(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, rows, codes))
             ]
-            planes, supports, duals, verdicts = map(list, zip(*found, strict=True))
+            planes, supports, duals, verdicts = map(list, zip(*fits, strict=True))
             linear(model).W[:] = np.column_stack([plane.w for plane in planes])
             _check_predictions(model, rows, codes)
             self._hold(model)
@@ -159,35 +159,34 @@ class MaxMargin(LinearLearner):
         """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
         verdict = find_verdict(problem, labels, tol=self.tol, limits=limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if verdict.kind != "separable":
             _refuse(verdict, labels, part)
-        found = largest_margin(verdict, free_bias=free)
-        if found is None:
+        widest = largest_margin(verdict, free_bias=free)
+        if widest is None:
             if limits.reached() is None:
                 raise ValueError(_WEIGHTS_TOO_LARGE)
             raise TimeoutError("max_seconds was reached before the margin was known.")
-        w, dual = found.w, found.dual_coef(problem.signs[found.support])
+        w, dual = widest.w, widest.dual_coef(problem.signs[widest.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_WEIGHTS_TOO_LARGE)
-        if found.margin.relative_width > self.tol:
+        if widest.margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {found.margin.relative_width:.1e} only: "
+                f"The margin is known to a relative {widest.margin.relative_width:.1e} only: "
                 "max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return found, part[found.support], dual, verdict
+        return widest, part[widest.support], dual, verdict
 
 
 def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
     """Return what a fit has left besides the model, for a model file."""
     verdicts, supports = learner.verdict_, learner.support_
     duals = learner.dual_coef_
-    found = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
+    proofs = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
     return write_margins(
-        [proof for proof in found if proof is not None],
+        [proof for proof in proofs if proof is not None],
         supports if isinstance(supports, list) else [supports],
         duals if isinstance(duals, list) else [duals],
     )

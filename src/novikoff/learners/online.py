@@ -200,8 +200,7 @@ class OnlineLearner(LinearLearner):
             self.converged_ = fit.clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if not self.converged_:
             self._warn(run, given)
         return self
@@ -433,8 +432,8 @@ class OnlineLearner(LinearLearner):
             )
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        more = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
-        advice = f", or the run needs more time ({more})" if more else ""
+        limits = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
+        advice = f", or the run needs more time ({limits})" if limits else ""
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
             f"(every row on its side): {self._unclean(advice, given)}",
@@ -485,8 +484,8 @@ def adopt_stream(
     ``grows``, `OnlineLearner.learn_one` may add new classes.
     """
     if learner.__dict__.get("_held") is not model:
-        kept = learner.__dict__.get("_feature_names")
-        hold_model(learner, model, kept if names is None else names[: model.n_features])
+        known_names = learner.__dict__.get("_feature_names")
+        hold_model(learner, model, known_names if names is None else names[: model.n_features])
         learner._open = grows
         learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
     learner._streamed()

@@ -142,8 +142,7 @@ class WeightLearner(OnlineLearner):
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
             self.random_state_ = seed
             self._forget("trace_", "update_counts_", "period_")
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if not self.converged_:
             why = LIMITS_BY_STOP.get(run.stops[0], str(run.stops[0]))
             warnings.warn(

@@ -238,8 +238,7 @@ columns.'
                 self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
                 return self
             limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         return self
 
     def _fit(
@@ -270,7 +269,7 @@ columns.'
         if self.strategy != "textbook":
             with limits.paused():
                 load_pocket_loop(rows)
-        found = find_rules(
+        rules = find_rules(
             rows,
             codes,
             model,
@@ -282,7 +281,7 @@ columns.'
             limits=limits,
             seed=seed,
         )
-        self._take_found(model, found.together, whole=weights is None)
+        self._take_found(model, rules.together, whole=weights is None)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
@@ -295,7 +294,7 @@ columns.'
         if self.strategy == "textbook":
             raise ValueError("On a cluster strategy must be 'ratchet' or 'run_length'.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
-        found = rows.fewest_mistakes(
+        rules = rows.fewest_mistakes(
             [side_labels(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,
             Limits(updates=self.max_updates, seconds=self.max_seconds),
@@ -305,17 +304,17 @@ columns.'
             lower_bound=self.lower_bound,
         )
         hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
-        model.W[:] = np.column_stack([rule.w for rule in found])
-        model.totals[1:] = [rule.updates for rule in found]
-        self._take_found(model, found, whole=True)
+        model.W[:] = np.column_stack([rule.w for rule in rules])
+        model.totals[1:] = [rule.updates for rule in rules]
+        self._take_found(model, rules, whole=True)
 
-    def _take_found(self, model: LinearModel, found: list[FewestMistakes], *, whole: bool) -> None:
+    def _take_found(self, model: LinearModel, rules: list[FewestMistakes], *, whole: bool) -> None:
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
-            [int(rule.errors) if whole else rule.errors for rule in found],
-            [rule.proof for rule in found],
-            [np.array(rule.history, dtype=float) for rule in found],
+            [int(rule.errors) if whole else rule.errors for rule in rules],
+            [rule.proof for rule in rules],
+            [np.array(rule.history, dtype=float) for rule in rules],
         )
 
     def _describe(
@@ -325,12 +324,12 @@ columns.'
 
         ``errors`` are integers if every mistake costs 1, else exact sums of costs.
         """
-        self._errors, found = errors, list(zip(errors, proofs, strict=True))
+        self._errors, proved = errors, list(zip(errors, proofs, strict=True))
         self.n_errors_ = one_or_each([n if isinstance(n, int) else float(n) for n in errors])
         self.errors_lower_bound_ = one_or_each(
-            [int(p.bound) if isinstance(n, int) else rounded_down(p.bound) for n, p in found]
+            [int(p.bound) if isinstance(n, int) else rounded_down(p.bound) for n, p in proved]
         )
-        self.optimal_ = one_or_each([n <= proof.bound for n, proof in found])
+        self.optimal_ = one_or_each([n <= proof.bound for n, proof in proved])
         self.certificate_, self.history_ = one_or_each(proofs), one_or_each(histories)
         self.n_updates_ = self.n_mistakes_ = self.model_.n_updates
         self.converged_ = not any(errors)

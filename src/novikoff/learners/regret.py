@@ -166,19 +166,19 @@ def regret(
     --------
     >>> import novikoff as nv
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
-    >>> found = nv.regret(X, y, nv.Perceptron())
-    >>> found.best_errors, found.errors_lower_bound
+    >>> regret = nv.regret(X, y, nv.Perceptron())
+    >>> regret.best_errors, regret.errors_lower_bound
     (5, 5)
-    >>> found.mistakes - 5 in found.interval
+    >>> regret.mistakes - 5 in regret.interval
     True
 
     With three given rules: a function, and the weights of two linear rules.
 
     >>> rules = [lambda x: 1, ([1, 1], -0.5), ([1, 1], -1.5)]
-    >>> found = nv.regret(X, y, nv.Perceptron(), rules)
-    >>> found.rule_mistakes[:, -1], found.best_rule
+    >>> regret = nv.regret(X, y, nv.Perceptron(), rules)
+    >>> regret.rule_mistakes[:, -1], regret.best_rule
     (array([10,  5, 15]), 1)
-    >>> found.curve[-1] == found.mistakes - 5
+    >>> regret.curve[-1] == regret.mistakes - 5
     array([ True,  True])
     """
     if isinstance(learner, type) or not hasattr(learner, "learn_one"):
@@ -226,11 +226,11 @@ def _best_linear_rule(
     pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
     model = pairs.model
     least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])
-    found = [model.W]
+    candidates = [model.W]
     if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
         rest = _fewest_mistakes(rows, classes, codes, seed, "ovr", lower_bound=False)
-        found = [_one_rule_per_class(model, X), rest.model.W]
-    finite = [W for W in found if np.isfinite(W).all()]
+        candidates = [_one_rule_per_class(model, X), rest.model.W]
+    finite = [W for W in candidates if np.isfinite(W).all()]
     wrong = np.array([_chosen(X, W) != codes for W in finite])
     return np.cumsum(wrong[[wrong.sum(axis=1).argmin()]], axis=1), least
 
@@ -241,10 +241,9 @@ def _fewest_mistakes(
     """Search as `novikoff.Pocket` does with its default parameters."""
     model = LinearModel(classes, rows.p - 1, rows.fit_intercept, multi_class=kind)
     limits = Limits(updates=Pocket.max_updates)
-    found = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
-    if limits.interrupted:
-        raise KeyboardInterrupt
-    return found
+    rules = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
+    limits.raise_if_interrupted()
+    return rules
 
 
 def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
@@ -300,9 +299,9 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
     claims, shares = best.contradictions, [*best.each_share()]
     pooled = tuple(claim for part in parts for claim in part.contradictions)
     if len(pooled) > len(claims):
-        _, more, bound = best_shares(pooled, n, None, best.bound, Limits())
+        _, pooled_shares, bound = best_shares(pooled, n, None, best.bound, Limits())
         if bound > best.bound:
-            claims, shares = pooled, more
+            claims, shares = pooled, pooled_shares
     return np.array(running_bounds([claim.among or () for claim in claims], shares, n))
 
 

@@ -101,7 +101,7 @@ class StateLearner(OnlineLearner):
         return order
 
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """A blank model, or with warm_start a copy of the model of the last fit."""
+        """A blank model, or with warm_start the model of the last fit."""
         if before is None:
             return blank
         try:
@@ -110,7 +110,7 @@ class StateLearner(OnlineLearner):
             raise ValueError(f"warm_start continues as a stream does. {error}") from None
         check_resumable(before, blank)
         check_unchanged(self, before)
-        return before.copy()
+        return before
 
 
 @dataclass(eq=False, repr=False)

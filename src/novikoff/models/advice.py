@@ -82,47 +82,47 @@ class Situation:
     responsible: Sequence[Hashable]
 
 
-def remedies(found: Situation) -> list[str]:
+def remedies(case: Situation) -> list[str]:
     """One sentence or two for each remedy, the most common first."""
-    said = [_penalty(found)]
-    if found.finite:
+    texts = [_penalty(case)]
+    if case.finite:
         finite = "the finite estimates"
-        if len(found.finite) < len(found.kept):
-            finite = f"the finite estimates of {_listed(found.finite)}"
-        said.append(
-            f"Refit without the separated rows, and with {_listed(found.kept)} only: this fit has "
+        if len(case.finite) < len(case.kept):
+            finite = f"the finite estimates of {_listed(case.finite)}"
+        texts.append(
+            f"Refit without the separated rows, and with {_listed(case.kept)} only: this fit has "
             f"{finite} and their standard errors (Geyer 2009). In Python, limiting_model() names "
             "these rows and columns."
         )
-    said.append(_intervals(found.signs))
-    if found.family in _EXACT and found.link in ("", "logit", "log"):
-        exact = _EXACT[found.family]
-        if not (found.family == "binomial" and found.link == "log"):
-            said.append(f"For small data, exact conditional inference: {exact}.")
-    if found.factors:
-        noun = "the factor" if len(found.factors) == 1 else "the factors"
-        said.append(
-            f"Merge levels of {noun} {_listed(found.factors)}, if the question allows it: a level "
+    texts.append(_intervals(case.signs))
+    if case.family in _EXACT and case.link in ("", "logit", "log"):
+        exact = _EXACT[case.family]
+        if not (case.family == "binomial" and case.link == "log"):
+            texts.append(f"For small data, exact conditional inference: {exact}.")
+    if case.factors:
+        noun = "the factor" if len(case.factors) == 1 else "the factors"
+        texts.append(
+            f"Merge levels of {noun} {_listed(case.factors)}, if the question allows it: a level "
             "whose rows have one outcome only has no finite estimate."
         )
-    if found.responsible:
-        said.append(
-            f"Do not simply leave out {_listed(found.responsible, 'or')}: a column that separates "
+    if case.responsible:
+        texts.append(
+            f"Do not simply leave out {_listed(case.responsible, 'or')}: a column that separates "
             "the outcomes may be the strongest predictor, and the other coefficients change their "
             "meaning without it."
         )
-    return said
+    return texts
 
 
-def _penalty(found: Situation) -> str:
-    if found.family != "binomial":
-        return _PENALTY[found.family]
-    if found.link == "log":
+def _penalty(case: Situation) -> str:
+    if case.family != "binomial":
+        return _PENALTY[case.family]
+    if case.link == "log":
         return (
             "Bias reduction often has finite estimates, though no theorem says so for the log "
             "link: brglm_fit() of brglm2 (R)."
         )
-    return _BINOMIAL if found.link == "logit" else _BINOMIAL_LINKS
+    return _BINOMIAL if case.link == "logit" else _BINOMIAL_LINKS
 
 
 def _intervals(signs: Sequence[tuple[Hashable, str]]) -> str:

@@ -138,9 +138,9 @@ class ModelCone:
         """The observations of the separated rows, on which the direction is positive."""
         if self.spread is not None:
             return self.spread(separated, direction[len(direction) - len(self.names) :])
-        found = np.zeros(self.n, dtype=np.bool_)
-        found[self.owner[separated]] = True
-        return found
+        observations = np.zeros(self.n, dtype=np.bool_)
+        observations[self.owner[separated]] = True
+        return observations
 
     def rows(self) -> Matrix:
         """The rows A, E and −E below each other, which the certificate is about."""
@@ -189,22 +189,22 @@ def multinomial(
     """
     import scipy.sparse as sp
 
-    seen = np.asarray(counts) > 0
-    n, K = seen.shape
+    chosen_at_all = np.asarray(counts) > 0
+    n, K = chosen_at_all.shape
     p = int(design.X.shape[1])
     X = sp.csr_array(design.X)
     others = [k for k in range(K) if k != baseline]
     place = {k: at for at, k in enumerate(others)}
-    first = np.argmax(seen, axis=1)
+    first = np.argmax(chosen_at_all, axis=1)
     parts: dict[bool, list[Any]] = {False: [], True: []}
     owners: dict[bool, list[Indices]] = {False: [], True: []}
     for c in range(K):
-        own = np.flatnonzero((first == c) & seen.any(axis=1))
+        columns = np.flatnonzero((first == c) & chosen_at_all.any(axis=1))
         for k in range(K):
-            if k == c or len(own) == 0:
+            if k == c or len(columns) == 0:
                 continue
             for both in (False, True):
-                chosen = own[seen[own, k] == both]
+                chosen = columns[chosen_at_all[columns, k] == both]
                 if len(chosen) == 0:
                     continue
                 contrast = np.zeros((1, K - 1))
@@ -220,7 +220,8 @@ def multinomial(
 
     names: list[Hashable] = [f"{name}:{levels[k]}" for k in others for name in design.names]
     terms = {
-        name: [at * p + j for at in range(K - 1) for j in own] for name, own in design.terms.items()
+        name: [at * p + j for at in range(K - 1) for j in columns]
+        for name, columns in design.terms.items()
     }
     return ModelCone(
         Cone(whole(False), whole(True)),
@@ -264,8 +265,8 @@ def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> Mode
     K = len(levels)
     parts, owners = [], []
     for m in range(K - 1):
-        for sign, own in ((1.0, codes > m), (-1.0, codes == m)):
-            chosen = np.flatnonzero(own)
+        for sign, side in ((1.0, codes > m), (-1.0, codes == m)):
+            chosen = np.flatnonzero(side)
             stage = _units(np.full(len(chosen), m), K - 1)
             parts.append(_scaled(beside(stage, design.X[chosen]), sign))
             owners.append(chosen)
@@ -277,18 +278,18 @@ def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelC
     K = len(levels)
     heads, parts, owners = [], [], []
     for j in range(K):
-        own = np.flatnonzero(codes == j)
+        rows = np.flatnonzero(codes == j)
         for k in range(K):
-            if k == j or len(own) == 0:
+            if k == j or len(rows) == 0:
                 continue
             lo, hi, sign = (k, j, 1.0) if j > k else (j, k, -1.0)
-            head = np.zeros((len(own), K - 1))
+            head = np.zeros((len(rows), K - 1))
             head[:, lo:hi] = sign
             heads.append(head)
             times = hi - lo
             bits = [1 << b for b in range(times.bit_length()) if times >> b & 1]
-            parts.append([_scaled(design.X[own], sign * bit) for bit in bits])
-            owners.append(own)
+            parts.append([_scaled(design.X[rows], sign * bit) for bit in bits])
+            owners.append(rows)
     cone, n_copies = _summed(parts, int(design.X.shape[1]))
     head = np.concatenate(heads)
     copies = (n_copies - 1) * int(design.X.shape[1])
@@ -335,9 +336,9 @@ def cox(
     tied: list[Indices] = []
     exact = ties == "exact"
     for s in np.unique(strata).tolist():
-        own = np.flatnonzero(strata == s)
-        own = own[np.argsort(duration[own], kind="stable")]
-        for events, others in _risk_sets(own, duration, event, entry, exact):
+        subjects = np.flatnonzero(strata == s)
+        subjects = subjects[np.argsort(duration[subjects], kind="stable")]
+        for events, others in _risk_sets(subjects, duration, event, entry, exact):
             if not exact:
                 tied.append(np.stack([np.full(len(events) - 1, events[0]), events[1:]], axis=1))
                 events = events[:1]
@@ -349,9 +350,10 @@ def cox(
 
     def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The events with a separated row, and the events before them in their stratum."""
-        found = np.zeros(len(duration), dtype=np.bool_)
-        found[first[separated]] = True
+        separated_subjects = np.zeros(len(duration), dtype=np.bool_)
+        separated_subjects[first[separated]] = True
         if entry is not None:  # risk sets are not nested
+<<<<<<< HEAD
             if separated.any():
                 scores, _ = exact_products(as_dense(design.X), numbers(direction))
                 for s in np.unique(strata[first[separated]]).tolist():
@@ -359,14 +361,22 @@ def cox(
                     own = own[np.argsort(duration[own], kind="stable")]
                     found[_above_the_least(own, scores, duration, event, entry)] = True
             return found
+=======
+            scores, _ = exact_products(as_dense(design.X), numbers(direction))
+            for i in np.flatnonzero(event).tolist():
+                at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
+                at_risk &= ~(event & (duration == duration[i]))
+                separated_subjects[i] = bool((scores[at_risk] < scores[i]).any())
+            return separated_subjects
+>>>>>>> main
         if separated.any():
             last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
             np.maximum.at(last, strata[first[separated]], duration[first[separated]])
-            found |= event & (duration < last[strata])
+            separated_subjects |= event & (duration < last[strata])
         if not exact:
             for a, b in pairs.tolist():  # tied events have the same rows
-                found[[a, b]] = found[a] or found[b]
-        return found
+                separated_subjects[[a, b]] = separated_subjects[a] or separated_subjects[b]
+        return separated_subjects
 
     return ModelCone(
         cone, design.names, design.terms, first, len(duration), equal=pairs[:, 1], spread=spread
@@ -401,32 +411,32 @@ def _above_the_least(
 
 
 def _risk_sets(
-    own: Indices, duration: Vector, event: Mask, entry: Vector | None, exact: bool
+    subjects: Indices, duration: Vector, event: Mask, entry: Vector | None, exact: bool
 ) -> Iterator[tuple[Indices, Indices]]:
     """For each time of an event: the events, and those they are compared with.
 
-    ``own`` are the members of a stratum, sorted by duration.
+    ``subjects`` are the members of a stratum, sorted by duration.
     """
-    ends, happened = duration[own], event[own]
+    ends, happened = duration[subjects], event[subjects]
     times = np.unique(ends[happened])
     starts = np.searchsorted(ends, times, side="left")
-    stops = np.append(starts[1:], len(own))
+    stops = np.append(starts[1:], len(subjects))
     after = np.searchsorted(ends, times, side="right")
-    events = [own[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
+    events = [subjects[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
     for k, t in enumerate(times.tolist()):
         segment = slice(starts[k], stops[k])
         if entry is None:
-            others = own[segment]
+            others = subjects[segment]
             others = others[~(happened[segment] & (ends[segment] == t))]
-            later = events[k + 1] if k + 1 < len(times) else own[:0]
+            later = events[k + 1] if k + 1 < len(times) else subjects[:0]
         else:
-            j, later = k + 1, own[:0]
+            j, later = k + 1, subjects[:0]
             while j < len(times) and len(later) == 0:
                 later = events[j][entry[events[j]] < t]
                 j += 1
-            stop = starts[j - 1] if len(later) > 0 else len(own)
+            stop = starts[j - 1] if len(later) > 0 else len(subjects)
             segment = slice(starts[k], stop)
-            others = own[segment]
+            others = subjects[segment]
             gone = happened[segment] & (ends[segment] == t)
             others = others[~gone & (entry[others] < t)]
         if len(later) > 0:
@@ -476,9 +486,9 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
     """
     sources, targets = [], []
     for g in np.unique(groups).tolist():
-        own = np.flatnonzero(groups == g)
-        levels = np.unique(ranks[own])
-        parts = [own[ranks[own] == level] for level in levels]
+        members = np.flatnonzero(groups == g)
+        levels = np.unique(ranks[members])
+        parts = [members[ranks[members] == level] for level in levels]
         for better, worse in pairwise(parts):
             sources.append(better)
             targets.append(worse)
@@ -487,8 +497,8 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
     def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """All alternatives down to the last that is separated from the next in its group."""
         last = np.full(int(groups.max()) + 1, -np.inf)
-        own = compared.owner[separated]
-        np.maximum.at(last, groups[own], ranks[own])
+        members = compared.owner[separated]
+        np.maximum.at(last, groups[members], ranks[members])
         return np.asarray(ranks <= last[groups])
 
     return replace(compared, spread=spread)
@@ -501,10 +511,10 @@ def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> Mo
     A = np.zeros((len(won), k))
     A[np.arange(len(won)), won[:, 0]] += 1.0
     A[np.arange(len(won)), won[:, 1]] -= 1.0
-    kept = [j for j in range(k) if j != reference]
-    A = np.ascontiguousarray(A[:, kept])
-    own = [names[j] for j in kept]
-    return ModelCone(Cone(A, A[:0]), own, {}, won[:, 0], k)
+    columns = [j for j in range(k) if j != reference]
+    A = np.ascontiguousarray(A[:, columns])
+    compared = [names[j] for j in columns]
+    return ModelCone(Cone(A, A[:0]), compared, {}, won[:, 0], k)
 
 
 def _comparisons(design: Design, sources: list[Indices], targets: list[Indices]) -> ModelCone:

@@ -167,20 +167,20 @@ def detect_separation(
     Examples
     --------
     >>> import novikoff as nv
-    >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1])
-    >>> found.exists, found.kind
+    >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1])
+    >>> separation.exists, separation.kind
     (False, 'quasi-complete separation')
-    >>> dict(found.coefficients)
+    >>> dict(separation.coefficients)
     {'(intercept)': 'finite', 0: '+inf', 1: 'finite'}
-    >>> found.separated
+    >>> separation.separated
     array([3, 4])
     >>> nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson").kind
     'overlap'
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"died": [0, 1, 0, 1, 1], "colour": [*"rrbgg"]})
-    >>> found = nv.detect_separation(formula="died ~ C(colour)", data=frame)
-    >>> dict(found.coefficients)
+    >>> separation = nv.detect_separation(formula="died ~ C(colour)", data=frame)
+    >>> dict(separation.coefficients)
     {'Intercept': '-inf', 'C(colour)[T.g]': '+inf', 'C(colour)[T.r]': '+inf'}
     """
     arguments = read_arguments(
@@ -194,7 +194,7 @@ def detect_separation(
 
 def separation_of(model: Model, limits: Limits) -> Separation:
     """Return the record of a model whose arguments are read."""
-    found = Separation(
+    separation = Separation(
         family=model.family,
         link=model.link,
         rows=model.rows,
@@ -205,8 +205,8 @@ def separation_of(model: Model, limits: Limits) -> Separation:
         _references=model.references,
     )
     if limits.seconds is not None:  # the answer has what is proved by the end of the budget
-        _ = found.coefficients, found.responsible_columns
-    return found
+        _ = separation.coefficients, separation.responsible_columns
+    return separation
 
 
 class Coefficients(Mapping[Hashable, Estimate]):
@@ -246,19 +246,19 @@ class Coefficients(Mapping[Hashable, Estimate]):
         quiet = ("finite", "reference", "aliased")
         kinds = [*self._values.values()]
         shown = [line for line, kind in zip(every, kinds, strict=True) if kind not in quiet]
-        found = shown[:_LONGEST_TABLE]
-        if len(shown) > len(found):
-            found.append((f"… {len(shown) - len(found):,} more", "infinite or undecided"))
+        lines = shown[:_LONGEST_TABLE]
+        if len(shown) > len(lines):
+            lines.append((f"… {len(shown) - len(lines):,} more", "infinite or undecided"))
         for kind in quiet:
             if kind in kinds:
                 others = sentences.counted(kinds.count(kind), "other" if shown else "coefficient")
-                found.append((others, _WORDS.get(kind, kind)))
-        return found
+                lines.append((others, _WORDS.get(kind, kind)))
+        return lines
 
     def _repr_html_(self) -> str:
-        head, few = ("coefficient", "estimate"), self.folded()
-        table = sentences.html_table(few, head)
-        if few == (every := self.lines()):
+        head, lines = ("coefficient", "estimate"), self.folded()
+        table = sentences.html_table(lines, head)
+        if lines == (every := self.lines()):
             return table
         rest = sentences.html_table(every, head)
         return f"{table}<details><summary>all {len(every):,}</summary>{rest}</details>"
@@ -346,14 +346,16 @@ class Separation:
         """
         first = self._recession.rows.p - len(self._system.names)
         gone = set(self._recession.aliased)
-        found: dict[Hashable, Estimate] = {}
+        estimates: dict[Hashable, Estimate] = {}
         references = {own[0]: column for column, own in self._system.terms.items() if own}
         for j, name in enumerate(self._system.names):
             for level, column in self._references.items():
                 if references.get(j) == column:
-                    found[level] = "reference"
-            found[name] = "aliased" if first + j in gone else self._recession.column(first + j)
-        return Coefficients(found | dict.fromkeys(self._references.keys() - found, "reference"))
+                    estimates[level] = "reference"
+            estimates[name] = "aliased" if first + j in gone else self._recession.column(first + j)
+        return Coefficients(
+            estimates | dict.fromkeys(self._references.keys() - estimates, "reference")
+        )
 
     @cached_property
     def separated(self) -> Labels:
@@ -377,9 +379,9 @@ class Separation:
 
         It separates all of the separated observations. The certificate has the exact numbers.
         """
-        own = self._recession.direction[-len(self._system.names) :]
-        largest = max(map(abs, own), default=Fraction(0)) or Fraction(1)
-        scaled = [float(value / largest) for value in own]
+        components = self._recession.direction[-len(self._system.names) :]
+        largest = max(map(abs, components), default=Fraction(0)) or Fraction(1)
+        scaled = [float(value / largest) for value in components]
         return dict(zip(self._system.names, scaled, strict=True))
 
     @cached_property
@@ -411,8 +413,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
-        >>> found.estimable({0: 1, 1: -2}), found.estimable({"(intercept)": 1, 1: 2})
+        >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> separation.estimable({0: 1, 1: -2}), separation.estimable({"(intercept)": 1, 1: 2})
         ('+inf', 'finite')
         """
         names = self._system.names
@@ -448,8 +450,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
-        >>> found.limiting_model()
+        >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> separation.limiting_model()
         LimitingModel(rows=array([0, 1, 2]), columns=['(intercept)', 1], finite=['(intercept)', 1])
         """
         if not self._system.by_observation:
@@ -460,11 +462,13 @@ class Separation:
         if not self._recession.face.complete:
             raise ValueError("The separated observations are not known: give a larger budget.")
         face, recession = self._recession.face, self._recession
-        left = np.concatenate([self._system.owner[~face.separated], self._system.equal])
-        kept = [j for j in recession.kept.tolist() if j not in recession.free]
-        columns = [self._system.names[j] for j in kept]
+        observations_left = np.concatenate(
+            [self._system.owner[~face.separated], self._system.equal]
+        )
+        estimable = [j for j in recession.kept.tolist() if j not in recession.free]
+        columns = [self._system.names[j] for j in estimable]
         finite = [name for name in columns if self.coefficients[name] == "finite"]
-        return LimitingModel(self.rows[np.sort(left)], columns, finite)
+        return LimitingModel(self.rows[np.sort(observations_left)], columns, finite)
 
     @cached_property
     def certificate(self) -> Certificate | None:
@@ -477,8 +481,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson")
-        >>> _ = nv.verify(found.certificate, *found.certified_rows())
+        >>> separation = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson")
+        >>> _ = nv.verify(separation.certificate, *separation.certified_rows())
         """
         if self.kind == "undecided":
             return None
@@ -510,14 +514,14 @@ class Separation:
         infinite = ("+inf", "-inf", "either sign")
         factors = {*self._references.values()}
         by_row = self._system.by_observation and self._recession.face.complete
-        left = self.limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
+        limiting = self.limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
         return remedies(
             Situation(
                 self.family,
                 self.link,
                 [(name, fate) for name, fate in fates.items() if fate in infinite],
-                left.columns,
-                left.finite,
+                limiting.columns,
+                limiting.finite,
                 [
                     column
                     for column, own in self._system.terms.items()
@@ -539,9 +543,9 @@ class Separation:
         return f"{FAMILIES[self.family].title}{f', {self.link} link' if self.link else ''}"
 
     def _shown(self, at: Indices) -> str:
-        few = [str(label) for label in self.rows[at[: sentences.SHOWN]].tolist()]
+        first = [str(label) for label in self.rows[at[: sentences.SHOWN]].tolist()]
         how = "labels of the index" if self._labelled else "counted from 0"
-        return f"{sentences.first_few(few, len(at))} ({how})"
+        return f"{sentences.first_few(first, len(at))} ({how})"
 
     def __str__(self) -> str:
         lines = []
@@ -561,10 +565,10 @@ class Separation:
     def _repr_html_(self) -> str:
         lines = [*sentences.separation_lines(self, self._shown)]
         told, heading = list[tuple[str, str]](), ""
-        for own, text in lines:
-            heading = own or heading
+        for title, text in lines:
+            heading = title or heading
             if heading not in ("estimates", "advice"):
-                told.append((own, text))
+                told.append((title, text))
         advice = "".join(f"<li>{escape(remedy)}</li>" for remedy in self.advice)
         listed = f"<ul>{advice}</ul>" if advice else ""
         return f"{sentences.html_table(told)}{self.coefficients._repr_html_()}{listed}"

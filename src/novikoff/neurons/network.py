@@ -344,7 +344,7 @@ class Network:
         if max_sweeps < 1:
             raise ValueError(f"max_sweeps must be at least 1, not {max_sweeps!r}.")
         rng = None if update == "synchronous" else rng  # synchronous updates have no order
-        units, seen = np.arange(self.n_inputs, len(self.units)), {(state + 0.0).tobytes(): 0}
+        units, sweep_of = np.arange(self.n_inputs, len(self.units)), {(state + 0.0).tobytes(): 0}
         for sweep in range(1, max_sweeps + 1):
             before = state.copy()
             for j in (units if rng is None else rng.permutation(units)).tolist():
@@ -352,7 +352,7 @@ class Network:
             if np.array_equal(state, before):
                 return Settled(state, 1, sweep - 1)
             if rng is None:
-                first = seen.setdefault((state + 0.0).tobytes(), sweep)
+                first = sweep_of.setdefault((state + 0.0).tobytes(), sweep)
                 if first < sweep:
                     return Settled(state, sweep - first, first)
         return Settled(state, None, None)

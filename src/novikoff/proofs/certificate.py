@@ -205,8 +205,8 @@ rows or labels differ from those it is about (another SHA-256 digest).
         among: Sequence[int] = claim.rows if claim.among is None else claim.among
         if claim.among is None and self.w is None:
             among = range(self.n)
-        more = dict(zip(claim.rows, claim.multipliers, strict=True))
-        return {row: 1 + more.get(row, Fraction(0)) for row in among}
+        extra = dict(zip(claim.rows, claim.multipliers, strict=True))
+        return {row: 1 + extra.get(row, Fraction(0)) for row in among}
 
 
 def verify(
@@ -344,9 +344,9 @@ class CertificateCheck(DataReading):
             return
         gap_w = block.of(self.gap_w)
         for side in (1, -1):
-            own = A[A[:, -1] == side]  # the last column is the sign times 1
-            if len(own) > 0:
-                self._lower(side, exact.least_product(own, gap_w))
+            side_rows = A[A[:, -1] == side]  # the last column is the sign times 1
+            if len(side_rows) > 0:
+                self._lower(side, exact.least_product(side_rows, gap_w))
 
     def merge(self, other: Self) -> None:
         """Add what another check of the same certificate has seen."""
@@ -432,8 +432,8 @@ def _check_lower_bound(
         raise CertificateError("The lower bound of the margin is not a finite number ≥ 0.")
     with np.errstate(all="ignore"):
         norm = exact.square_root_up(squared_norm / w.scale**2)
-        found, bound = exact.product_bounds(A, w.near)
-        doubtful = np.flatnonzero(~(found - bound >= lo * norm * (1.0 + 2.0**-50)))
+        products, bound = exact.product_bounds(A, w.near)
+        doubtful = np.flatnonzero(~(products - bound >= lo * norm * (1.0 + 2.0**-50)))
     if len(doubtful) == 0:
         return
     least = Fraction(lo) ** 2 * squared_norm

@@ -92,10 +92,10 @@ def check_dependence(claim: Dependence, sums: Sequence[int], data: DataReading) 
     every = data.rows_at(claim.among)  # columns of zeros are left out: they are balanced
     right = [-total[j] for j in every.columns.tolist()]
     square = B.spread(B.A)[:, every.columns]
-    found = exact.enclose(square.T, right) if len(square) == len(right) else None
-    if found is None:
+    enclosure = exact.enclose(square.T, right) if len(square) == len(right) else None
+    if enclosure is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
-    near, radius = found
+    near, radius = enclosure
     if not (near - radius > -1.0).all():
         row = claim.rows[int(np.argmin(near - radius))]
         raise CertificateError(f"The multiplier λ of row {row} is not shown to be positive.")

@@ -134,11 +134,11 @@ class HashTree:
                 return self.nodes[level, place]
             if level == 0:
                 raise ValueError("some rows have not been hashed.")
-            left, second = find(level - 1, 2 * place), 2 * place + 1
+            first, second = find(level - 1, 2 * place), 2 * place + 1
             return (
-                left
+                first
                 if second << (level - 1) >= leaves
-                else _pair_hash(left, find(level - 1, second))
+                else _pair_hash(first, find(level - 1, second))
             )
 
         return find((leaves - 1).bit_length(), 0)

@@ -129,15 +129,15 @@ class ErrorBound(Proof):
         contradictions among these rows alone no longer count. The contradictions that remain
         contain a row that is ``positive``. Mistakes have ``costs``, or cost 1.
         """
-        kept = [
+        valid = [
             k
             for k, claim in enumerate(self.contradictions)
             if any(row in positive for row in claim.among or ())
         ]
-        if len(kept) == len(self.contradictions):
+        if len(valid) == len(self.contradictions):
             return self
-        claims = tuple(self.contradictions[k] for k in kept)
-        shares = None if self.shares is None else tuple(self.shares[k] for k in kept)
+        claims = tuple(self.contradictions[k] for k in valid)
+        shares = None if self.shares is None else tuple(self.shares[k] for k in valid)
         proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0))
         return replace(proof, bound=proof.total(costs))
 
@@ -221,11 +221,11 @@ def running_bounds(
     gained, total = dict[int, Fraction](), Fraction(0)
     for among, share in zip(contradictions, shares, strict=True):
         gained[max(among)] = gained.get(max(among), Fraction(0)) + share
-    found = []
+    bounds = []
     for t in range(n):
         total += gained.get(t, Fraction(0))
-        found.append(ceil(total))
-    return found
+        bounds.append(ceil(total))
+    return bounds
 
 
 def _short(number: Fraction) -> str:

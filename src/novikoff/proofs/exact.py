@@ -153,8 +153,8 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
 
     Examples
     --------
-    >>> found = numbers([Fraction(1, 2), Fraction(1, 3)])
-    >>> found.whole.tolist(), found.unit
+    >>> fractions = numbers([Fraction(1, 2), Fraction(1, 3)])
+    >>> fractions.whole.tolist(), fractions.unit
     ([3, 2], Fraction(1, 6))
     """
     denominator = math.lcm(*(value.denominator for value in values))
@@ -253,10 +253,10 @@ def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
     roundings = min(b, len(w)) + len(w) // b
     with np.errstate(all="ignore"):
         sizes = np.abs(A)
-        found = _chunked_products(A, w, b)
+        products = _chunked_products(A, w, b)
         bound = (roundings + 6) * 2.0 * UNIT_ROUNDOFF * _chunked_products(sizes, np.abs(w), b)
         bound += _UNDERFLOW_BOUND * (sizes.sum(axis=1) + len(w))
-    return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+    return products, np.where(np.isfinite(products) & np.isfinite(bound), bound, np.inf)
 
 
 def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
@@ -269,9 +269,9 @@ def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
 
 def product_signs(A: Vector, w: Numbers) -> Signs:
     """Return the exact signs of ⟨a_i, w⟩."""
-    found, bound = product_bounds(A, w.near)
-    signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
-    doubtful = np.flatnonzero(~(np.abs(found) > bound))
+    products, bound = product_bounds(A, w.near)
+    signs = np.where(np.abs(products) > bound, np.sign(products), 0.0).astype(np.int8)
+    doubtful = np.flatnonzero(~(np.abs(products) > bound))
     whole, _ = exact_products(A[doubtful], w)
     signs[doubtful] = [(value > 0) - (value < 0) for value in whole]
     return signs
@@ -283,10 +283,10 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     Whether floats are sufficient for a row does not depend on the other rows. So the least of
     several such bounds has the same bits as the bound for all rows together.
     """
-    found, bound = product_bounds(A, w.near)
+    products, bound = product_bounds(A, w.near)
     with np.errstate(all="ignore"):
-        low = found - bound
-        near = ~(low > np.min(found + bound, initial=np.inf))
+        low = products - bound
+        near = ~(low > np.min(products + bound, initial=np.inf))
         close = near & (bound <= 2.0**-37 * low)
     least = []
     if close.any():
@@ -299,14 +299,14 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
 
 def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     """Return ⟨a_i, w⟩ exactly, as integers and their common unit."""
-    found: list[Integers] = []
+    parts: list[Integers] = []
     exponents: list[int] = []
     for _, used, piece in _pieces(A):
         whole, e = integers(piece)
-        found.append(_python_integers(whole.dot(w.whole[used])))
+        parts.append(_python_integers(whole.dot(w.whole[used])))
         exponents.append(e)
     lowest = min(exponents, default=0)
-    shifted = [part << (e - lowest) for part, e in zip(found, exponents, strict=True)]
+    shifted = [part << (e - lowest) for part, e in zip(parts, exponents, strict=True)]
     return np.concatenate([_python_integers([]), *shifted]), w.unit * Fraction(2) ** lowest
 
 
@@ -331,9 +331,9 @@ def norm_of_sum(A: Vector, multipliers: Numbers) -> float:
     roundings = min(b, len(A)) + len(A) // b
     with np.errstate(all="ignore"):
         for first in range(0, len(A), b):
-            part, own = A[first : first + b], factors[first : first + b]
-            total += own @ part
-            sizes += own @ np.abs(part)
+            part, part_factors = A[first : first + b], factors[first : first + b]
+            total += part_factors @ part
+            sizes += part_factors @ np.abs(part)
         largest = np.abs(total) + (roundings + 6) * 2.0 * UNIT_ROUNDOFF * sizes
         largest += _UNDERFLOW_BOUND * (np.abs(A).sum() + len(A))
         peak = float(largest.max(initial=_UNDERFLOW_BOUND))

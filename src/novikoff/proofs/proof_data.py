@@ -84,17 +84,17 @@ class DataReading:
         first = part.start
         while first < part.stop:
             last = min(part.stop, self._tree.end_of_leaf(first))
-            here = slice(first - part.start, last - part.start)
+            block_rows = slice(first - part.start, last - part.start)
             try:
-                piece, block = read_range(here.start, here.stop, signs[here])
+                piece, block = read_range(block_rows.start, block_rows.stop, signs[block_rows])
             except (ValueError, TypeError, OverflowError) as error:
                 raise CertificateError(f"The certificate is for other data: {error}") from None
             self._tree.add_piece(first, piece)
             low, high = np.searchsorted(self._named, [first, last])
             for row in self._named[low:high].tolist():
                 used = np.flatnonzero(block.A[row - first])
-                kept = block.columns[used], block.A[row - first, used]
-                self._kept[row] = *kept, int(signs[row - part.start])
+                entries = block.columns[used], block.A[row - first, used]
+                self._kept[row] = *entries, int(signs[row - part.start])
             try:
                 if self._failed is None:
                     self._check_rows(first, block)
@@ -137,10 +137,10 @@ class DataReading:
 
     def rows_at(self, rows: Sequence[int]) -> Block:
         """Return signed rows that were named, by their numbers."""
-        kept = [self._kept[row] for row in rows]
-        counts = np.array([len(part[0]) for part in kept], dtype=np.int64)
-        columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in kept)])
-        values = np.concatenate([np.empty(0), *(part[1] for part in kept)])
+        entries = [self._kept[row] for row in rows]
+        counts = np.array([len(part[0]) for part in entries], dtype=np.int64)
+        columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in entries)])
+        values = np.concatenate([np.empty(0), *(part[1] for part in entries)])
         ones = np.ones(len(rows), dtype=np.int8)
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 

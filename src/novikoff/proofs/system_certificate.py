@@ -158,11 +158,11 @@ digest of its rows differs.
         """Return the proved claim as a sentence."""
         size = f"in {self.d:,} variable{'s' * (self.d != 1)}{self._distance()}"
         if self.conflict is None:
-            more = ""
+            equalities = ""
             if self.implicit is not None:
                 k = len(self.implicit.rows)
-                more = f"; {k} of its rows hold with equality in every solution" if k else ""
-            return f"Feasible: a point satisfies every row, {size}{more}."
+                equalities = f"; {k} of its rows hold with equality in every solution" if k else ""
+            return f"Feasible: a point satisfies every row, {size}{equalities}."
         k = len(self.conflict.rows)
         rows, kept = "1 of the rows" if k == 1 else f"{k} rows", len(self.kept) > 0
         clause = sentences.conflict_clause(rows, k, kept=kept, irreducible=self.irreducible)
@@ -210,13 +210,13 @@ def _check_system(proof: SystemCertificate, stated: Statement) -> None:
 
 
 def _rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
-    found = []
+    rows = []
     for number in numbers:
         row = stated.row(number)
         if row is None:
             raise CertificateError(f"Row {number} of the certificate does not exist.")
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _check_size(v: Sequence[Fraction], d: int) -> None:
@@ -358,19 +358,19 @@ def _primes() -> Iterator[int]:
 
 def _rank_modulo(M: npt.NDArray[np.object_], prime: int) -> int:
     """The rank of a matrix of residues modulo a prime."""
-    left, rank = M.astype(np.int64), 0
-    for j in range(left.shape[1]):
-        pivots = np.flatnonzero(left[rank:, j])
+    residues, rank = M.astype(np.int64), 0
+    for j in range(residues.shape[1]):
+        pivots = np.flatnonzero(residues[rank:, j])
         if len(pivots) == 0:
             continue
         k = rank + int(pivots[0])
-        left[[rank, k]] = left[[k, rank]]
-        left[rank] = left[rank] * pow(int(left[rank, j]), -1, prime) % prime
-        below = left[rank + 1 :]
-        below -= below[:, [j]] * left[rank] % prime
+        residues[[rank, k]] = residues[[k, rank]]
+        residues[rank] = residues[rank] * pow(int(residues[rank, j]), -1, prime) % prime
+        below = residues[rank + 1 :]
+        below -= below[:, [j]] * residues[rank] % prime
         below %= prime
         rank += 1
-        if rank == len(left):
+        if rank == len(residues):
             break
     return rank
 

@@ -30,12 +30,12 @@ def separation_report_lines(
 
     The first line says whether finite estimates exist. At most ``shown`` rows are named.
     """
-    found, data = study.found, study.data
+    separation, data = study.separation, study.data
 
     def show(at: Indices) -> str:
         return f"{first_few(_named_rows(study, at[:shown]), len(at), shown)} ({_COUNTING})"
 
-    lines = separation_lines(found, show)
+    lines = separation_lines(separation, show)
     yield next(lines)
     for heading, text in lines:
         if heading == "model":
@@ -48,9 +48,9 @@ def separation_report_lines(
 
 def separation_json(study: SeparationStudy) -> str:
     """Return the report as JSON."""
-    found, data, asked = study.found, study.data, study.asked
-    at = found.separated_positions
-    responsible = found.responsible_columns
+    separation, data, asked = study.separation, study.data, study.asked
+    at = separation.separated_positions
+    responsible = separation.responsible_columns
     body = {
         "schema_version": SEPARATION_REPORT_VERSION,
         "program": f"novikoff {__version__}",
@@ -63,24 +63,24 @@ def separation_json(study: SeparationStudy) -> str:
             "notes": study.notes,
         },
         "model": {
-            "family": found.family,
-            "link": found.link or None,
-            "observations": len(found.rows),
-            "coefficients": found.n_coefficients,
+            "family": separation.family,
+            "link": separation.link or None,
+            "observations": len(separation.rows),
+            "coefficients": separation.n_coefficients,
         },
-        "kind": found.kind,
-        "exists": found.exists,
+        "kind": separation.kind,
+        "exists": separation.exists,
         "coefficients": [
-            {"name": str(name), "estimate": fate} for name, fate in found.coefficients.items()
+            {"name": str(name), "estimate": fate} for name, fate in separation.coefficients.items()
         ],
         "separated": {
             "count": len(at),
-            "rows": found.rows[at].tolist(),
+            "rows": separation.rows[at].tolist(),
             "ids": None if data.ids is None else [_ids(study)[k] for k in at.tolist()],
         },
-        "direction": {str(name): value for name, value in found.direction.items()},
+        "direction": {str(name): value for name, value in separation.direction.items()},
         "responsible_columns": None if responsible is None else [*map(str, responsible)],
-        "advice": found.advice,
+        "advice": separation.advice,
         "files": {name: printable_name(path) for name, path in study.files.items()},
         "seconds": study.seconds,
     }
@@ -109,26 +109,26 @@ def separation_html(study: SeparationStudy) -> str:
     """Return the report as one self-contained HTML page."""
     from novikoff.report.html import html_page  # loads the modules of the pictures
 
-    found = study.found
+    separation = study.separation
     lines = [*separation_report_lines(study, _SHOWN_IN_HTML)]
     verdict, parts, heading = lines[0][1], list[tuple[str, str]](), ""
-    for own, text in lines[1:]:
-        heading = own or heading
+    for title, text in lines[1:]:
+        heading = title or heading
         if heading not in ("estimates", "advice"):
-            parts.append((own, text))
-    listed = "".join(f"<dt>{escape(own)}</dt><dd>{escape(text)}</dd>" for own, text in parts)
+            parts.append((title, text))
+    listed = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in parts)
     kind, _, rest = verdict.partition(", ")
-    style = {None: "undecided", True: "separable", False: "inseparable"}[found.exists]
+    style = {None: "undecided", True: "separable", False: "inseparable"}[separation.exists]
     kind, rest = (kind, rest) if rest else verdict.split(": ")
-    said = f"{rest[0].upper()}{rest[1:]}."
+    sentence = f"{rest[0].upper()}{rest[1:]}."
     body = [
         f"<h1>{escape(printable_name(study.data.source))}</h1>",
-        f'<p><span class="kind {style}">{escape(kind)}</span> {escape(said)}</p>',
+        f'<p><span class="kind {style}">{escape(kind)}</span> {escape(sentence)}</p>',
         f"<dl>{listed}</dl>",
-        f"<h2>Estimates</h2>{found.coefficients._repr_html_()}",
+        f"<h2>Estimates</h2>{separation.coefficients._repr_html_()}",
     ]
-    if found.advice:
-        remedies = "".join(f"<li>{escape(remedy)}</li>" for remedy in found.advice)
+    if separation.advice:
+        remedies = "".join(f"<li>{escape(remedy)}</li>" for remedy in separation.advice)
         body.append(f"<h2>What can be done</h2><ul>{remedies}</ul>")
     if "certificate" in study.files:
         command = f"novikoff verify {study.files['certificate']} {study.data.source}"
@@ -140,13 +140,13 @@ def separation_html(study: SeparationStudy) -> str:
 
 def _data_text(study: SeparationStudy) -> str:
     data, asked = study.data, study.asked
-    said = [data.source, counted(data.n_rows, "row")]
+    parts = [data.source, counted(data.n_rows, "row")]
     if asked.formula is not None:
-        said.append(asked.formula)
+        parts.append(asked.formula)
     elif asked.family not in ("cox", "bradley-terry"):
-        said.append(f"outcome {data.label or 'first field'}")
-    said += [f"{name} {column}" for name, column in _columns(study).items()]
-    return " · ".join(said)
+        parts.append(f"outcome {data.label or 'first field'}")
+    parts += [f"{name} {column}" for name, column in _columns(study).items()]
+    return " · ".join(parts)
 
 
 def _columns(study: SeparationStudy) -> dict[str, str | None]:
@@ -159,11 +159,11 @@ def _columns(study: SeparationStudy) -> dict[str, str | None]:
 def _ids(study: SeparationStudy) -> list[str]:
     """The id of each observation of the model."""
     names = dict(zip(study.data.rows.tolist(), study.data.ids or (), strict=True))
-    return [names[row] for row in study.found.rows.tolist()]
+    return [names[row] for row in study.separation.rows.tolist()]
 
 
 def _named_rows(study: SeparationStudy, at: Indices) -> list[str]:
-    numbers = [str(row) for row in study.found.rows[at].tolist()]
+    numbers = [str(row) for row in study.separation.rows[at].tolist()]
     if study.data.ids is None:
         return numbers
     ids = _ids(study)

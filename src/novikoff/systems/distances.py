@@ -98,19 +98,19 @@ def _least_slack(
     X: Any = system.passes.X[rows]
     at = exact.numbers(system.homogeneous(w)).near
     with np.errstate(all="ignore"):  # if some number is NaN, all slacks are computed exactly
-        own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
-        own[~((own > _LOST_BY_UNDERFLOW) & (own < math.inf))] = math.nan
+        lengths = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
+        lengths[~((lengths > _LOST_BY_UNDERFLOW) & (lengths < math.inf))] = math.nan
         slack, sizes = X @ at, abs(X) @ (np.abs(at) + _LOST_BY_UNDERFLOW) + _LOST_BY_UNDERFLOW
         slop = sizes * (system.p + 9) * 2.0**-51
-        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
+        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / lengths, slop / lengths
         close = rows[~(slack - slop > (slack + slop).min())]
     exactly = system.slack(w, limits, close)
-    found = {
+    slacks = {
         i: (-abs(value) if system.free[i] else value) / units[i]
         for i, value in zip(close.tolist(), exactly, strict=True)
     }
-    least = min(found, key=found.__getitem__)
-    return least, found[least]
+    least = min(slacks, key=slacks.__getitem__)
+    return least, slacks[least]
 
 
 def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
@@ -124,9 +124,9 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
         lengths[i] = Fraction(0)
     last = newton.Bound(None, np.empty(0, dtype=np.int64), [])
     try:
-        for found in newton.bounds(system, lengths, limits):
-            last = found
-            if found.is_near:  # more digits are useless: the lengths of the rows are not more exact
+        for bound in newton.bounds(system, lengths, limits):
+            last = bound
+            if bound.is_near:  # more digits are useless: the lengths of the rows are not more exact
                 break
     except (OutOfTimeError, OverflowError):
         if last.near is None:

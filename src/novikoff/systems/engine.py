@@ -127,12 +127,12 @@ def point_or_conflict(
         strict = decision.strict_point()
         if strict is not None:
             return strict
-    left = every & ~system.free
-    targets = (system.strict & left) | e
+    rows_left = every & ~system.free
+    targets = (system.strict & rows_left) | e
     stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
         weak = bool((targets == e).all())  # no strict rows are left besides e
-        among = left & ~e if weak else left
+        among = rows_left & ~e if weak else rows_left
         total = passes.exact_sum(targets, limits)
         guess = decision.guess(among, total, start)
         done = None
@@ -147,14 +147,20 @@ def point_or_conflict(
         done = done or decision.project(among, total, guess)
         candidate.n_steps += 1
         if done.w is None or done.seen is None:
-            found = decision.conflict(left, targets, done)
-            return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
-        left = passes.rows_at_zero(left, done.seen)
+            conflict = decision.conflict(rows_left, targets, done)
+            return (
+                conflict
+                if targets[-1]
+                else conflict._replace(weak=decision.joined(stages, rows_left))
+            )
+        rows_left = passes.rows_at_zero(rows_left, done.seen)
         if weak:  # e was not among the projected rows, and t > 0 holds
-            left = left & ~e
-        targets = targets & left
-        stages.append((of_size_one(done.w, decision.view.columns), every & ~system.free & ~left))
-    return Point(decision.joined(stages, left))
+            rows_left = rows_left & ~e
+        targets = targets & rows_left
+        stages.append(
+            (of_size_one(done.w, decision.view.columns), every & ~system.free & ~rows_left)
+        )
+    return Point(decision.joined(stages, rows_left))
 
 
 @dataclass
@@ -188,13 +194,13 @@ class _Decision:
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
         """Project in floats; return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
-        seen = self.view.seen_sum(total)
-        size = float(np.abs(seen).max(initial=0.0))
+        total_in_view = self.view.seen_sum(total)
+        size = float(np.abs(total_in_view).max(initial=0.0))
         if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
             return begin
         if among.any():
             begin = start_rows(self.view, among) if start is None else start[among[start]]
-        b = np.append(0.0, -seen / size)
+        b = np.append(0.0, -total_in_view / size)
         objective = Objective(self.view, b, 0.0, within=among, free=self.free)
         answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
@@ -239,13 +245,13 @@ class _Decision:
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
         firm = rows[sizes > _FIRM_SHARE * sizes.max()]
-        few = replace(self, free=firm[self.system.free[firm]])
+        restricted = replace(self, free=firm[self.system.free[firm]])
         none = np.zeros(passes.n, dtype=np.bool_)
         total = passes.exact_sum(self.system.mask_of_e, self.limits)
-        done = few.project(none, total, np.setdiff1d(firm, few.free))
+        done = restricted.project(none, total, np.setdiff1d(firm, restricted.free))
         return done if done.w is None else None
 
-    def conflict(self, left: Mask, targets: Mask, done: Projection) -> Contradiction:
+    def conflict(self, rows_left: Mask, targets: Mask, done: Projection) -> Contradiction:
         """An irreducible conflict, given that −Σ a_i over the targets lies in the cone.
 
         The conflict is found for one target. This target is e if e is one of them, because then the
@@ -256,7 +262,7 @@ class _Decision:
         if np.count_nonzero(targets) > 1:
             alone = passes.row_set(np.array([target]))
             guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
-            done = self.project(left & ~alone, passes.exact_sum(alone, self.limits), guess)
+            done = self.project(rows_left & ~alone, passes.exact_sum(alone, self.limits), guess)
             if done.w is not None:
                 raise AssertionError("−Σ a_i over the targets is in the cone, but no −a_i is.")
         pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
@@ -265,12 +271,14 @@ class _Decision:
         rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
         return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
-    def joined(self, stages: list[tuple[list[Fraction], RowSet]], left: Mask) -> list[Fraction]:
+    def joined(
+        self, stages: list[tuple[list[Fraction], RowSet]], rows_left: Mask
+    ) -> list[Fraction]:
         """Combine the residuals, in order, into one vector (w, t) that has all of their signs."""
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
-        return combined(passes, stages, [left, passes.row_set(self.free)], self.limits)
+        return combined(passes, stages, [rows_left, passes.row_set(self.free)], self.limits)
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
@@ -288,14 +296,14 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     if len(rows) == 0 or system.free.any():  # equalities have no slack
         return None
     A = system.passes.at(rows)
-    left, right = A[:, :-1], A[:, -1] * float(system.unit)
-    sizes = np.abs(left) @ np.abs(w) + np.abs(right)
-    sizes = np.maximum(sizes, np.abs(left).max(axis=1)) * 2.0**-53
-    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
+    coefficients, right_side = A[:, :-1], A[:, -1] * float(system.unit)
+    sizes = np.abs(coefficients) @ np.abs(w) + np.abs(right_side)
+    sizes = np.maximum(sizes, np.abs(coefficients).max(axis=1)) * 2.0**-53
+    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (coefficients @ w + right_side)[:, None]
     if not np.isfinite(wanted).all():
         return None
     with one_blas_thread():
-        steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
+        steps = lstsq(coefficients, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):
             return np.asarray(near)
@@ -315,14 +323,14 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
         raise AssertionError("The system is feasible, but e is not separated.")
-    more: dict[int, Fraction] = {}
+    extra: dict[int, Fraction] = {}
     if parts.dependence is not None:
-        more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
+        extra = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
     at_zero = passes.members_of(parts.left, np.arange(passes.n)).tolist()
-    multipliers = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
-    multipliers |= {i: more[i] for i in free.tolist() if more.get(i)}
-    found = system.stated_multipliers(multipliers.keys(), multipliers.values())
-    claim = dict(zip(found.rows, found.multipliers, strict=True))
+    multipliers = {i: 1 + extra.get(i, Fraction(0)) for i in at_zero}
+    multipliers |= {i: extra[i] for i in free.tolist() if extra.get(i)}
+    stated = system.stated_multipliers(multipliers.keys(), multipliers.values())
+    claim = dict(zip(stated.rows, stated.multipliers, strict=True))
     for i in np.flatnonzero(system.fixed).tolist():
         for sign in (Fraction(1), Fraction(-1)):  # both bounds hold with equality
             number = system.stated_number(i, sign)

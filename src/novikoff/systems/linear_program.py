@@ -187,20 +187,20 @@ def _optimise(
     proved: newton.Bound | None = None  # a bound on r = −f·w
     try:
         with np.errstate(all="ignore"):
-            for found in newton.bounds(system, b, limits):
-                if found.point is not None and found.r is None:
-                    result.kind, result.ray = "unbounded", tuple(found.point)
-                elif found.point is not None or found.r == -_value(f, best):
-                    best, result.kind = tuple(found.point or best), "optimal"
-                elif found.near is not None:
-                    best = min(best, found.near, key=lambda w: _value(f, w))
-                proved = None if found.r is None else found
+            for bound in newton.bounds(system, b, limits):
+                if bound.point is not None and bound.r is None:
+                    result.kind, result.ray = "unbounded", tuple(bound.point)
+                elif bound.point is not None or bound.r == -_value(f, best):
+                    best, result.kind = tuple(bound.point or best), "optimal"
+                elif bound.near is not None:
+                    best = min(best, bound.near, key=lambda w: _value(f, w))
+                proved = None if bound.r is None else bound
                 if result.kind != "undecided":
                     break
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     low: Fraction | float = -math.inf if proved is None or proved.r is None else -proved.r
     value = _value(f, best)
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
@@ -212,9 +212,10 @@ def _optimise(
     if proved is not None:
         claim = system.stated_multipliers(proved.rows.tolist(), proved.multipliers)
         dual = dict(zip(claim.rows, claim.multipliers, strict=True))
-        own = dual.pop(number)
+        value_multiplier = dual.pop(number)
         result.dual = tuple(
-            named_row(stated, k - (k > number), value / own) for k, value in dual.items()
+            named_row(stated, k - (k > number), value / value_multiplier)
+            for k, value in dual.items()
         )
     return result
 
@@ -230,9 +231,9 @@ def _with_objective_row(
     if isinstance(stated, LinearSystem):
         row = Constraint("objective", f, "<=", Fraction(0))
         return stated.m, system_of(replace(stated, constraints=(*stated.constraints, row)))
-    own = np.zeros((1, stated.d))
+    objective_row = np.zeros((1, stated.d))
     for j, value in f.items():
-        own[0, j] = float(value)
+        objective_row[0, j] = float(value)
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
-    both = replace(stated, A=stacked(stated.A, own), c=c, strict=strict, names=None)
+    both = replace(stated, A=stacked(stated.A, objective_row), c=c, strict=strict, names=None)
     return len(stated.c), system_of(both)

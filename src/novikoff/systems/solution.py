@@ -209,8 +209,8 @@ class Solution:
     @property
     def radius(self) -> Interval:
         """The signed radius: if feasible, the radius of the largest ball of solutions."""
-        found = self.radius_proof
-        lo, hi = (found.least, found.most) if isinstance(found, Radius) else (found.lo, found.hi)
+        proof = self.radius_proof
+        lo, hi = (proof.least, proof.most) if isinstance(proof, Radius) else (proof.lo, proof.hi)
         if self.kind == "feasible":
             return Interval(max(lo, 0.0), hi)
         if self.kind == "infeasible":
@@ -245,9 +245,9 @@ class Solution:
             rows += [
                 (str(name), f"{value:.6g}") for name, value in zip(names, self.w, strict=False)
             ]
-        more = len(rows) - 1 - _MAX_IN_TABLE
+        n_hidden = len(rows) - 1 - _MAX_IN_TABLE
         rows = rows[: _MAX_IN_TABLE + 1]
-        return html_table([*rows, ("", f"and {more:,} more")] if more > 0 else rows)
+        return html_table([*rows, ("", f"and {n_hidden:,} more")] if n_hidden > 0 else rows)
 
     def __str__(self) -> str:
         n = self.system.e
@@ -268,8 +268,8 @@ class Solution:
             f"{name} = {value:.6g}"
             for name, value in zip(self.system.stated.variables[:_MAX_NAMED], values, strict=False)
         )
-        more = len(values) - _MAX_NAMED
-        point += f" and {more:,} more values" if more > 0 else ""
+        n_hidden = len(values) - _MAX_NAMED
+        point += f" and {n_hidden:,} more values" if n_hidden > 0 else ""
         how = "its exact values satisfy" if self.needs_exact_w else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
         other = "" if self.point_found else " The point that was asked for was not found."

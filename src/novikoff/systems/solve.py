@@ -19,6 +19,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
+from novikoff.names import POINTS
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
@@ -42,7 +43,6 @@ from novikoff.systems.system import System, dehomogenised, nearest_floats, syste
 _METHOD_SHARE = 0.75
 # If a ball is known, the interval of its radius has this relative width.
 _NARROW_SHARE = 2.0**-32
-POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
 def solve(
@@ -150,19 +150,19 @@ def solve_system(
     solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # floats that overflow prove nothing
-            found: Point | Contradiction | None
+            decision: Point | Contradiction | None
             if method == "auto":
-                found = _find(system, w0, point, limits, candidate)
+                decision = _find(system, w0, point, limits, candidate)
             else:
-                found = _propose(system, method, w0, limits, trace, candidate)
-            if isinstance(found, Contradiction):
-                solution = infeasible_solution(system, *irreducible(system, found, limits))
-            elif found is not None:
-                solution = _feasible_solution(system, found, point, limits)
+                decision = _propose(system, method, w0, limits, trace, candidate)
+            if isinstance(decision, Contradiction):
+                solution = infeasible_solution(system, *irreducible(system, decision, limits))
+            elif decision is not None:
+                solution = _feasible_solution(system, decision, point, limits)
             else:
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
@@ -186,10 +186,10 @@ def _find(
     if point == "nearest":
         moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
-        found = point_or_conflict(weak, limits, nearest=True, candidate=candidate)
-        if isinstance(found, Contradiction):
-            return found
-        way = zip(start, moved.point(found.v), strict=False)
+        decision = point_or_conflict(weak, limits, nearest=True, candidate=candidate)
+        if isinstance(decision, Contradiction):
+            return decision
+        way = zip(start, moved.point(decision.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
             return nearest  # otherwise strict rows exclude it, and no solution is nearest
@@ -214,32 +214,33 @@ def _propose(
         method = METHODS[method]
         with limits.paused():  # the clock does not count compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
-    own = limits.part(_METHOD_SHARE)
+    method_limits = limits.part(_METHOD_SHARE)
     stated, free = system.stated, np.flatnonzero(system.free)
-    left: Any = system.passes.X[: system.e, :-1]
+    coefficients: Any = system.passes.X[: system.e, :-1]
     right = dense(system.passes.X[: system.e, [-1]])
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
-        attempt = method(left, None, w0=w0, limits=own, trace=trace)
+        attempt = method(coefficients, None, w0=w0, limits=method_limits, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
         if len(free) > 0:
-            left, c = stacked(left, -left[free]), np.append(c, -c[free])
-        attempt = method(-left, c, w0=w0, limits=own, trace=trace)
+            coefficients, c = stacked(coefficients, -coefficients[free]), np.append(c, -c[free])
+        attempt = method(-coefficients, c, w0=w0, limits=method_limits, trace=trace)
     candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
-    limits.interrupted |= own.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
-    cut_short = too_slow or own.reached() is not None
+    cut_short = too_slow or method_limits.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
-        met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
-        few = np.argsort(met, kind="stable")[: system.p]
-        w = nudged(system, attempt.w, few, limits)
+        met = coefficients[: system.e] @ attempt.w + right.ravel() * float(system.unit)
+        near_rows = np.argsort(met, kind="stable")[: system.p]
+        w = nudged(system, attempt.w, near_rows, limits)
         if w is not None:
             return Point(system.homogeneous(w.tolist()), floats=True)
     if attempt.multipliers is not None:
         multipliers = np.array(attempt.multipliers[: system.e])
         np.add.at(multipliers, free, np.abs(attempt.multipliers[system.e :]))
-        few = np.flatnonzero(multipliers > 0.0)
-        proved = point_or_conflict(system, limits, within=system.passes.row_set(few), floats=False)
+        near_rows = np.flatnonzero(multipliers > 0.0)
+        proved = point_or_conflict(
+            system, limits, within=system.passes.row_set(near_rows), floats=False
+        )
         if isinstance(proved, Contradiction):
             return proved
     if cut_short:
@@ -247,14 +248,14 @@ def _propose(
     return None
 
 
-def _feasible_solution(system: System, found: Point, point: str, limits: Limits) -> Solution:
+def _feasible_solution(system: System, decision: Point, point: str, limits: Limits) -> Solution:
     """The solution with the point that was asked for, exactly and in floats.
 
     When the time is up, the point that is already proved is returned.
     """
-    w = system.point(found.v)
-    solution = Solution("feasible", system, nearest_floats(w), w, needs_exact_w=not found.floats)
-    solution.proof = certificate_of(system, "feasible", point=system.certificate_vector(found.v))
+    w = system.point(decision.v)
+    solution = Solution("feasible", system, nearest_floats(w), w, needs_exact_w=not decision.floats)
+    solution.proof = certificate_of(system, "feasible", point=system.certificate_vector(decision.v))
     try:
         if point in ("interior", "chebyshev"):
             solution.point_found = False
@@ -270,7 +271,7 @@ def _feasible_solution(system: System, found: Point, point: str, limits: Limits)
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     return solution
 
 
@@ -281,11 +282,11 @@ def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fra
     """
     system = solution.system
     if point == "chebyshev":
-        found = solution.radius_proof = signed_radius(system, limits, feasible=True)
-        if isinstance(found, Radius):
-            if found.most - found.least > abs(found.most) * _NARROW_SHARE:
+        radius = solution.radius_proof = signed_radius(system, limits, feasible=True)
+        if isinstance(radius, Radius):
+            if radius.most - radius.least > abs(radius.most) * _NARROW_SHARE:
                 raise OutOfTimeError
-            centre = dehomogenised(found.point)
+            centre = dehomogenised(radius.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
     solution.interior_proof = relative_interior(system, limits)
@@ -299,9 +300,9 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
     """
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
-    found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or system.free.any():
-        return found
+    near = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
+    if near is not None or point != "any" or system.free.any():
+        return near
     solution.interior_proof = relative_interior(system, limits)
     w = nearest_floats(dehomogenised(solution.interior_proof[0]))
     if np.isfinite(w).all() and system.holds(system.homogeneous(w.tolist()), limits):

@@ -151,11 +151,11 @@ class System:
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
     ) -> Multipliers:
         """Translate multipliers of homogeneous rows into multipliers of the stated rows."""
-        found: dict[int, Fraction] = {}
+        stated: dict[int, Fraction] = {}
         for i, mu in zip(rows, multipliers, strict=True):
-            own, is_bound = mu * self.factor(i), self.numbers[i] >= self.stated.m
-            found[self.stated_number(i, mu)] = abs(own) if is_bound else own
-        return sorted_multipliers(found)
+            multiplier, is_bound = mu * self.factor(i), self.numbers[i] >= self.stated.m
+            stated[self.stated_number(i, mu)] = abs(multiplier) if is_bound else multiplier
+        return sorted_multipliers(stated)
 
     def stated_number(self, i: int, multiplier: Fraction) -> int:
         """The number of the stated row that a multiplier of a homogeneous row belongs to.
@@ -183,31 +183,31 @@ class System:
 
     def right(self) -> list[Fraction]:
         """The right side c of every row except e."""
-        found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
+        right = [Fraction(value) for value in self.columns[0][:-1].tolist()]
         for column in self.columns[1:]:
             for i in np.flatnonzero(column[:-1]).tolist():
-                found[i] += Fraction(float(column[i]))
-        return found if self.unit == 1 else [value * self.unit for value in found]
+                right[i] += Fraction(float(column[i]))
+        return right if self.unit == 1 else [value * self.unit for value in right]
 
     def slack(
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
         """The slack c − ⟨a, w⟩ of every row except e, or of the rows ``among``."""
         at = exact.numbers(self.homogeneous(w))
-        found: list[Fraction] = []
+        slacks: list[Fraction] = []
         among = np.arange(self.e) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_PER_CHECK):
             if limits.reached() is not None:
                 raise OutOfTimeError
             whole, e = self.passes.whole(rows)
             unit = at.unit * Fraction(2) ** e
-            found += [int(value) * unit for value in whole.dot(at.whole)]
-        return found
+            slacks += [int(value) * unit for value in whole.dot(at.whole)]
+        return slacks
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right sides, one for each row except e."""
-        found = exact.numbers(right)
-        return self.with_whole(found.whole, found.unit)
+        numbers = exact.numbers(right)
+        return self.with_whole(numbers.whole, numbers.unit)
 
     def with_whole(self, right: Integers, unit: Fraction) -> System:
         """The same rows with right sides that are whole numbers times a unit."""
@@ -247,8 +247,8 @@ def _system_of_arrays(given: Arrays) -> System:
     # matrix.
     columns = np.concatenate([upper, lower, [0]])
     values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
-    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
-    if isinstance(given.A, np.ndarray) and few:
+    fits_dense = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
+    if isinstance(given.A, np.ndarray) and fits_dense:
         below: Any = np.zeros((len(columns), p))
         below[np.arange(len(columns)), columns] = values
     else:
@@ -256,10 +256,10 @@ def _system_of_arrays(given: Arrays) -> System:
 
         places = np.arange(len(columns)), columns
         below = sp.csr_array((values, places), shape=(len(columns), p))
-    left = stacked(above, below)
+    coefficients = stacked(above, below)
     right = np.concatenate([stated[rows], given.upper[upper], -given.lower[lower], [1.0]])
-    passes, fold = _passes(left, np.arange(p), [right]), np.arange(p)
-    return System(given, passes, free, strict, numbers, None, left, fold, [right])
+    passes, fold = _passes(coefficients, np.arange(p), [right]), np.arange(p)
+    return System(given, passes, free, strict, numbers, None, coefficients, fold, [right])
 
 
 def _system_of_model(model: LinearSystem) -> System:
@@ -289,18 +289,18 @@ def _system_of_model(model: LinearSystem) -> System:
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
-    left, fold = _float_matrix([*counts, 0], columns, values, model.d)
+    coefficients, fold = _float_matrix([*counts, 0], columns, values, model.d)
     parts, _ = _summands([*right, 0])
     parts[0][-1] = 1.0
     relations = [*(row.relation for _, row in rows), ""]
     return System(
         model,
-        _passes(left, fold, parts),
+        _passes(coefficients, fold, parts),
         np.array([relation == "=" for relation in relations]),
         np.array([relation in ("<", ">") for relation in relations]),
         np.array([*(number for number, _ in rows), -1]),
         [*factors, Fraction(1)],
-        left,
+        coefficients,
         fold,
         parts,
     )
@@ -318,12 +318,12 @@ def _float_matrix(
     matrix, fold
         Column k of the matrix is a summand of column fold[k].
     """
-    first, *more = _summands(values)[0]
+    first, *others = _summands(values)[0]
     at = np.repeat(np.arange(len(counts)), counts)
     across = np.array(columns, dtype=np.int64)
     fold = np.arange(p)
     triplets = [(at, across, first)]
-    for part in more:
+    for part in others:
         wide = part != 0.0
         used, place = np.unique(across[wide], return_inverse=True)
         triplets.append((at[wide], len(fold) + place, part[wide]))
@@ -363,21 +363,21 @@ def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
     return parts, shift
 
 
-def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
+def _passes(coefficients: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     """Passes over the rows [left, right], where the last column is a sum of several columns."""
     p = int(fold.max(initial=-1)) + 1
-    ones = np.ones(left.shape[0], dtype=np.int8)
-    near = pose(side_by_side(left[:, :p], right[0][:, None]), ones, False)
-    if len(right) == 1 and left.shape[1] == p:
+    ones = np.ones(coefficients.shape[0], dtype=np.int8)
+    near = pose(side_by_side(coefficients[:, :p], right[0][:, None]), ones, False)
+    if len(right) == 1 and coefficients.shape[1] == p:
         return LocalPasses(near)
-    parts = pose(side_by_side(left, np.array(right).T), ones, False)
+    parts = pose(side_by_side(coefficients, np.array(right).T), ones, False)
     return FoldedPasses(near, parts, np.append(fold, np.full(len(right), p)))
 
 
-def sorted_multipliers(found: dict[int, Fraction]) -> Multipliers:
+def sorted_multipliers(multipliers: dict[int, Fraction]) -> Multipliers:
     """Sort multipliers by the numbers of their stated rows."""
-    order = sorted(found)
-    return Multipliers(tuple(order), tuple(found[number] for number in order))
+    order = sorted(multipliers)
+    return Multipliers(tuple(order), tuple(multipliers[number] for number in order))
 
 
 def dehomogenised(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -395,17 +395,21 @@ def split(system: System, equalities: Mask) -> System:
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system
-    left: Any = system.left
-    left = stacked(left[: system.e], -left[both], left[system.e :])
+    coefficients: Any = system.left
+    coefficients = stacked(coefficients[: system.e], -coefficients[both], coefficients[system.e :])
     order = np.concatenate([np.arange(system.e), both, [system.e]])
-    own = [system.factor(i) for i in range(system.e)]
-    factors = [*own, *(-own[i] for i in both.tolist()), Fraction(1)]
+    factors_of_equalities = [system.factor(i) for i in range(system.e)]
+    factors = [
+        *factors_of_equalities,
+        *(-factors_of_equalities[i] for i in both.tolist()),
+        Fraction(1),
+    ]
     signs = np.repeat([1.0, -1.0, 1.0], [system.e, len(both), 1])
     columns = [signs * column[order] for column in system.columns]
     return replace(
         system,
-        passes=_passes(left, system.fold, columns),
-        left=left,
+        passes=_passes(coefficients, system.fold, columns),
+        left=coefficients,
         free=(system.free & ~equalities)[order],
         strict=system.strict[order],
         numbers=system.numbers[order],

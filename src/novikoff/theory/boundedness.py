@@ -43,8 +43,8 @@ class WeightBound:
 
     Examples
     --------
-    >>> found = weight_bound([[1.0, 0.0], [0.0, 1.0]])
-    >>> found.kappa, found.rank
+    >>> weights = weight_bound([[1.0, 0.0], [0.0, 1.0]])
+    >>> weights.kappa, weights.rank
     (1.0, 2)
     """
 
@@ -97,8 +97,8 @@ def weight_bound(
 
     Examples
     --------
-    >>> found = weight_bound([[10.0, 0.0], [-10.0, 1.0]])
-    >>> found.rank, found.kappa_squared, round(found.bound)
+    >>> weights = weight_bound([[10.0, 0.0], [-10.0, 1.0]])
+    >>> weights.rank, weights.kappa_squared, round(weights.bound)
     (2, Fraction(101, 1), 1636)
     """
     rows = check_matrix(A)
@@ -145,10 +145,10 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
         )
     gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     largest = Fraction(0)
-    for some in combinations(range(len(lines)), rank):
-        minor = int(flint.fmpz_mat(gram[np.ix_(some, some)].tolist()).det())
+    for subset in combinations(range(len(lines)), rank):
+        minor = int(flint.fmpz_mat(gram[np.ix_(subset, subset)].tolist()).det())
         if minor > 0:
-            largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in some), minor))
+            largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in subset), minor))
     return largest, rank
 
 

@@ -255,14 +255,14 @@ def proof_bounds(
     count, mu = np.asarray(t), rational(step_size)
     rise = mu * rational(margin)
     growth = mu**2 * rational(radius) ** 2 + 2 * mu * rational(threshold)
-    found = []
+    bounds = []
     for k in count.ravel().tolist():
         below = rational(inner) + rational(k) * rise
         above = rational(norm) ** 2 + rational(k) * growth
         quotient = below**2 / above if above > 0 else Fraction(0)
         cosine = -1.0 if below < 0 else exact.square_root_down(quotient)
-        found.append((float_below(below), float_above(above), cosine))
-    columns = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        bounds.append((float_below(below), float_above(above), cosine))
+    columns = np.array(bounds, dtype=np.float64).reshape(-1, 3).T
     return ProofBounds(*(column.reshape(count.shape) for column in columns))
 
 

@@ -217,9 +217,9 @@ def _herd_points(
 
 def _in_unit(values: Vector, unit: float) -> Vector:
     """Return values times a unit, where tiny results are rounded up, so that only 0 becomes 0."""
-    found = values * unit
-    rounded = (found < _NORMAL) & (values > 0.0) & (found / unit != values)
-    return np.where(rounded, np.nextafter(found, math.inf), found)
+    quotients = values * unit
+    rounded = (quotients < _NORMAL) & (values > 0.0) & (quotients / unit != values)
+    return np.where(rounded, np.nextafter(quotients, math.inf), quotients)
 
 
 def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding:
@@ -262,16 +262,16 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
 
 def _kernel_rows(kernel: Function, points: Vector, part: slice) -> Vector:
     with one_blas_thread():
-        found = np.asarray(kernel(points[part], points), dtype=np.float64)
+        gram = np.asarray(kernel(points[part], points), dtype=np.float64)
     wanted = len(points[part]), len(points)
-    if found.shape != wanted:
-        raise ValueError(f"The kernel returned an array of shape {found.shape}, not {wanted}.")
-    if not np.isfinite(found).all():
-        i, j = np.argwhere(~np.isfinite(found))[0].tolist()
+    if gram.shape != wanted:
+        raise ValueError(f"The kernel returned an array of shape {gram.shape}, not {wanted}.")
+    if not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0].tolist()
         raise ValueError(
-            f"The kernel is {found[i, j]} for the rows {part.start + i} and {j}: it must be finite."
+            f"The kernel is {gram[i, j]} for the rows {part.start + i} and {j}: it must be finite."
         )
-    return found
+    return gram
 
 
 def _check_symmetric(block: Vector, first: int) -> None:

@@ -130,11 +130,11 @@ def compare_normalisations(
         yield "unit ball", rows / (max(math.hypot(*row) for row in rows.tolist()) or 1.0)
         yield "standardised", np.asarray(Scaling.of(rows, centre=True).apply(rows))
 
-    found = [Normalised("original", given, _mistakes_until_clean(given))]
+    compared = [Normalised("original", given, _mistakes_until_clean(given))]
     for name, Z in changed():
         verdict = separate(Z, y, positive=positive, fit_intercept=fit_intercept)
-        found.append(Normalised(name, verdict, _mistakes_until_clean(verdict)))
-    return Normalisations(found)
+        compared.append(Normalised(name, verdict, _mistakes_until_clean(verdict)))
+    return Normalisations(compared)
 
 
 def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:

@@ -40,6 +40,5 @@ def run_from_zero(
         after_epoch=after_epoch,
     )  # fmt: skip
     ran = train_rule(problem, plan)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    limits.raise_if_interrupted()
     return ran

@@ -98,16 +98,18 @@ def _relation_column(
     header: Sequence[str], table: Sequence[tuple[int, list[str]]], source: str
 ) -> int:
     """The only column with signs, which must be the last but one."""
-    found = [j for j in range(len(header)) if any(cells[j] in CSV_RELATIONS for _, cells in table)]
-    if len(found) != 1:
-        which = " and ".join(quoted(header[j]) for j in found[:2])
+    columns = [
+        j for j in range(len(header)) if any(cells[j] in CSV_RELATIONS for _, cells in table)
+    ]
+    if len(columns) != 1:
+        which = " and ".join(quoted(header[j]) for j in columns[:2])
         what = (
             f"two columns have them, {which}"
-            if found
+            if columns
             else f"no column has any in line {table[0][0]:,}"
         )
         raise DataError(f"{source}: one column is needed with the signs <=, >=, =, < or >; {what}.")
-    at = found[0]
+    at = columns[0]
     if at != len(header) - 2:
         raise DataError(
             f"{source}, line 1: one column with the right sides must follow the signs in column "

@@ -107,11 +107,11 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield _Token(str(section.lastgroup), section[0].strip(), line)
             at = section.end()
         while at < len(rest):
-            found = _TOKEN.match(rest, at)
-            if found is None:
+            match = _TOKEN.match(rest, at)
+            if match is None:
                 break
-            yield _Token(str(found.lastgroup), found[0].strip(), line)
-            at = found.end()
+            yield _Token(str(match.lastgroup), match[0].strip(), line)
+            at = match.end()
     yield _Token("end", "", max(line, 1))
 
 
@@ -133,8 +133,8 @@ class _LpParser:
         return FileLine(self.builder.source, self.next.line)
 
     def error(self, expected: str) -> Exception:
-        found = quoted(self.next.text) if self.next.text else "the end of the file"
-        return self.place.error(f"{expected}, but there is {found}.")
+        seen_text = quoted(self.next.text) if self.next.text else "the end of the file"
+        return self.place.error(f"{expected}, but there is {seen_text}.")
 
     def take(self) -> _Token:
         token = self.next

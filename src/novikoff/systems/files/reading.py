@@ -19,18 +19,13 @@ import numpy as np
 
 from novikoff.data.messages import listed, printable_name, quoted, readable_errors
 from novikoff.errors import DataError
+from novikoff.names import SYSTEM_FORMATS
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
 from novikoff.systems.statement import stated_arrays
 
-SYSTEM_FORMATS: Final = {
-    "csv": (".csv", ".tsv"),
-    "mps": (".mps",),
-    "lp": (".lp",),
-    "npz": (".npz",),
-}
 _TEXT_PARSERS: Final = {"csv": csv_system, "mps": mps_system, "lp": lp_system}
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
 # A CSR matrix is stored as these arrays.

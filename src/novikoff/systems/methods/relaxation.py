@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -112,8 +113,8 @@ def relaxation_method(
     Examples
     --------
     >>> A, c = np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0, 0])
-    >>> found = relaxation_method(A, c)
-    >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
+    >>> attempt = relaxation_method(A, c)
+    >>> bool(attempt.w.sum() <= 1.0 and (attempt.w >= 0.0).all())
     True
     """
     from novikoff.core.runs import (
@@ -144,13 +145,13 @@ def relaxation_method(
 
     best, smallest = w, math.inf  # the point of the smallest shift so far
     n_steps, n_epochs = 0, 0
-    left = most_steps(limits)
+    steps_left = most_steps(limits)
     notes = TraceBuilder()
     for k, (delta, granted) in enumerate(schedule):
-        phase = Limits(
-            None if limits.epochs is None else limits.epochs - n_epochs,
-            min(left, granted),
-            limits.left(),
+        phase = replace(
+            limits,
+            epochs=None if limits.epochs is None else limits.epochs - n_epochs,
+            updates=min(steps_left, granted),
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
         state = train_rule(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
@@ -159,21 +160,20 @@ def relaxation_method(
             best, smallest = w, delta
         n_epochs += state.epochs
         n_steps += state.updates
-        left -= state.updates
-        for seen in state.traces:
-            for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
+        steps_left -= state.updates
+        for path in state.traces:
+            for i, margin, step in zip(path.index, path.margin, path.tau, strict=True):
                 notes.note(index=i, residual=-margin, step=step, delta=delta)
-        if state.stops[0] is not Stop.UPDATES or left == 0:
+        if state.stops[0] is not Stop.UPDATES or steps_left == 0:
             break
     multipliers = None
-    limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
         last = Limits(
             epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
         )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
-        seen = train_rule(problem, plan, start=best).traces[0]
-        multipliers = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
+        path = train_rule(problem, plan, start=best).traces[0]
+        multipliers = np.bincount(path.index, path.tau, minlength=problem.n) * factors
     return Attempt(best[:-2].copy(), multipliers, n_steps, notes.trace() if trace else None)
 
 

@@ -62,13 +62,13 @@ def smooth(
     if prox not in ("entropy", "euclidean"):
         raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
     system = unit_rows(A, c, w0, trace)
-    H, left = system.H, steps(limits)
+    H, steps_left = system.H, steps(limits)
     centre = np.full(H.shape[0], 1.0 / H.shape[0])
     d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), _squared_norm(H))
     for state in ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L):
         if trace:
             system.note(**state.seen(d))
-        if state.decided or next(left, None) is None:
+        if state.decided or next(steps_left, None) is None:
             break
     return system.attempt(state.y, state.x, state.k)
 
@@ -108,14 +108,14 @@ def smooth_primal_dual(
     Examples
     --------
     >>> A = np.array([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]])
-    >>> found = smooth_primal_dual(A)
-    >>> bool(np.abs(found.multipliers @ A).max() < 1e-12)
+    >>> attempt = smooth_primal_dual(A)
+    >>> bool(np.abs(attempt.multipliers @ A).max() < 1e-12)
     True
     """
     if not factor > 1.0:
         raise ValueError(f"The factor Γ must be above 1, not {factor}.")
     system = unit_rows(A, c, w0, trace)
-    H, left = system.H, steps(limits)
+    H, steps_left = system.H, steps(limits)
     L = _squared_norm(H)
     x = np.full(H.shape[0], 1.0 / H.shape[0])
     n_steps, over = 0, False
@@ -124,7 +124,7 @@ def smooth_primal_dual(
         for state in ascend(lambda y: H @ y, lambda x: H.T @ x, x, d, L):
             if trace:
                 system.note(run=run, **state.seen(d))
-            over = state.decided or next(left, None) is None
+            over = state.decided or next(steps_left, None) is None
             if over or state.norm <= aim:
                 break
         x, n_steps = state.x, n_steps + state.k
