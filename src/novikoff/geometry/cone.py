@@ -236,17 +236,7 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
 def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
     passes = _passes(B)
-<<<<<<< HEAD
-    found = search_verdict(passes, "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        limits.interrupted = False  # a later question begins anew
-        raise KeyboardInterrupt
-    if found.kind == "separable":
-        return found, np.ones(passes.n, dtype=np.bool_)
-    if found.kind == "quasi-separable" and found.separated is not None:
-        return found, np.array(passes.all.of(found.separated))
-    return found, np.zeros(passes.n, dtype=np.bool_)
-=======
+    limits = limits.apart()  # after Ctrl-C, a later question begins anew
     result = search_verdict(passes, "kind", 1e-8, limits, None)
     limits.raise_if_interrupted()
     if result.kind == "separable":
@@ -254,7 +244,6 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     if result.kind == "quasi-separable" and result.separated is not None:
         return result, np.array(passes.all.of(result.separated))
     return result, np.zeros(passes.n, dtype=np.bool_)
->>>>>>> main
 
 
 def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
@@ -374,22 +363,11 @@ class Recession:
         self.direction = [Fraction(0)] * self.rows.p
         self.face = self.known or Face(np.zeros(self.n, dtype=np.bool_), self.direction, False)
         everyone = np.arange(self.rows.n)
-<<<<<<< HEAD
         with suppress(OutOfTimeError):
             self._dependent = null_space(self.rows, everyone, self.order, self.limits)
             self._ranked = True
         if self.known is None:
             self.face = self._find_face()
-=======
-        try:
-            with suppress(OutOfTimeError):
-                self._dependent = null_space(self.rows, everyone, self.order, self.limits)
-                self._ranked = True
-            if self.known is None:
-                self.face = self._find_face()
-        except KeyboardInterrupt:
-            self.limits.interrupt()
->>>>>>> main
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -518,12 +496,6 @@ class Recession:
             return self._decide_beside(rows)
         except OutOfTimeError:
             return "undecided", None
-<<<<<<< HEAD
-=======
-        except KeyboardInterrupt:
-            self.limits.interrupt()
-            return "undecided", None
->>>>>>> main
 
     def _image(self, row: SparseVector) -> SparseVector:
         """The products of a functional with the vectors of the null space."""

@@ -228,14 +228,8 @@ class Verdict:
         if data is None or self.certificate is None or self.kind == "undecided":
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
-<<<<<<< HEAD
-        found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        return found.negated() if data.only_negative else found
-=======
         estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        limits.raise_if_interrupted()
         return estimates.negated() if data.only_negative else estimates
->>>>>>> main
 
     def summary(self) -> None:
         """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.

@@ -163,7 +163,7 @@ def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> Mo
 def poisson(design: Design, y: Vector) -> ModelCone:
     """Counts, or other numbers ≥ 0, with mean exp(x·β) (Haberman 1974; Correia et al. 2019).
 
-    The cone of a negative binomial model with a given dispersion is the same, and that of an
+    The cone of a negative binomial model is the same for every dispersion, and that of an
     exponential or piecewise-exponential hazard too, where y counts events.
     """
     return _by_observation(design, y == 0, np.full(len(y), -1.0))
@@ -353,22 +353,13 @@ def cox(
         separated_subjects = np.zeros(len(duration), dtype=np.bool_)
         separated_subjects[first[separated]] = True
         if entry is not None:  # risk sets are not nested
-<<<<<<< HEAD
             if separated.any():
                 scores, _ = exact_products(as_dense(design.X), numbers(direction))
                 for s in np.unique(strata[first[separated]]).tolist():
                     own = np.flatnonzero(strata == s)
                     own = own[np.argsort(duration[own], kind="stable")]
-                    found[_above_the_least(own, scores, duration, event, entry)] = True
-            return found
-=======
-            scores, _ = exact_products(as_dense(design.X), numbers(direction))
-            for i in np.flatnonzero(event).tolist():
-                at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
-                at_risk &= ~(event & (duration == duration[i]))
-                separated_subjects[i] = bool((scores[at_risk] < scores[i]).any())
+                    separated_subjects[_above_the_least(own, scores, duration, event, entry)] = True
             return separated_subjects
->>>>>>> main
         if separated.any():
             last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
             np.maximum.at(last, strata[first[separated]], duration[first[separated]])

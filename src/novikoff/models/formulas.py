@@ -100,17 +100,12 @@ def variables_of(formula: str) -> list[str]:
     except (errors.FormulaicError, SyntaxError) as error:
         raise _unreadable(formula, error) from None
     parts = [getattr(read, "lhs", None), getattr(read, "rhs", read)]
-<<<<<<< HEAD
     if any(isinstance(part, tuple) for part in parts):
         raise _several_parts(formula)
-    found = [{str(name) for name in part.required_variables} for part in parts if part is not None]
-    return [*dict.fromkeys(name for own in found for name in sorted(own))]
-=======
     variables = [
         {str(name) for name in part.required_variables} for part in parts if part is not None
     ]
     return [*dict.fromkeys(name for own in variables for name in sorted(own))]
->>>>>>> main
 
 
 def _formulaic() -> tuple[Any, Any]:
