@@ -96,10 +96,15 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/$(PIP) --editable .
 	touch $@
 
+# lifelines asks for pandas < 3, but works with pandas 3: it is installed without its dependencies,
+# which are in the group `test`.
+LIFELINES := --no-deps 'lifelines>=0.30'
+
 # The groups of tools in pyproject.toml need pip 25.1.
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/$(PIP) --upgrade 'pip>=25.1'
 	$(BIN)/$(PIP) --editable '.[all]' --group dev
+	$(BIN)/$(PIP) $(LIFELINES)
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed-dev
@@ -118,6 +123,7 @@ $(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
 	$(OLDEST_PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/$(PIP) --upgrade 'pip>=25.1'
 	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[all]' --group test
+	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt $(LIFELINES)
 	touch $@
 
 # Wheel and sdist: built, checked, and installed into an empty environment that runs the demo; the

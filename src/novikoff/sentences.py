@@ -14,6 +14,7 @@ it as misclassified, while `predict` gives it the negative class.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from html import escape
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # The number of names or rows that a list shows before it says how many more there are.
 SHOWN = 12
+# The number of characters in a line of a verdict that is printed.
+_WIDTH = 88
 # Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
@@ -251,8 +254,27 @@ def verdict_lines(
     yield from _logistic_lines(verdict)
 
 
+def wrapped(text: str) -> str:
+    """The text in lines of at most 88 characters, unless a word is longer.
+
+    >>> print(wrapped("rows " * 20 + "end"))
+    rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows
+        rows rows rows end
+    """
+    return "\n".join(
+        textwrap.wrap(
+            text,
+            _WIDTH,
+            subsequent_indent="    ",
+            replace_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
 def verdict_sentence(verdict: Verdict) -> str:
-    """The verdict in one line, which is how it prints."""
+    """The verdict in one sentence, which is how it prints."""
     proof = verdict.certificate
     plane = hyperplane(fit_intercept=proof is None or proof.fit_intercept)
     n = 0 if proof is None else proof.n

@@ -143,7 +143,7 @@ TABLES: dict[str, tuple[Any, str]] = {
     "empty": (pd.DataFrame({"a": [], "b": []}), "X has no rows"),
     "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
     "dates": (pd.DataFrame({"a": [1, 2], "when": DATES}), "column 1 ('when'), not numbers: turn"),
-    "only dates": (pd.DataFrame({"when": DATES}), "such as days since one of them"),
+    "only dates": (pd.DataFrame({"when": DATES}), "such as days since the first date"),
     "date objects": (pd.DataFrame({"a": DATES.date}), "turn dates into numbers"),
     "periods": (pd.DataFrame({"a": DATES.to_period("M")}), "turn dates into numbers"),
     "durations": (pd.DataFrame({"a": DATES - DATES[0]}), "turn durations into numbers"),

@@ -246,3 +246,32 @@ def test_options_for_examples_are_not_passed_over_for_inequalities(
     done = inside("verify", proof, data, *words.split())
     assert (done.code, done.out) == (2, "")
     assert f"{words.split()[0]} is for labelled rows, not for inequalities." in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        # The labels of four points on a line alternate: no two of them are a contradiction.
+        ("a,class\n1,no\n2,yes\n3,no\n", ["no hyperplane separates rows 1, 2, 3 (counted from 1)"]),
+        # A row with a missing value keeps its number in the file.
+        (
+            "a,class\n1,no\n,yes\n2,no\n2,yes\n3,yes\n9,yes\n",
+            [
+                "a hyperplane with no row on its wrong side separates at most 3 rows and contains "
+                "the other 2",
+                "no hyperplane separates rows 3, 4 (counted from 1)",
+            ],
+        ),
+        ("a,class\n1,no\n2,no\n3,yes\n", []),
+    ],
+)
+def test_rows_that_the_check_identifies_are_printed(
+    text: str, lines: list[str], tmp_path: Path
+) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text(text, encoding="utf-8")
+    assert inside("fit", data, "--missing", "drop", "--out", tmp_path).code == 0
+    done = inside("verify", tmp_path / "points.cert.json", data)
+    assert done.code == 0
+    said = [line.strip() for line in done.out.splitlines() if not line.startswith("holds")]
+    assert [line for line in said if "hyperplane" in line] == lines

@@ -857,3 +857,24 @@ def test_rounding_separates_nothing(strategy: Any, seed: int) -> None:
     clf.fit(X, [0, 1, 1, 0])
     assert clf.n_errors_ == 1  # on either side of the origin, at least one row is misclassified
     assert clf.errors_lower_bound_ == (0 if strategy == "textbook" else 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "cells"),
+    [
+        ([0, 1, 1, 0], ["1 against 0", "1", "no hyperplane makes fewer, proved"]),
+        (["a", "b", "c", "b"], ["&#x27;a&#x27; against the rest", "0", "no hyperplane makes"]),
+    ],
+)
+def test_a_notebook_shows_the_diagram_and_after_fit_the_mistakes(
+    y: list[int] | list[str], cells: list[str]
+) -> None:
+    pocket = nv.Pocket(random_state=0)
+    before = pocket._repr_mimebundle_()
+    assert "sk-" in before["text/html"]
+    assert "no hyperplane" not in before["text/html"]
+    after = pocket.fit([[0, 0], [0, 1], [1, 0], [1, 1]], y)._repr_mimebundle_()
+    assert after["text/plain"] == before["text/plain"]
+    table = after["text/html"].rpartition("<table>")[2]
+    assert [cell for cell in cells if cell not in table] == []
+    assert table.count("<tr>") == 1 + len(np.atleast_1d(pocket.n_errors_))

@@ -29,10 +29,10 @@ from novikoff.errors import CertificateError
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.certificate_file import Proofs
 from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
-from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.sentences import counted
+from novikoff.sentences import counted, first_few, hyperplane, quasi_clause
 
 if TYPE_CHECKING:
     from novikoff.jobs.study_records import StudyProgress
@@ -92,9 +92,10 @@ def command(certificate: str, data: str, **values: Any) -> None:
             return
         with showing_progress() as show:
             dataset = _read_rows(data, proofs, asked, show)
+            claims = list[tuple[str, str]]()
             for proof in others:
                 show(f"checking {proof.positive}", None)
-                proof.verify(dataset.X, dataset.labels)
+                claims += _check(proof, dataset)
     except CertificateError as error:
         how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
         raise Unmet(f"{certificate}: {error}{how}") from None
@@ -103,10 +104,30 @@ def command(certificate: str, data: str, **values: Any) -> None:
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, _stated_recipe(proofs, asked))),
-            *(("holds", proof.claim()) for proof in others),
+            *claims,
             *_sibling_model(certificate, proofs),
         ]
     )
+
+
+def _check(proof: Certificate | ErrorBound, dataset: Dataset) -> list[tuple[str, str]]:
+    """Check a proof; return its claim, and what the check shows about single rows."""
+    holds = [("holds", proof.claim())]
+    if isinstance(proof, ErrorBound):
+        proof.verify(dataset.X, dataset.labels)
+        return holds
+    check = CertificateCheck(proof)
+    check.read(dataset.X, dataset.labels)
+    check.finish()
+    plane = hyperplane(fit_intercept=proof.fit_intercept)
+    if proof.kind == "quasi-separable":  # the rows with ⟨a, w⟩ = 0 are a dependence
+        holds.append(("", quasi_clause(plane, proof.n - check.n_zero, check.n_zero)))
+    conflict = proof.contradiction or proof.dependence
+    if conflict is not None and conflict.among is not None:
+        rows = [str(dataset.rows[i]) for i in conflict.among]
+        named = f"{'rows' if rows[1:] else 'row'} {first_few(rows, len(rows))} (counted from 1)"
+        holds.append(("", f"no {plane} separates {named}"))
+    return holds
 
 
 def _sibling_model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:

@@ -264,10 +264,10 @@ contains the other 3
         return sentences.verdict_lines(self, show)
 
     def __repr__(self) -> str:
-        return f"<Verdict: {self}>"
+        return sentences.wrapped(f"<Verdict: {sentences.verdict_sentence(self)}>")
 
     def __str__(self) -> str:
-        return sentences.verdict_sentence(self)
+        return sentences.wrapped(sentences.verdict_sentence(self))
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:

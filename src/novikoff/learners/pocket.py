@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ from novikoff.learners.parameters import (
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.remote import RemoteRows
+from novikoff.sentences import html_table
 
 
 @dataclass(eq=False, repr=False)
@@ -240,6 +241,29 @@ columns.'
             limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
         limits.raise_if_interrupted()
         return self
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What notebooks show: the diagram of scikit-learn; after `fit`, also the mistakes."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown and "certificate_" in vars(self):
+            shown["text/html"] += html_table(self._table(), ["rule", "mistakes", "lower bound"])
+        return shown
+
+    def _table(self) -> Iterator[tuple[str, str, str]]:
+        """For each rule, its mistakes and the proved lower bound on those of every hyperplane."""
+        columns: list[Any] = [
+            self.n_errors_,
+            self.errors_lower_bound_,
+            self.optimal_,
+            self.certificate_,
+        ]
+        each = [value if isinstance(value, list) else [value] for value in columns]
+        for errors, least, optimal, proof in zip(*each, strict=True):
+            others = "the rest" if proof.negative is None else repr(proof.negative)
+            bound = f"{least:,}, proved for every hyperplane"
+            if optimal:
+                bound = "no hyperplane makes fewer, proved"
+            yield f"{proof.positive!r} against {others}", f"{errors:,}", bound
 
     def _fit(
         self,
