@@ -273,16 +273,19 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
-    (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),
+    (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None means 1/n_features"),
     (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. kernel"),
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
     (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False differs"),
-    (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
+    (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs data"),
     (
         lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO),
         "All sample weights are zero",
     ),
-    (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
+    (
+        lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO),
+        "is inf, but must be finite",
+    ),
 ]
 
 

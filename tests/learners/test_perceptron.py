@@ -278,7 +278,7 @@ def test_orders_that_name_rows_and_separate_problems() -> None:
     given = nv.Perceptron(order=nv.orders.Random(np.ones(150)), max_epochs=3, multi_class="ovo")
     quietly_fitted(given, X, y)
     chaotic = nv.Perceptron(order=nv.orders.Chaotic(range(150), 150), multi_class="ovo")
-    with pytest.raises(ValueError, match="several separate runs"):
+    with pytest.raises(ValueError, match="need several runs"):
         chaotic.fit(X, y)
     one, two = (
         nv.Perceptron(order=nv.orders.Chaotic([*range(150)] * 8, 150), n_jobs=jobs)
@@ -322,7 +322,7 @@ def test_a_warm_start_needs_the_rules_of_the_last_fit() -> None:
     clf = quietly_fitted(nv.Perceptron(warm_start=True, max_updates=9), X, y)
     before = clf.coef_
     clf.set_params(multi_class="ovo")
-    with pytest.raises(ValueError, match="needs the multi_class of the last fit"):
+    with pytest.raises(ValueError, match="needs the same multi_class as the last fit"):
         clf.fit(X, y)
     np.testing.assert_array_equal(clf.coef_, before)
     quietly_fitted(clf.set_params(warm_start=False), X, y)

@@ -1,29 +1,32 @@
 """The recession cone of a likelihood: does the estimate exist, and which coefficients diverge (H1).
 
 Objective
-    The maximum-likelihood estimate of a model. Its log-likelihood does not decrease along d exactly
-    if d is in C = {d : A d ≥ 0, E d = 0}, and is constant along d exactly if A d = 0 besides.
+    Describe the maximum-likelihood estimate of a model. The log-likelihood does not decrease along
+    d if and only if d is in C = {d : A d ≥ 0, E d = 0}. It is constant along d if and only if, in
+    addition, A d = 0.
 Input
     The weak rows A and the equalities E.
 Output
-    `Face`: the rows I of A that some d of C makes positive, and such a d. `Recession`: for each
-    linear combination c·β of the coefficients whether its estimate is finite, +∞, −∞, or infinite
-    with either sign.
+    `Face` has the rows I of A that some d in C makes positive, and a d that makes all of them
+    positive. `Recession` tells for each linear combination c·β of the coefficients whether its
+    estimate is finite, +∞, −∞, or infinite with either sign.
 
-With J for the other rows of A, everything follows from I, J and E:
+Let J be the other rows of A. All answers follow from I, J and E:
 
-* A finite estimate exists exactly if I is empty.
-* c·β is finite exactly if c is in the row space of the rows J and E: C spans their null space.
-* Else c·β is infinite. The relative interior of C consists of the d that are positive on all of I.
-  c·β is +∞ exactly if c·d > 0 for all of them, that is, if c·d > 0 for one of them and c·d = 0 for
-  none. Whether c·d = 0 for one of them is the same question again, with c as one more equality.
+* A finite estimate exists if and only if I is empty.
+* c·β is finite if and only if c is in the row space of the rows J and E, because C spans the null
+  space of these rows.
+* Otherwise c·β is infinite. The vectors d in C that are positive on all rows of I are the relative
+  interior of C. c·β is +∞ if and only if c·d > 0 for all of these d, that is, if c·d > 0 for one of
+  them and c·d = 0 for none of them. To decide whether one of them has c·d = 0, the same search is
+  made with c as an additional equality.
 
-How it is decided, cheapest first:
+The search has three steps, the cheapest first:
 
 1. *Peel.* If a column is 0 on E and has entries of one sign on the rows of A that are left, then
    the unit vector of this column, with this sign, is in the cone, and it separates the rows where
-   the column is not 0. On the other rows it changes nothing, so that they remain as a question of
-   their own. Repeat until no column has one sign only.
+   the column is not 0. Its products with the other rows are 0, so that these rows remain as a
+   separate problem. Repeat until every column has entries of both signs.
 2. *Eliminate* the equalities: d = N z for a basis N of the null space of E.
 3. *Search* the rows A N as `novikoff.geometry.verdict_search` does for a verdict.
 
@@ -67,9 +70,9 @@ from novikoff.proofs import exact
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "either sign", "undecided"]
 
-# Each search for a sign is counted as one step for each entry of its rows and _STEPS_PER_COLUMN for
-# each of its columns. If there is no time limit, no search begins after _MAX_STEPS steps. Steps are
-# counted instead of seconds, so that the answer is the same on all machines.
+# A search for a sign counts as one step for each entry of its rows, and as _STEPS_PER_COLUMN steps
+# for each of its columns. If there is no time limit, no search begins after _MAX_STEPS steps. Steps
+# are counted instead of seconds, so that the answer is the same on all machines.
 _STEPS_PER_COLUMN, _MAX_STEPS = 1 << 14, 1 << 29
 # Rows that occur twice are removed if there are at most this many entries to compare.
 _MAX_COMPARED = 1 << 24
@@ -102,14 +105,14 @@ class Cone:
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """The rows of A that some d of the cone makes positive, and such a d.
+    """The rows of A that some d of the cone makes positive, and a d that makes them positive.
 
     Attributes
     ----------
     separated : array of bool
         The rows with ⟨a_i, d⟩ > 0.
     direction : list of Fraction
-        d, which is in the cone: all other rows of A and all rows of E have ⟨a_i, d⟩ = 0.
+        The vector d of the cone. All other rows of A and all rows of E have ⟨a_i, d⟩ = 0.
     complete : bool
         Whether it is proved that no d of the cone makes another row positive.
     """
@@ -313,10 +316,10 @@ def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
 
 @dataclass
 class Recession:
-    """What becomes of linear combinations c·β of the coefficients.
+    """The estimates of linear combinations c·β: finite, +∞, −∞, or infinite with either sign.
 
-    Columns that depend linearly on the columns before them are aliased. Their coefficients are 0 in
-    the model that is described here, as in R and Stata.
+    Columns that depend linearly on the columns before them are aliased. As in R and Stata, their
+    coefficients are 0 in the model that is described here.
 
     Attributes
     ----------
@@ -325,17 +328,17 @@ class Recession:
     n : int
         The number of weak rows.
     order : array of int
-        The columns, in the order in which columns are "before" others.
+        The columns, in the order that defines which columns are before a column.
     limits : Limits
         Limits on the time of the search.
     known : Face or None
-        The rows that can be separated, if they are known before.
+        The rows that can be separated, if the caller knows them.
     face : Face
         The rows that can be separated.
     direction : list of Fraction
         A vector of the cone that is positive on all separated rows, and 0 on aliased columns.
     n_steps : int
-        The steps that searches for signs have taken.
+        The number of steps that searches for signs have taken.
     """
 
     rows: LocalPasses
@@ -384,7 +387,7 @@ class Recession:
         return replace(face, direction=direction)
 
     def multiples_of(self, j: int) -> dict[int, int]:
-        """The columns that are multiples of column j, and the signs of the factors."""
+        """The columns that are multiples of column j, with the signs of the factors."""
         return {
             k: 1 if vector[k] * vector[j] < 0 else -1
             for k, vector in self._dependent.items()
@@ -436,11 +439,11 @@ class Recession:
         return None if R is None else _Quotient(R, z)
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
-        """What becomes of c·β; the entries of c at aliased columns do not count."""
+        """Return the estimate of c·β; the entries of c at aliased columns do not count."""
         return self._decide([c])[0]
 
     def column(self, j: int) -> Fate:
-        """What becomes of β_j."""
+        """Return the estimate of β_j."""
         return self._without((j,))[0]
 
     def responsible(self, columns: Sequence[int]) -> bool | None:
@@ -569,8 +572,8 @@ def _answer(face: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
 class _Quotient:
     """The separated rows R as functions on the span of the cone, and its independent components.
 
-    The cone of all z with R z ≥ 0 is the product of one cone for each component: columns that
-    share a row are in one component. ``z`` is a point with R z > 0.
+    Columns that share a row are in the same component. The cone of all z with R z ≥ 0 is the
+    product of one cone for each component. ``z`` is a point with R z > 0.
     """
 
     def __init__(self, R: Any, z: list[Fraction]) -> None:

@@ -1,8 +1,9 @@
-"""The partition of the rows into those that can be separated and those that cannot (C1, C2).
+"""The partition of the rows into rows that can be separated and rows that cannot (C1, C2).
 
 Objective
     Find w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 on all rows, Σ λ_i a_i = 0, and for every row either
-    ⟨a_i, w⟩ > 0 (the rows I) or λ_i > 0 (the rows J). Such w and λ exist for every set of rows.
+    ⟨a_i, w⟩ > 0 (the rows I) or λ_i > 0 (the rows J). For every set of rows, such a w and such a λ
+    exist.
 Input
     The signed rows a_i.
 Output
@@ -12,13 +13,13 @@ There are two methods:
 
 * *A simplex* (`simplex_proof`). Let p + 1 rows have Σ λ_i a_i = 0 with λ > 0, and let p of them be
   linearly independent. Then every w with ⟨a_i, w⟩ ≥ 0 on these rows is orthogonal to all of them,
-  so that w = 0. Hence all rows are in J. One verified linear solve proves this. (Every vector is a
-  non-negative combination of these p + 1 rows. This holds for −Σ a_i too, and so λ > 0 exists on
-  all rows, as in Stiemke's theorem.)
+  so that w = 0. Therefore all rows are in J. One verified linear solve proves this. (Every vector
+  is a non-negative combination of these p + 1 rows, in particular the vector −Σ a_i. Therefore a
+  λ > 0 on all rows exists, as in Stiemke's theorem.)
 * *Facial reduction* (`partition`). Project −Σ a_i on the cone of the rows. If −Σ a_i is in the
-  cone, all rows are in J. Else w, minus the residual, has ⟨a_i, w⟩ > 0 on some rows and
-  ⟨a_i, w⟩ = 0 on the others. Repeat with the rows at 0. This method has to know whether a number
-  is exactly 0, so that its arithmetic is exact.
+  cone, all rows are in J. Otherwise let w be minus the residual. Then ⟨a_i, w⟩ > 0 on some rows and
+  ⟨a_i, w⟩ = 0 on the others. Repeat with the rows where the product is 0. The arithmetic is exact,
+  because the method must decide whether a number is exactly 0.
 
 References
 ----------
@@ -50,7 +51,7 @@ from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
 
-# The number of multiples of an exact w that are rounded, to find floats with the same signs.
+# To find floats with the same signs as an exact w, up to this many multiples of w are rounded.
 _TRIES = 64
 # Multipliers below this share of the largest multiplier are treated as rounding errors.
 _FIRM = 1e-9
@@ -146,7 +147,7 @@ def combined(
         epsilon, shift, lost = Fraction(1 << 20), 0, True
         while lost:
             check_time(limits)
-            shift += 4  # ε shrinks faster each time: some rows need hundreds of bits
+            shift += 4  # ε becomes smaller ever faster, because some rows need hundreds of bits
             epsilon /= 1 << shift
             sum_ = [a + epsilon * b for a, b in zip(w, direction, strict=True)]
             visit = passes.exact_signs(exact.numbers(sum_), separated, limits)
@@ -187,7 +188,7 @@ def _shorter_weights(
             and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
         ):
             return floats
-        if zeros:  # a product that must be exactly 0 is not found by luck
+        if zeros:  # rounded weights hardly ever have products that are exactly 0
             break
     return w
 

@@ -1,4 +1,4 @@
-"""The rule with the fewest mistakes that was found, and a proof of how few there can be (A6, C5).
+"""The rule with the fewest mistakes that was found, and a proved lower bound (A6, C5).
 
 A mistake is a row with ⟨a_i, w⟩ ≤ 0: the row is on the wrong side of the hyperplane, or on it. The
 convergence theorem counts mistakes in this way, and so does the lower bound: rows with
@@ -67,7 +67,7 @@ _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
 
 @dataclass(frozen=True)
 class FewestMistakes:
-    """A rule, its mistakes, and a proved lower bound on the mistakes of every rule.
+    """A rule, the cost of its mistakes, and a proved lower bound on the cost for every rule.
 
     ``errors`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
     cost of the mistakes of any hyperplane, and ``claims`` prove it. ``history`` is a list of pairs:
@@ -126,7 +126,7 @@ def fewest_mistakes(
     basis: Callable[[], Basis] | None = None,
     progress: MistakesProgress | None = None,
 ) -> FewestMistakes:
-    """Find a rule with few mistakes and prove how few there can be.
+    """Find a rule with few mistakes, and prove a lower bound on the mistakes of every rule.
 
     The strategy ``textbook`` returns the result of the pocket algorithm as textbooks print it. The
     other strategies return a rule that is at least as good as the constant rules, ``start``, the
@@ -144,10 +144,10 @@ def fewest_mistakes(
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
         Limits on the updates of the pocket (10,000 by default) and on the time of the whole
-        search. Without a limit on time, the search stops when it hardly improves the rule, and
-        after about 2²⁵ entries of X were searched for contradictions; a small limit on updates
-        also shortens the search for contradictions that share rows, which is at most 320 linear
-        programs that read at most 2²⁰ entries of X.
+        search. Without a limit on time, the search for a rule stops when it hardly improves the
+        rule, and the search for contradictions stops after it has read about 2²⁵ entries of X. The
+        search for contradictions that share rows solves at most 320 linear programs, which read at
+        most 2²⁰ entries of X; a small limit on updates makes it shorter.
     work : float
         The part of this work on contradictions that share rows that the search may do, if time is
         not limited. Several problems with the same X divide the work.
@@ -204,7 +204,7 @@ def fewest_mistakes(
 
 @dataclass
 class _Search:
-    """The best rule so far, and the contradictions so far."""
+    """A search with its results so far: the best rule, and the contradictions."""
 
     given: Problem  # the original rows, in which contradictions are searched for
     problem: Problem  # the rows with scaled columns, for which a rule is searched for
@@ -228,7 +228,7 @@ class _Search:
     proved: bool = False  # whether exact arithmetic proves that w classifies every row correctly
 
     def __post_init__(self) -> None:
-        self.w = np.zeros(self.problem.p)  # a rule exists even if Ctrl-C comes at once
+        self.w = np.zeros(self.problem.p)  # so that a rule exists if Ctrl-C is pressed at once
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Try cheap rules, fill the pocket, descend, then prove a lower bound.
@@ -435,7 +435,7 @@ class _Search:
         if self.errors <= self.bound or size > _SHARED or passes.n == 0:
             return
         searches = 1 << 62
-        if self.limits.seconds is None:  # a user who allows few updates wants little work
+        if self.limits.seconds is None:  # a low limit on updates also means little work here
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
             searches = min(math.ceil(share * _MAX_SHARED), int(self.work * _SHARED) // size)
         for shared in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
@@ -493,9 +493,8 @@ def problem_of(
     """The problem and the costs of some of the rows."""
     if len(rows) == problem.n:
         return problem, costs
-    subproblem = replace(
-        problem, X=problem.X[rows], signs=problem.signs[rows]
-    )  # checked, and within R
+    # The rows were checked before, and R is an upper bound for a part of them too.
+    subproblem = replace(problem, X=problem.X[rows], signs=problem.signs[rows])
     return subproblem, None if costs is None else costs[rows]
 
 

@@ -1,7 +1,7 @@
 """Which coefficients of a logistic regression have a finite estimate, given a verdict (C1).
 
-The verdict knows the rows that can be separated, and weights that separate them.
-`novikoff.geometry.cone` decides the rest, for this model as for all others.
+The verdict has the rows that can be separated, and weights that separate them. All else follows
+from these rows by `novikoff.geometry.cone`, which serves all models.
 
 References
 ----------
@@ -36,8 +36,8 @@ _OPPOSITE: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
 class Estimates(NamedTuple):
     """The estimate of each coefficient, and the columns that are responsible for separation.
 
-    A column is responsible if the rows without it have finite estimates. ``responsible`` is None if
-    not all of these columns are known.
+    A column is responsible if the estimates are finite after it is removed. ``responsible`` is None
+    if it was not determined for all columns.
     """
 
     coefficients: Mapping[Hashable, Estimate]
@@ -65,8 +65,9 @@ def logistic_estimates(
         The rows of a problem whose verdict is known.
     columns : Columns
         The names of the columns. The first level of each category column is the reference level,
-        to which the other levels are compared; the first category column has none if there is no
-        intercept. The first constant column beside an intercept is the intercept.
+        to which the other levels are compared. If there is no intercept, the first category column
+        has no reference level. If there is an intercept, the first constant column is treated as
+        the intercept.
     w : sequence of Fraction or None
         Weights with ⟨a_i, w⟩ > 0 on the separated rows; None if there are none.
     separated : array of int
@@ -83,7 +84,7 @@ def logistic_estimates(
     >>> logistic_estimates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).coefficients
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
-    if columns.groups:  # these are columns of mostly zeros
+    if columns.groups:  # category columns have mostly zeros
         problem = replace(problem, X=compact(problem.X))
     rows = LocalPasses(problem)
     d, references = rows.d, _references(columns, problem.fit_intercept)

@@ -48,6 +48,13 @@ _U = 2.0**-53
 class Interval(NamedTuple):
     """The interval from ``lo`` to ``hi``, both ends included.
 
+    Attributes
+    ----------
+    lo : float
+        The lower end.
+    hi : float
+        The upper end, which may be infinite.
+
     Examples
     --------
     >>> 0.5 in Interval(0.0, 1.0), Interval(0.9, 1.0).relative_width
@@ -128,7 +135,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
     objective = nearest_point(view, pairs=True)
     nearest = minimise(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
     low, normal = nearest.seen.low, nearest.w[:-1]
-    middle = float(nearest.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for rows less the centre
+    middle = float(nearest.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for the rows minus the centre
     finite = np.isfinite(normal).all() and math.isfinite(middle)
     if not (finite and normal.any() and len(nearest.rows) > 0):
         return None
@@ -138,7 +145,7 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         bias -= sum(Fraction(a) * Fraction(b) for a, b in pairs)
     w = np.append(normal, float(bias))
     least = passes.least_products(exact.floats(w), limits)
-    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may be in several pairs
+    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may occur in several pairs
     for i, j, u in zip(*(part.tolist() for part in nearest.vertices), strict=True):
         weights[i] += Fraction(u)
         weights[j] += Fraction(u)

@@ -1,7 +1,7 @@
-"""The question of separability: `separate` for arrays, and `find_verdict` for checked rows (C1-C4).
+"""Decide separability: `separate` for arrays, and `find_verdict` for checked rows (C1-C4).
 
-`novikoff.geometry.verdict_search` finds and proves the answer, and `novikoff.geometry.verdict` has
-the record of it. No result relies on unverified floating-point arithmetic: the sign of every row is
+`novikoff.geometry.verdict_search` finds and proves the answer. `novikoff.geometry.verdict` has its
+record. No result relies on unverified floating-point arithmetic: the sign of every row is
 proved, and multipliers λ are exact or come from a verified solve. If nothing could be proved within
 the budget, the verdict is "undecided".
 """
@@ -126,11 +126,21 @@ def separate_classes(
     """Decide for every class whether a hyperplane separates it from all others (one-vs-rest).
 
     If every class is separable from the rest, the class with the largest score is correct for every
-    row. If some class is not, the verdicts are not about rules that compare the scores of several
-    classes, such as a multinomial logistic regression: the class with the largest score may be
-    correct for every row although no class is separable from the rest.
+    row. The converse is false: the class with the largest score may be correct for every row
+    although no class is separable from the rest. Therefore the verdicts do not decide whether a
+    rule that compares the scores of several classes, such as a multinomial logistic regression, can
+    classify every row correctly.
 
-    The parameters are those of `separate`. The budget is for all classes together.
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The rows, as in `separate`.
+    y : array of shape (n,)
+        The labels.
+    fit_intercept, tol, goal, progress
+        As in `separate`.
+    budget : float, optional
+        A limit in seconds on the time for all classes together.
 
     Returns
     -------
@@ -152,7 +162,7 @@ def separate_classes(
     _check_options(fit_intercept, tol, goal, budget)
     if isinstance(X, RemoteRows):
         raise TypeError(
-            "separate_classes() does not take rows of a cluster: call separate() with positive=… "
+            "separate_classes() does not take rows of a cluster. Call separate() with positive=… "
             "for each label of rows.labels."
         )
     rows, labels, columns, index = _checked(X, y, bool(fit_intercept))

@@ -59,24 +59,24 @@ class VerdictData:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Whether a hyperplane separates two classes, and the proof.
+    """The answer whether a hyperplane separates two classes, with its proof.
 
-    Statisticians know the kinds from logistic regression (Albert and Anderson 1984): separable data
-    has *complete separation*, quasi-separable data *quasi-complete separation*, inseparable data
-    *overlap*. A finite maximum-likelihood estimate exists in the case of overlap only.
+    Statisticians know the kinds from logistic regression (Albert and Anderson 1984). Separable data
+    has *complete separation*, quasi-separable data has *quasi-complete separation*, and inseparable
+    data has *overlap*. A finite maximum-likelihood estimate exists in the case of overlap only.
 
     Attributes
     ----------
     kind : str
         "separable": some hyperplane has every row strictly on the side of its class.
-        "quasi-separable": no hyperplane does, but some hyperplane has no row on the wrong side and
-        not all rows on the hyperplane itself.
+        "quasi-separable": no hyperplane separates all rows in this way, but some hyperplane has no
+        row on the wrong side and does not contain all rows.
         "inseparable": every hyperplane has a row on the wrong side, or contains all rows.
-        "undecided": none of these was proved.
+        "undecided": none of the three was proved.
     coef : array of shape (d,) or None
-        The weights w. For separable data, those of the largest margin that was found; for
-        quasi-separable data, weights that have no row on the wrong side and separate as many rows
-        as possible.
+        The weights w. For separable data, they have the largest margin that was found. For
+        quasi-separable data, they have no row on the wrong side and separate as many rows as
+        possible.
     intercept : float or None
         The bias.
     margin : Interval
@@ -92,11 +92,11 @@ class Verdict:
         mistakes. A mistake is y·f(x) ≤ 0, so that f(x) = 0 counts as a mistake, although `predict`
         assigns it to the negative class.
     support : array of int
-        The support vectors, which prove the upper bound on the margin; or the rows of a
-        contradiction, which no hyperplane separates.
+        For separable data, the numbers of the support vectors, which prove the upper bound on the
+        margin. Otherwise the numbers of a few rows that no hyperplane separates.
     separated_rows : array of int
-        The rows that are strictly on the side of their class. Empty for rows of a cluster:
-        `novikoff.cluster.ClusterRows.separated` finds them.
+        The numbers of the rows that are strictly on the side of their class. The array is empty for
+        rows of a cluster: `novikoff.cluster.ClusterRows.separated` finds them.
     n_separated : int
         The number of these rows.
     certificate : Certificate or None
@@ -112,8 +112,8 @@ class Verdict:
 
     See Also
     --------
-    separate : Makes a verdict.
-    Certificate : Its proof.
+    separate : Decide separability; it returns a verdict.
+    Certificate : The proof of a verdict.
 
     References
     ----------
@@ -168,9 +168,9 @@ class Verdict:
         - "reference": the reference level of a category column, to which the other levels are
           compared. It is the first level.
 
-        Signs refer to the positive class. If `separate` was given one label only, that is this
-        label, unless it is 0, a negative number or False: then all rows are negative, and the
-        intercept goes to −∞.
+        Signs refer to the positive class. If all rows have the same label, this label is the
+        positive class. But if the label is 0, a negative number or False, it is the negative class,
+        and the intercept goes to −∞.
 
         The answer is computed when it is first needed. It is None if the verdict is undecided or
         does not have the data.
@@ -275,6 +275,16 @@ contains the other 3
 
         ``separated_rows`` is empty unless the data is separable and has at most ten million rows: a
         certificate does not list these rows.
+
+        Parameters
+        ----------
+        proof : Certificate
+            The certificate, which is not checked here: see `verify`.
+
+        Returns
+        -------
+        Verdict
+            The verdict, without ``data``.
 
         Examples
         --------

@@ -60,7 +60,7 @@ class MaxMargin(LinearLearner):
         For more than two classes: one rule for each class against the rest, or one rule for each
         pair of classes.
     max_seconds : float, optional
-        A limit on the time. After it, the margin may be known less precisely.
+        A limit on the time. If it is reached, the margin may be known less precisely.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class MaxMargin(LinearLearner):
         α with ``coef_`` = Σ α_i·x_i over the support vectors; α_i is positive for the positive
         class.
     verdict_ : Verdict, or list of them
-        The verdict of separability, with its certificate.
+        The verdict on separability, with its certificate.
 
     Raises
     ------
@@ -89,8 +89,13 @@ class MaxMargin(LinearLearner):
 
     See Also
     --------
-    separate : The verdict with its margin and certificate.
-    Perceptron : Some separating hyperplane, in one pass after another.
+    separate : Decide separability; the verdict has the margin and a certificate.
+    Perceptron : Find some separating hyperplane, by passes over the rows.
+
+    References
+    ----------
+    Wolfe, P. (1976). Finding the nearest point in a polytope. *Mathematical Programming* 11,
+    128-149.
 
     Examples
     --------
@@ -135,7 +140,7 @@ class MaxMargin(LinearLearner):
         Returns
         -------
         self
-            After an exception the estimator is unchanged.
+            The fitted estimator. After an exception it is unchanged.
         """
         with self._all_or_nothing():
             rows, model, codes = self._prepare(X, y)
@@ -172,8 +177,8 @@ class MaxMargin(LinearLearner):
             raise ValueError(_WEIGHTS_TOO_LARGE)
         if widest.margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {widest.margin.relative_width:.1e} only: "
-                "max_seconds or the precision of float64 was reached.",
+                f"The margin is known with a relative error of {widest.margin.relative_width:.1e} "
+                "only, because max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -181,7 +186,7 @@ class MaxMargin(LinearLearner):
 
 
 def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
-    """Return what a fit has left besides the model, for a model file."""
+    """Return the results of a fit that are not in the model, for a model file."""
     verdicts, supports = learner.verdict_, learner.support_
     duals = learner.dual_coef_
     proofs = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
@@ -193,7 +198,7 @@ def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
 
 
 def restore_margins(learner: MaxMargin, fitted: Body, tensors: Tensors) -> None:
-    """Restore what `margin_fields` returned; InvalidJsonError if it is something else."""
+    """Set the attributes that `margin_fields` returned; InvalidJsonError if they are invalid."""
     proofs, supports, duals = read_margins(learner.model_, fitted, tensors)
     verdicts = [Verdict.from_certificate(proof) for proof in proofs]
     free = learner.fit_intercept and learner.bias == "free"
@@ -213,8 +218,8 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
             "The classes are separable, but the margin is too narrow for float64, compared with "
             "the size of the numbers: the rounded weights misclassify row "
             f"{wrong[0]} (counted from 0). Scale the columns, for instance by "
-            "sklearn.preprocessing.StandardScaler; "
-            "novikoff.separate has the verdict."
+            "sklearn.preprocessing.StandardScaler. novikoff.separate returns the verdict with "
+            "exact weights."
         )
 
 

@@ -71,7 +71,7 @@ class Regret:
 
     @property
     def best_rule(self) -> int:
-        """The number of the rule with the fewest mistakes on all rows, the first of equals."""
+        """The number of the rule with the fewest mistakes on all rows; the first if several tie."""
         return int(self.rule_mistakes[:, -1].argmin())
 
     @property
@@ -138,9 +138,9 @@ def regret(
 
         Without given rules the learner is compared with all linear rules. For two classes, a linear
         rule predicts the second label where ⟨w, x⟩ + b > 0 and the first label elsewhere. For
-        several classes, it predicts the class with the largest ⟨w_k, x⟩ + b_k, and the first one
-        of equals. All b are 0 if the learner has ``fit_intercept=False``. The fewest mistakes of
-        all linear rules are known only within bounds, and so is the regret.
+        several classes, it predicts the class with the largest ⟨w_k, x⟩ + b_k; if several are
+        equal, the first of them. All b are 0 if the learner has ``fit_intercept=False``. The least
+        number of mistakes of all linear rules is known only within bounds, and so is the regret.
     random_state : int or None
         Random seed of the search for the best linear rule, which is the search of `Pocket`.
 
@@ -221,13 +221,15 @@ def _best_linear_rule(
     """
     rows, (classes, codes) = Rows.of(X, fit_intercept), code_labels(check_labels(labels))
     if len(classes) < 2:
-        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+        raise ValueError(
+            f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
+        )
     load_pocket_loop(rows)
     pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
     model = pairs.model
     least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])
     candidates = [model.W]
-    if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
+    if model.n_rules > 1:  # one-vs-one votes are no linear rule, but sums of scores are
         rest = _fewest_mistakes(rows, classes, codes, seed, "ovr", lower_bound=False)
         candidates = [_one_rule_per_class(model, X), rest.model.W]
     finite = [W for W in candidates if np.isfinite(W).all()]
@@ -257,11 +259,11 @@ def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
 
 
 def _chosen(rows: Matrix, W: Vector) -> Indices:
-    """The number of the largest score of each row, the first of equals, without rounding.
+    """Return the number of the largest score of each row, without rounding; the first of a tie.
 
     The scores are ⟨x, w_k⟩ + b_k, for the columns (w_k, b_k) of W. A single column is the score of
-    the second of two classes, and the score of the first class is 0. Floats decide where the
-    largest score exceeds all others by more than the rounding errors, fractions decide elsewhere.
+    the second of two classes, and the score of the first class is 0. Floats decide if the largest
+    score exceeds all others by more than the rounding errors; otherwise fractions decide.
     """
     n, d = rows.shape
     W = np.column_stack([np.zeros(d + 1), W]) if W.shape[1] == 1 else W

@@ -1,7 +1,7 @@
 """Dependences with positive multipliers: the theorem of Gordan behind every contradiction.
 
-No w has ⟨a_i, w⟩ > 0 on all of some rows exactly if multipliers λ ≥ 0, not all zero, have
-Σ λ_i·a_i = 0 over these rows.
+Gordan's theorem says: for a set of rows, either some w has ⟨a_i, w⟩ > 0 on all of them, or some
+multipliers λ ≥ 0, which are not all zero, have Σ λ_i·a_i = 0.
 
 References
 ----------
@@ -37,8 +37,9 @@ class Dependence:
     multipliers : tuple of Fraction
         The number μ_i > −1 for each of ``rows``.
     exact : bool
-        Whether the multipliers are exact. Otherwise they are near a solution: the linear system for
-        μ on ``rows`` is square, and a verified solve proves that it has one solution, and where.
+        Whether the multipliers are exact. Otherwise they are approximations. In this case the
+        linear system for μ on ``rows`` is square, and a verified solve proves that it has exactly
+        one solution, near these numbers.
     among : tuple of int or None
         The rows that the claim is about; None for all rows with ⟨a_i, w⟩ = 0.
     """
@@ -61,7 +62,7 @@ def check_contradiction(claim: Dependence, data: DataReading) -> None:
     block = data.rows_at(claim.among)
     sums = np.array(exact.column_sums(block.A), dtype=object)
     if len(claim.among) == 0 or len(set(claim.among)) != len(claim.among):
-        raise CertificateError("A dependence has no rows, or has a row twice.")
+        raise CertificateError("A dependence has no rows, or lists a row twice.")
     if not set(claim.rows) <= set(claim.among):
         raise CertificateError("Multipliers and rows of a dependence do not belong together.")
     check_dependence(claim, block.spread(sums).tolist(), data)

@@ -1,7 +1,7 @@
-"""The digest that binds a proof to its data: a hash tree over fixed ranges of rows.
+"""The digest that identifies the data of a proof: a hash tree over fixed ranges of rows.
 
-A leaf is the SHA-256 of the numbers, or of the signs, of a range of rows. Two neighbours are hashed
-together, level by level; a node without a neighbour is carried to the next level unchanged (a
+A leaf is the SHA-256 of the numbers, or of the signs, of a range of rows. On each level, two
+neighbours are hashed together, and a node without a neighbour goes to the next level unchanged (a
 Merkle tree). So several processes can hash parts of the data, and the hashes that they exchange are
 short.
 
@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from novikoff.proofs.exact import Signs
 
-# A leaf has about this many numbers, or signs, and at least this many rows.
+# A leaf has about _NUMBERS_PER_LEAF numbers (or signs), and at least _ROWS_PER_LEAF rows.
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
-# Consecutive rows as arrays: a matrix, or the entries of sparse rows as counts, columns and values,
-# or signs.
+# Consecutive rows as a tuple of arrays. It has one matrix, or the counts, columns and values of
+# sparse rows, or signs.
 RowArrays: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 

@@ -2,7 +2,7 @@
 
 Floats are rational numbers: a matrix of floats is a matrix of integers times a power of two. Signs
 and sums are computed in floats with a rigorous error bound, and in integers if the bound is not
-sufficient. Nothing here is compiled or shares code with the solver.
+sufficient. This module has no compiled code and shares no code with the solver.
 
 References
 ----------
@@ -34,15 +34,15 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 UNIT_ROUNDOFF = 2.0**-53
 # An upper bound, with room to spare, on the errors of a product or a sum by underflow.
 _UNDERFLOW_BOUND = 2.0**-1060
-# Products are summed in chunks of at least this many columns.
+# Products are summed in chunks, each of at least this many columns.
 _CHUNK = 128
-# The number of entries whose columns are summed at a time.
+# Columns are summed for at most this many entries at a time.
 _MAX_SUMMED = 1 << 20
-# Larger entries are summed apart, so that no sum overflows.
+# Entries above this number are summed separately, so that no sum overflows.
 _HUGE = 2.0**512
 # The number of entries that are converted to Python integers at a time.
 _INTEGERS_AT_ONCE = 1 << 16
-# No float64 has a bit of its 53 below 2**_LOWEST.
+# Every float64 is an integer multiple of 2**_LOWEST.
 _LOWEST = -1126
 
 
@@ -128,10 +128,11 @@ def used_columns(
 
 
 class Numbers(NamedTuple):
-    """Exact numbers: ``whole``·``unit``, and near them ``near``·``scale``.
+    """Exact numbers ``whole``·``unit``, together with approximations ``near``·``scale``.
 
-    ``near`` are the floats nearest to the numbers in units of ``scale``, which makes the largest
-    number about one. Each float has a relative error of at most 2⁻⁵³, or an error of 2⁻¹⁰⁷⁴.
+    ``near`` has the floats nearest to the numbers divided by ``scale``, which is such that the
+    largest of them is about one. Each float has a relative error of at most 2⁻⁵³, or an absolute
+    error of at most 2⁻¹⁰⁷⁴.
     """
 
     whole: Integers

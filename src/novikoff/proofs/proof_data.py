@@ -1,10 +1,10 @@
 """The data that a proof is about, read once for its digest and for all claims.
 
-The numbers are copied range by range. Each copy is rejected if a number is not finite, then hashed,
-then shown to the checks of the claims. So the numbers that are hashed are the numbers that are
-checked, even if an array changes in the meantime, as a memory-mapped file may.
+The numbers are copied range by range. A copy is rejected if a number is not finite. Otherwise it is
+hashed, and then the claims are checked on it. So the hash and the checks use the same numbers, even
+if an array changes in the meantime, as a memory-mapped file may.
 
-No number is rounded: integers, texts and extended floats that float64 cannot hold are rejected.
+No number is rounded. Integers, texts and extended floats that float64 cannot hold are rejected.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DataReading:
         self._failed: tuple[int, CertificateError] | None = None
 
     def read(self, X: object, y: object, part: slice | None = None) -> None:
-        """Read all rows; or X and y are the rows of a part, by their numbers among all rows."""
+        """Read all rows, or the rows of a part; ``part`` has their numbers among all rows."""
         proof = self.proof
         frames: list[Any] = [side for side in (X, y) if hasattr(side, "iloc")]
         labels = [frame.index for frame in frames]

@@ -1,13 +1,13 @@
 """Proofs as text: strict JSON in format version 3, with a checksum.
 
 A proof is a dataclass, and its text has exactly the fields of the dataclass. A field whose type is
-a dataclass is an object of its own. For all others, `FORMATS` says by the name of the field how it
-is written, and which JSON values are accepted when it is read. A field may be null if its default
-is None. A new kind of proof is a new dataclass, and its new fields are added to `FORMATS`.
+a dataclass becomes a JSON object. For every other field, `FORMATS` defines by the name of the field
+how it is written, and which JSON values are accepted when it is read. A field may be null if its
+default is None. A new kind of proof is a new dataclass, and its new fields are added to `FORMATS`.
 
-Texts may come from anyone. Numbers are exact and of bounded length, every row number of a list
-occurs once, and no list is longer than the rows or columns that it is about, so that reading takes
-time and memory in proportion to the length of the text.
+A text may come from anyone, and is therefore limited. Numbers are exact and of bounded length. A
+row number occurs at most once in a list. No list is longer than the number of rows or columns that
+it is about. So reading takes time and memory in proportion to the length of the text.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from novikoff.sentences import html_table
 PROOF_VERSION: Final = 3
 # The longest text of one number: reading a number takes time in proportion to its length.
 _MAX_NUMBER_LENGTH: Final = 1 << 15
-# Numbers over one denominator may take at most this many times the memory of their text.
+# Numbers with a common denominator may take at most this many times the memory of their text.
 _MAX_EXPANSION: Final = 64
 _LARGEST: Final = sys.float_info.max
 
 # In version 3 of the text, the multipliers of a margin are called weights.
 _KEYS: Final = {("Margin", "multipliers"): "weights", ("GeometricMargin", "multipliers"): "weights"}
 
-# The fields that were read before, of a record and of the proof that the record is a part of.
+# The fields that were read before: the fields of the record, and of the proof that contains it.
 Known: TypeAlias = Mapping[str, Any]
 
 
@@ -82,7 +82,7 @@ class Proof:
         return html_table([(type(self).__name__, self.claim())])
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields as JSON values, and a checksum, which every change of them breaks."""
+        """Return the fields as JSON values, with a checksum that reveals any change of them."""
         body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write_record(self)}
         return {**body, "checksum": _proof_checksum(body)}
 
@@ -92,7 +92,7 @@ class Proof:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a proof from its text; raise CertificateError if the text is not a whole proof."""
+        """Read a proof from its text; raise CertificateError if it is incomplete or altered."""
         try:
             return cls.from_fields(parse_object(text, "The certificate"))
         except InvalidJsonError as error:

@@ -1,8 +1,8 @@
 """Strict records from JSON: the one reader of certificates, model files, recipes and questions.
 
 `parse_object` rejects a text if a key occurs twice. `take_fields` rejects an object if a field has
-the wrong type, if a field is missing, or if there are unknown fields. `wrong_field` and
-`check_version` are its parts for readers that check the values of fields themselves.
+the wrong type, if a field is missing, or if there are unknown fields. Readers that check the values
+of fields themselves use only `wrong_field` and `check_version`.
 """
 
 from __future__ import annotations
