@@ -201,9 +201,11 @@ def test_a_linear_combination_may_have_decimal_factors_and_names_in_any_order() 
     X = pd.DataFrame({"b": [1, 2, 3, 1, 2, 3], "a": [0, 0, 0, 1, 1, 1]})
     found = nv.detect_separation(X, [0, 1, 0, 1, 1, 1])
     assert found.estimable({"a": 1, "b": -0.3}) == "+inf"
-    assert found.estimable({"a": np.float32(-0.1), "b": 1}) == "-inf"
+    single: Any = np.float32(-0.1)
+    assert found.estimable({"a": single, "b": 1}) == "-inf"
     assert found.estimable(pd.Series({"a": 1, "b": 0, "(intercept)": 0})) == "+inf"
     assert found.estimable(pd.Series({"b": 1, "a": 0})) == "finite"
+    wrong: Any
     for wrong in (np.nan, np.inf, "1", 1j):
         with pytest.raises(ValueError, match="'a': it must be a finite number"):
             found.estimable({"a": wrong})

@@ -375,7 +375,7 @@ def cox(
 
 
 def _above_the_least(
-    own: Indices, scores: Sequence[int], duration: Vector, event: Mask, entry: Vector
+    own: Indices, scores: Any, duration: Vector, event: Mask, entry: Vector
 ) -> list[int]:
     """The events with a larger score than someone at risk who has no event at the same time.
 
@@ -458,7 +458,7 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     dummies = sp.csr_array((np.ones(len(rows)), (np.arange(len(rows)), at)), shape=shape)
     A = _scaled(beside(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
 
-    def spread(_: Mask, direction: Sequence[Fraction]) -> Mask:
+    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The successes with a larger score than a failure of their group, as with pairs."""
         scores, _ = exact_products(as_dense(design.X), numbers(direction))
         found = np.zeros(len(chosen), dtype=np.bool_)
