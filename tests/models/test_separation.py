@@ -293,3 +293,17 @@ def test_rows_are_at_least_these_if_the_kind_is_undecided() -> None:
     found = nv.detect_separation(X, VERTEX[1], budget=1e-9)
     assert (found.kind, found.exists, [*found.separated]) == ("undecided", False, [3])
     assert "at least 1 of 6 observations: row 3" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"link": "logit"}, "logistf"),
+        ({"link": "probit"}, "MPL_Jeffreys"),
+        ({"link": "loglog"}, "use cloglog"),
+        ({"family": "adjacent"}, "parallel = TRUE"),
+    ],
+)
+def test_advice_names_functions_that_fit_this_model(options: Any, words: str) -> None:
+    found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 1], **options)
+    assert words in found.advice[0]
