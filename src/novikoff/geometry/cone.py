@@ -57,7 +57,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
@@ -145,7 +145,7 @@ def find_face(cone: Cone, limits: Limits) -> Face:
         except OutOfTimeError:
             complete = False
     for unit, stage_rows in reversed(stages):
-        direction = _raised(A[stage_rows], unit, direction)
+        direction = _add_multiple(A[stage_rows], unit, direction)
     return Face(separated, direction, complete)
 
 
@@ -189,7 +189,9 @@ def _counts(A: Any) -> tuple[Indices, Indices]:
     return np.asarray((A > 0).sum(axis=0)).ravel(), np.asarray((A < 0).sum(axis=0)).ravel()
 
 
-def _raised(A: Matrix, unit: npt.NDArray[np.int8], direction: list[Fraction]) -> list[Fraction]:
+def _add_multiple(
+    A: Matrix, unit: npt.NDArray[np.int8], direction: list[Fraction]
+) -> list[Fraction]:
     """Return direction + t·unit, with t so large that all rows of A have a positive product.
 
     All rows have a positive product with ``unit``.
@@ -245,7 +247,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     if result.kind == "separable":
         return result, np.ones(passes.n, dtype=np.bool_)
     if result.kind == "quasi-separable" and result.separated is not None:
-        return result, np.array(passes.all.of(result.separated))
+        return result, np.array(passes.whole_part.values_of(result.separated))
     return result, np.zeros(passes.n, dtype=np.bool_)
 
 
@@ -263,11 +265,11 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     with np.errstate(all="ignore"):
         parts = partition(balanced_view(passes, limits), among, limits, free=free)
     direction = parts.w or [Fraction(0)] * passes.p
-    return Face(passes.all.of(parts.separated)[:n], direction, True)
+    return Face(passes.whole_part.values_of(parts.separated)[:n], direction, True)
 
 
 def _passes(rows: Matrix) -> LocalPasses:
-    return LocalPasses(pose(rows, np.ones(rows.shape[0], dtype=np.int8), False))
+    return LocalPasses(signed_problem(rows, np.ones(rows.shape[0], dtype=np.int8), False))
 
 
 def _null_space(rows: Matrix, limits: Limits) -> NullSpace:
@@ -412,7 +414,7 @@ class Recession:
         return np.flatnonzero(is_held)
 
     @cached_property
-    def free(self) -> NullSpace:
+    def null_space_of_held(self) -> NullSpace:
         """The null space of the rows J and E, which is the span of the cone."""
         return null_space(self.rows, self.held, self.kept, self.limits)
 
@@ -420,13 +422,13 @@ class Recession:
     def _images(self) -> dict[int, SparseVector]:
         """For each column j, the entries at j of the vectors of the null space."""
         images: dict[int, SparseVector] = {}
-        for k, vector in enumerate(self.free.values()):
+        for k, vector in enumerate(self.null_space_of_held.values()):
             for j, value in vector.items():
                 images.setdefault(j, {})[k] = value
         return images
 
     @cached_property
-    def _quotient(self) -> _Quotient | None:
+    def _quotient(self) -> _SpanCoordinates | None:
         """The separated rows as functions on the span of the cone.
 
         None if these are not exact in float64, or too large.
@@ -434,9 +436,9 @@ class Recession:
         rows = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(rows) * self.rows.p > _MAX_ENTRIES:
             return None
-        R = exact_product(_signed(self.rows, rows), [*self.free.values()])
-        z = [self.direction[j] / vector[j] for j, vector in self.free.items()]
-        return None if R is None else _Quotient(R, z)
+        R = exact_product(_signed(self.rows, rows), [*self.null_space_of_held.values()])
+        z = [self.direction[j] / vector[j] for j, vector in self.null_space_of_held.items()]
+        return None if R is None else _SpanCoordinates(R, z)
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
         """Return the estimate of c·β; the entries of c at aliased columns do not count."""
@@ -492,9 +494,9 @@ class Recession:
             images = [image for image in images if image]
             if not images:
                 return "finite", False
-            if self._quotient is not None and _fits(images):
+            if self._quotient is not None and _is_exact_in_float64(images):
                 return self._quotient.decide(images, self)
-            if not _fits(rows):
+            if not _is_exact_in_float64(rows):
                 return "undecided", None
             return self._decide_beside(rows)
         except OutOfTimeError:
@@ -520,7 +522,9 @@ class Recession:
         A = _signed(self.rows, apart)[:, columns]
         if not self.afford(A):
             return "undecided", None
-        basis = spanning_rows(self.rows, self.held, self.kept, len(columns) - len(self.free))
+        basis = spanning_rows(
+            self.rows, self.held, self.kept, len(columns) - len(self.null_space_of_held)
+        )
         equal = np.zeros((len(rows), self.rows.p))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
@@ -569,7 +573,7 @@ def _answer(face: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
     return "+inf" if value > 0 else "-inf", not apart
 
 
-class _Quotient:
+class _SpanCoordinates:
     """The separated rows R as functions on the span of the cone, and its independent components.
 
     Columns that share a row are in the same component. The cone of all z with R z ≥ 0 is the
@@ -640,13 +644,13 @@ class _Component:
 
     def decide(self, rows: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
         """The answers of `Recession._decide` for functionals on z, of which none is 0."""
-        values = [_value(rows[0], z) for z in self.points]
+        values = [_product(rows[0], z) for z in self.points]
         alone = len(rows) == 1
         if alone and any(value * values[0] <= 0 for value in values):
             return "either sign", False
         if self.R.shape[1] == 1:
             return "+inf" if values[0] > 0 else "-inf", True
-        if alone and self._cross(rows[0], work):
+        if alone and self._find_other_sign(rows[0], work):
             return "either sign", False
         if not work.afford(self.R):
             return "undecided", None
@@ -658,7 +662,7 @@ class _Component:
             self.points.append(face.direction)
         return _answer(face, values[0])
 
-    def _cross(self, c: SparseVector, work: Recession) -> bool:
+    def _find_other_sign(self, c: SparseVector, work: Recession) -> bool:
         """Try to add a point z with R z > 0 where c·z has the other sign than at the first point.
 
         Affine scaling (Dikin 1967) moves from the first point towards c·z = 0, in floats. Each step
@@ -670,7 +674,7 @@ class _Component:
             suppress(np.linalg.LinAlgError, ArithmeticError, ValueError),
             np.errstate(all="ignore"),
         ):
-            return self._moved_across(c, work)
+            return self._walk_to_other_sign(c, work)
         return False
 
     @cached_property
@@ -696,7 +700,7 @@ class _Component:
         largest = max(map(abs, z))
         return self._step(np.array([float(value / largest) for value in z]) / factors)
 
-    def _moved_across(self, c: SparseVector, work: Recession) -> bool:
+    def _walk_to_other_sign(self, c: SparseVector, work: Recession) -> bool:
         R, factors, passes = self._scaled
         wide = np.zeros(R.shape[1])
         wide[[*c]] = [float(value) for value in c.values()]
@@ -718,7 +722,7 @@ class _Component:
                 # The factors are powers of two.
                 pairs = zip(u.tolist(), factors.tolist(), strict=True)
                 self.points.append([Fraction(a) * Fraction(b) for a, b in pairs])
-                return _value(c, self.points[-1]) * _value(c, self.points[0]) <= 0
+                return _product(c, self.points[-1]) * _product(c, self.points[0]) <= 0
             if not work.afford_steps(R.size * R.shape[1] // 64):
                 return False
             step = self._step(step.u + 0.9 / reach * move)
@@ -733,7 +737,7 @@ class _Step:
     inverse: npt.NDArray[np.float64]
 
 
-def _value(row: SparseVector, z: Sequence[Fraction]) -> Fraction:
+def _product(row: SparseVector, z: Sequence[Fraction]) -> Fraction:
     return sum((factor * z[k] for k, factor in row.items()), Fraction(0))
 
 
@@ -743,7 +747,7 @@ def _whole(c: Mapping[int, Fraction], gone: Mapping[int, object]) -> SparseVecto
     return {j: int(value * scale) for j, value in c.items() if value and j not in gone}
 
 
-def _fits(rows: Iterable[SparseVector]) -> bool:
+def _is_exact_in_float64(rows: Iterable[SparseVector]) -> bool:
     """Whether float64 represents all entries exactly."""
     return all(_is_float(value) for row in rows for value in row.values())
 
