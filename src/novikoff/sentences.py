@@ -448,7 +448,8 @@ def separation_lines(
     if separation.exists is False:
         at = separation.separated_positions
         noun = "row" if len(at) == 1 else "rows"
-        yield "separated", f"{len(at):,} of {size}: {noun} {show(at)}"
+        least = "at least " if separation.kind == "undecided" else ""
+        yield "separated", f"{least}{len(at):,} of {size}: {noun} {show(at)}"
         if separation.responsible_columns:
             yield "cause", finite_without(separation.responsible_columns)
     table = separation.coefficients.folded()

@@ -87,6 +87,10 @@ class Limits:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
+    def apart(self) -> Limits:
+        """Return the same limits with an interruption of their own."""
+        return replace(self, _interruption=Interruption())
+
     def part(self, share: float) -> Limits:
         """Return limits with a share of the seconds that are left; their clock starts now."""
         seconds_left = self.seconds_left()
