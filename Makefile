@@ -41,9 +41,9 @@ $(VENV)/browser: | $(VENV)/installed-dev
 	|| echo "typescript cannot be installed here: the lab's types will not be checked"
 	@touch $@
 
-# All rows, or some: make bench CASES="dense verdicts"
+# All rows, or some: make bench CASES="dense verdicts"; RECORD=1 keeps the figures for docs/speed.md.
 bench: $(VENV)/installed-bench
-	$(BIN)/python -m benchmarks.run $(CASES)
+	$(BIN)/python -m benchmarks.run $(CASES) $(if $(RECORD),--record)
 
 # The first fit with empty caches of compiled loops, in units of `import numba`.
 first-touch: $(VENV)/installed-bench
@@ -73,9 +73,11 @@ pictures: $(VENV)/installed-dev
 	$(BIN)/python docs/cluster.py
 
 # The site, in docs/_build/html. Every example runs, those of docstrings first, or this fails; and no
-# page may ask the network. Links, search and accessibility are checked on the finished pages.
+# page may ask the network. Links, search and accessibility are checked on the finished pages. Pages of
+# an earlier build are removed: one about a name that is gone would be a dead link.
 docs: $(VENV)/installed-docs
 	$(BIN)/python -m pytest -q src
+	rm -rf docs/_build docs/generated docs/gallery
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build/html
 	$(BIN)/python -m tests.outside docs/_build/html
 	$(BIN)/python -m tests.site docs/_build/html
@@ -94,10 +96,15 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/$(PIP) --editable .
 	touch $@
 
+# lifelines asks for pandas < 3, but works with pandas 3: it is installed without its dependencies,
+# which are in the group `test`.
+LIFELINES := --no-deps 'lifelines>=0.30'
+
 # The groups of tools in pyproject.toml need pip 25.1.
 $(VENV)/installed-dev: $(VENV)/installed
 	$(BIN)/$(PIP) --upgrade 'pip>=25.1'
 	$(BIN)/$(PIP) --editable '.[all]' --group dev
+	$(BIN)/$(PIP) $(LIFELINES)
 	touch $@
 
 $(VENV)/installed-bench: $(VENV)/installed-dev
@@ -116,6 +123,7 @@ $(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
 	$(OLDEST_PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/$(PIP) --upgrade 'pip>=25.1'
 	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt --editable '.[all]' --group test
+	$(VENV)-oldest/bin/$(PIP) --constraint tests/oldest.txt $(LIFELINES)
 	touch $@
 
 # Wheel and sdist: built, checked, and installed into an empty environment that runs the demo; the

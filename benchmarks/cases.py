@@ -22,6 +22,7 @@ from benchmarks.cluster import cluster_rows
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
 from benchmarks.systems import first_solve, system_files, tall_systems
+from novikoff.sentences import counted
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
 NEGLIGIBLE = 0.001  # a difference in test error that is never held against ours
@@ -110,22 +111,23 @@ def warm_fit(scale: Scale, turns: int) -> list[Row]:
         theirs = partial(peers.python, "-c", "import sklearn.linear_model")
         times, _, _ = compare(ours, theirs, turns)
     shares = [a / b for a, b in zip(times.ours, times.theirs, strict=True)]
-    return [Row("`novikoff fit sonar.csv`, in `import sklearn.linear_model`", "", shares, 0.8)]
+    title = f"`novikoff fit {path.name}`, as a multiple of `import sklearn.linear_model`"
+    return [Row(title, "", shares, 0.8)]
 
 
 def dense(scale: Scale, turns: int) -> list[Row]:
     """Dense rows in three orders."""
-    split, size = data.dense(*scale.dense), "{} × {}".format(*scale.dense)
+    split, size = data.dense(*scale.dense), "{:,} × {}".format(*scale.dense)
     return [
-        _epochs(f"dense {size}, cyclic", split, "cyclic", False, 2.7, scale, turns),
-        _epochs(f"dense {size}, permuted", split, "permuted", True, 2.4, scale, turns),
-        _epochs(f"dense {size}, blocks", split, "blocks", True, 6.0, scale, turns),
+        _epochs(f"one epoch, dense {size}, cyclic", split, "cyclic", False, 2.7, scale, turns),
+        _epochs(f"one epoch, dense {size}, permuted", split, "permuted", True, 2.4, scale, turns),
+        _epochs(f"one epoch, dense {size}, blocks", split, "blocks", True, 6.0, scale, turns),
     ]
 
 
 def sparse(scale: Scale, turns: int) -> list[Row]:
     """Sparse rows in both precisions, and of many classes, each against the rest."""
-    size = "{} × {} × {}".format(*scale.sparse)
+    size = "{:,} × {:,} × {}".format(*scale.sparse)
     rows = []
     for name, aim, classes, dtype in (
         ("float64", 1.4, 2, "float64"),
@@ -133,7 +135,9 @@ def sparse(scale: Scale, turns: int) -> list[Row]:
         (f"{scale.n_classes} classes", 4.0, scale.n_classes, "float64"),
     ):
         split = data.sparse(*scale.sparse, classes, dtype)
-        rows.append(_epochs(f"CSR {size}, {name}", split, "cyclic", False, aim, scale, turns))
+        rows.append(
+            _epochs(f"one epoch, CSR {size}, {name}", split, "cyclic", False, aim, scale, turns)
+        )
     return rows
 
 
@@ -148,7 +152,11 @@ def one_by_one(scale: Scale, turns: int) -> list[Row]:
         turns,
     )
     verdict = mine == their, f"{mine} and {their} mistakes"
-    return [times.row("one by one, 50 features", "river", 8.0, verdict, per=len(labels))]
+    return [
+        times.row(
+            "`predict_one` and `learn_one`, 50 features", "river", 8.0, verdict, per=len(labels)
+        )
+    ]
 
 
 def verdicts(scale: Scale, turns: int) -> list[Row]:
@@ -168,7 +176,9 @@ def verdicts(scale: Scale, turns: int) -> list[Row]:
             assert mine.certificate is not None
             nv.verify(mine.certificate, X, y)  # or an error
             agree = their in (mine.kind, "out of time"), f"{mine.kind}, verified; HiGHS: {their}"
-            name = f"verdict {n} × {p}, margin 1e-3" + (f", {k} flipped" if k else "")
+            name = f"verdict {n:,} × {p}, margin 1e-3" + (
+                f", {counted(k, 'flipped label')}" if k else ""
+            )
             rows.append(times.row(name, "HiGHS", aims.get(k, 40.0), agree))
     return rows
 
@@ -185,7 +195,7 @@ def max_margin(scale: Scale, turns: int) -> list[Row]:
     )
     margin: Any = mine.margin_
     verdict = abs(their / margin.hi - 1.0) <= 2e-3, f"margins {margin.lo:.7g} and {their:.5g}"
-    return [times.row(f"max margin {n} × {p}", "LIBSVM", 40.0, verdict)]
+    return [times.row(f"max margin {n:,} × {p}", "LIBSVM", 40.0, verdict)]
 
 
 def growth(scale: Scale, turns: int) -> list[Row]:
@@ -234,8 +244,8 @@ def pocket_at_size(scale: Scale, turns: int) -> list[Row]:
     n, d, k = scale.embedded
     rows = []
     for name, (X, y) in (
-        (f"{n} × {d} in {k} classes, 3 % flipped", data.embedded(n, d, k)),
-        ("{} × {}, 10 % flipped".format(*scale.tall), data.tall(*scale.tall)),
+        (f"{n:,} × {d} in {k} classes, 3% flipped", data.embedded(n, d, k)),
+        ("{:,} × {}, 10% flipped".format(*scale.tall), data.tall(*scale.tall)),
     ):
         their_seconds, theirs = timed(partial(peers.logistic_regression, X, y))
         budget = 3.0 * their_seconds
@@ -244,7 +254,7 @@ def pocket_at_size(scale: Scale, turns: int) -> list[Row]:
         kept = seconds <= max(1.1 * budget, budget + 1.0)
         bounds = np.atleast_1d(np.asarray(model.errors_lower_bound_)).astype(int).tolist()
         note = f"{mine:,} and {their:,} mistakes; {seconds:.1f} s of {budget:.1f}; proved {bounds}"
-        title = f"pocket, {name}: mistakes over those of logistic regression"
+        title = f"`Pocket`, {name}: mistakes, as a multiple of those of logistic regression"
         rows.append(Row(title, "", [mine / max(their, 1)], 1.02, 0, 0, kept, note))
     return rows
 

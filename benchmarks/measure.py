@@ -36,7 +36,7 @@ class Row:
     target : float
         To be reached: at least for a ratio, at most for a figure.
     ours, theirs : float
-        Median seconds; 0 for a figure.
+        Median seconds; 0 where none were measured.
     sound : bool
         Whether both sides came to answers of the same quality: else the row does not count.
     note : str

@@ -12,6 +12,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from benchmarks import record
 from benchmarks.cases import CASES, FULL, TINY
 from benchmarks.measure import render
 
@@ -24,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--tiny", action="store_true", help="tiny data: only shows that all runs")
+    parser.add_argument(
+        "--record", action="store_true", help="write the figures to record.json, for docs/speed.md"
+    )
     options = parser.parse_args(arguments)
+    if options.record and options.tiny:
+        parser.error("--record needs the data of full size, without --tiny")
     unknown = sorted(set(options.cases) - set(CASES))
     if unknown:
         parser.error(f"no case {', '.join(unknown)}: there are {', '.join(CASES)}")
@@ -35,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows += [replace(row, target=float("nan")) for row in found] if options.tiny else found
         figures = " · ".join(f"{row.median:.3g}" for row in found)
         print(f"{name}: {figures} ({time.monotonic() - start:.0f} s)", file=sys.stderr, flush=True)
+        if options.record:
+            record.keep(name, found, _machine())
     print(render(rows))
     print(f"\n{_machine()}")
 

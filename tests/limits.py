@@ -15,3 +15,10 @@ class Questions(Limits):
     def reached(self, n_epochs: int = 0) -> Stop | None:
         self.most -= 1
         return Stop.SECONDS if self.most < 0 else super().reached(n_epochs)
+
+
+def interrupted() -> Limits:
+    """Limits of a run after Ctrl-C."""
+    limits = Limits()
+    limits.interrupt()
+    return limits

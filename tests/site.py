@@ -18,7 +18,8 @@ from urllib.parse import unquote, urlsplit
 from tests import chromium
 
 PAGES = (
-    *("index", "install", "tutorial", "howto", "howto_logistic", "howto_labels", "inequalities"),
+    *("index", "install", "tutorial", "howto", "perfect_separation", "howto_labels"),
+    "inequalities",
     *("files_and_streams", "proof", "verdicts", "certificates", "lab", "gallery/index"),
     *("gallery/verdicts/plot_boundary", "api", "generated/novikoff.separate"),
     *("generated/novikoff.Perceptron", "options", "glossary", "compare", "items"),
@@ -26,8 +27,8 @@ PAGES = (
 # What people search for, and the page, or one of the pages, that should come first.
 SEARCHES = {
     "margin": "verdicts",
-    "separation": "howto_logistic perfect_separation",
-    "perfect separation": "howto_logistic perfect_separation",
+    "separation": "perfect_separation",
+    "perfect separation": "perfect_separation",
     "infeasible": "inequalities",
     "IIS": "inequalities",
     "perceptron": "learning",

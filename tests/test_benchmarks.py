@@ -6,9 +6,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from benchmarks import record
 from benchmarks.cases import CASES, TINY
 from benchmarks.complexity import SOURCE, code_lines, owners, path_of
-from benchmarks.measure import render
+from benchmarks.measure import Row, render
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,31 @@ def test_a_path_has_the_functions_of_all_threads() -> None:
     assert modules == 1
     assert functions >= 1
     assert comprehensions == 0
+
+
+def test_a_case_is_recorded_beside_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_bytes(record.PATH.read_bytes())
+    before = record.read(path)
+    row = Row("dense", "them", [3.9, 4.0, 4.2345, 5.0, 6.0], 4.0, 0.0501234, 0.2)
+    record.keep("dense", [row], "a machine", path)
+    after = record.read(path)
+    assert after.pop("dense").figures == (record.Figure("dense", "them", 4.23, 0.0501),)
+    del before["dense"]
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "row",
+    [Row("dense", "them", [4.0], 4.0, sound=False), Row("dense", "them", [float("nan")], 4.0)],
+)
+def test_a_row_that_does_not_count_is_not_recorded(row: Row, tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    path.write_bytes(record.PATH.read_bytes())
+    with pytest.raises(ValueError, match="does not count"):
+        record.keep("dense", [row], "a machine", path)
+    assert path.read_bytes() == record.PATH.read_bytes()
+
+
+def test_the_record_has_cases_that_exist() -> None:
+    assert set(record.read()) <= set(CASES)

@@ -7,6 +7,7 @@ import runpy
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -195,20 +196,24 @@ def test_no_code_of_the_readme_is_wider_than_a_screen() -> None:
     assert [line for line in code if len(line) > 88] == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "row", "figure"),
-    [
-        (r"verdict with its proof takes 1/(\S+) of the time", "| verdict 100,000 × 20", 0),
-        (r"dense rows takes 1/(\S+) of scikit-learn's time", "| one epoch, dense 10⁶ × 100", 0),
-    ],
-)
-def test_the_speed_in_the_readme_is_that_of_the_table(sentence: str, row: str, figure: int) -> None:
-    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    table = (ROOT / "docs" / "speed.md").read_text("utf-8")
-    (line,) = (line for line in table.splitlines() if line.startswith(row))
-    found = re.search(sentence, readme)
-    assert found is not None
-    assert found[1] == line.split("|")[3].split("/")[figure].strip()
+def test_the_figures_of_speed_are_the_recorded_ones() -> None:
+    """`python docs/speed.py` writes them after `make bench RECORD=1`."""
+    speed = script("speed")
+    found = speed.record.read()
+    for path, now in ((speed.PAGE, speed.page), (speed.README, speed.readme)):
+        text = path.read_text("utf-8")
+        assert now(text, found) == text
+
+
+@pytest.mark.parametrize("name", ["verdicts", "dense", "first-fit"])
+def test_another_figure_of_speed_is_seen(name: str) -> None:
+    speed = script("speed")
+    found = speed.record.read()
+    figures = tuple(replace(row, median=2 * row.median, seconds=7.0) for row in found[name].figures)
+    found[name] = replace(found[name], figures=figures)
+    for path, now in ((speed.PAGE, speed.page), (speed.README, speed.readme)):
+        text = path.read_text("utf-8")
+        assert now(text, found) != text
 
 
 def test_the_checker_of_a_stranger_agrees_with_ours() -> None:

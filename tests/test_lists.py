@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from importlib import resources
 from types import ModuleType
 
+import pytest
+
 import novikoff as nv
-from novikoff.cli import fit, options, solve
+from novikoff import names
 from novikoff.core.orders import BY_NAME
 from novikoff.data.source import FILE_FORMATS
 from novikoff.report.pictures import CAPTIONS
-from novikoff.systems.files import reading
 from novikoff.systems.methods import METHODS
-from novikoff.systems.solve import POINTS
 
 LAB = resources.files("novikoff.page")
 
@@ -23,21 +24,25 @@ def test_orders() -> None:
     schema = json.loads((LAB / "lab.schema.json").read_text(encoding="utf-8"))
     page = (LAB / "static" / "link.js").read_text(encoding="utf-8")
     listed = re.search(r"export const ORDERS = (\[.*?\]);", page)
-    assert sorted(fit._ORDERS) == sorted(BY_NAME)
     assert listed is not None
-    assert json.loads(listed[1]) == [*BY_NAME]
-    assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*BY_NAME]
+    assert json.loads(listed[1]) == [*names.ORDERS]
+    assert schema["$defs"]["question"]["properties"]["order"]["enum"] == [*names.ORDERS]
 
 
-def test_pictures() -> None:
-    assert [*CAPTIONS] == fit._PLOTS
-
-
-def test_formats() -> None:
-    assert sorted(options._DATA_FORMATS) == sorted(FILE_FORMATS)
-    assert sorted(solve._SYSTEM_FORMATS) == sorted(reading.SYSTEM_FORMATS)
-    assert [*POINTS] == solve._POINTS
-    assert ["auto", *METHODS] == solve._METHODS
+@pytest.mark.parametrize(
+    ("listed", "table"),
+    [
+        (names.ORDERS, BY_NAME),
+        (names.PLOTS, CAPTIONS),
+        (names.DATA_FORMATS, FILE_FORMATS),
+        (names.METHODS, ["auto", *METHODS]),
+    ],
+    ids=["orders", "pictures", "formats of data", "methods"],
+)
+def test_names_and_the_tables_that_give_them_a_meaning(
+    listed: Iterable[str], table: Iterable[str]
+) -> None:
+    assert [*listed] == [*table]
 
 
 def test_public_names() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -39,3 +40,23 @@ def test_a_file_that_the_sdist_must_have_is_there(name: str) -> None:
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert (ROOT / name).exists()
     assert name in included or (name.endswith(".md") and "/*.md" in included)
+
+
+SCHEMAS = sorted((ROOT / "src").rglob("*.schema.json"))
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name)
+def test_a_schema_has_a_name_with_its_version(path: Path) -> None:
+    """A URN, because no address has the schemas; docs/schemas.md lists it."""
+    schema = json.loads(path.read_text("utf-8"))
+    version = schema.get("properties", {}).get("schema_version", {"const": 1})["const"]
+    name = f"urn:novikoff:schema:{path.name.removesuffix('.schema.json')}:{version}"
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["$id"] == name
+    page = (ROOT / "docs" / "schemas.md").read_text("utf-8")
+    (line,) = (line for line in page.splitlines() if f"`{path.name} " in line)
+    assert f"`{name}`" in line
+
+
+def test_there_are_schemas() -> None:
+    assert len(SCHEMAS) == 4

@@ -1,5 +1,9 @@
 """novikoff: the perceptron, with its proof.
 
+The package decides whether a hyperplane separates labelled rows, learns linear classifiers online,
+solves linear inequalities, and tells whether the maximum-likelihood estimate of a model exists.
+Every answer that is called proved has a certificate that anyone can check.
+
 >>> import novikoff as nv
 >>> clf = nv.Perceptron(order="cyclic").fit([[1.0, 2.0], [-1.0, -1.0]], ["up", "down"])
 >>> clf.predict([[3.0, 3.0]])
@@ -12,8 +16,9 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# Public names by the module of each, which is loaded when first used: importing novikoff itself
-# costs nothing. `__init__.pyi` tells type checkers the same.
+# The public names and the module of each name. A module is loaded when one of its names is first
+# used, so that importing novikoff takes no time. `__init__.pyi` has the same names for type
+# checkers.
 _MODULES = {
     "bounds": "theory.bounds",
     "cluster": "cluster",

@@ -1,7 +1,7 @@
 """The exceptions of novikoff: one tree under `NovikoffError`.
 
 Each exception is also a ValueError, an OSError or an ImportError, so that ``except ValueError``
-catches what it always caught. A wrong argument, such as ``max_iter=-1``, raises a plain ValueError
+catches errors in data, too. A wrong argument, such as ``max_epochs=-1``, raises a plain ValueError
 or TypeError.
 """
 
@@ -16,11 +16,36 @@ if TYPE_CHECKING:
 
 
 class NovikoffError(Exception):
-    """Base class of the exceptions of novikoff."""
+    """The base class of the exceptions of novikoff.
+
+    See Also
+    --------
+    NotSeparableError : No hyperplane separates the classes.
+    CertificateError : A certificate does not prove its claims.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> try:
+    ...     nv.separate([["one"], ["two"]], [0, 1])
+    ... except nv.NovikoffError as error:
+    ...     print(type(error).__name__)
+    DataError
+    """
 
 
 class DataError(NovikoffError, ValueError):
-    """Data cannot be used. The message says what is wrong, where, and what to do."""
+    """The data cannot be used. The message says what is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> nv.separate([["one"], ["two"]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    novikoff.errors.DataError: X contains 'one' in row 0, column 0, which is not a number: encode \
+it first.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in message))
@@ -35,11 +60,26 @@ class ChangedError(DataError):
 
 
 class CertificateError(NovikoffError, ValueError):
-    """A certificate does not prove its claims. The message says which claim fails."""
+    """A certificate does not prove its claims. The message says which claim fails.
+
+    See Also
+    --------
+    verify : Check a certificate.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> proof = nv.separate([[0.0], [1.0]], [0, 1]).certificate
+    >>> nv.verify(proof, [[0.0], [1.0]], [1, 0])
+    Traceback (most recent call last):
+        ...
+    novikoff.errors.CertificateError: The certificate is for other data: the rows or labels differ \
+from those it is about (another SHA-256 digest).
+    """
 
 
 class InvalidJsonError(NovikoffError, ValueError):
-    """A JSON text is invalid. The message is a clause that begins with a noun."""
+    """A JSON text is invalid. The message is a clause to which the caller adds its context."""
 
 
 class ModelFileError(NovikoffError, ValueError):
@@ -55,12 +95,14 @@ class OutputError(NovikoffError, OSError):
 
 
 class ClusterError(NovikoffError, OSError):
-    """The cluster cannot do what was asked. The message says why and what to do."""
+    """A task cannot be done on the cluster. The message says why and what to do."""
 
 
 class MissingExtraError(NovikoffError, ImportError):
-    """A package that only some functions need is not installed. The message names the extra.
+    """An optional package is not installed. The message says how to install it.
 
+    Examples
+    --------
     >>> print(MissingExtraError("The lab", "starlette", "lab"))
     The lab needs starlette: pip install 'novikoff[lab]'
     """
@@ -83,7 +125,23 @@ class NotSeparableError(NovikoffError, ValueError):
     certificate : Certificate
         The proof: ``certificate.verify(X[rows], y[rows])``.
     rows : array of int
-        The rows of the two classes: all rows, except with one-vs-one.
+        The numbers of the rows that the proof is about. With one-vs-one these are the rows of two
+        classes, else they are all rows.
+
+    See Also
+    --------
+    MaxMargin : The estimator that raises this exception.
+    Pocket : A rule with few mistakes, which exists for any data.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0.0], [1.0], [2.0]], [0, 1, 0]
+    >>> try:
+    ...     nv.MaxMargin().fit(X, y)
+    ... except nv.NotSeparableError as error:
+    ...     print(error.verdict.kind, error.verdict.support)
+    inseparable [0 1 2]
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Pictures of a rule and of the perceptron's proof: `novikoff.report.plots` by its short name.
+"""Pictures of a rule and of the perceptron's proof; a short name for `novikoff.report.plots`.
 
 >>> from novikoff.plots import ProofDisplay
 """

@@ -14,7 +14,8 @@ it as misclassified, while `predict` gives it the negative class.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 from html import escape
 from typing import TYPE_CHECKING
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     from novikoff.core.rows import Indices
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.verdict import Verdict
+    from novikoff.models.separation import Separation
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 
 # The number of names or rows that a list shows before it says how many more there are.
 SHOWN = 12
+# The number of characters in a line of a verdict that is printed.
+_WIDTH = 88
 # Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
@@ -114,12 +118,12 @@ def interval(bounds: Interval) -> str:
     if lo == hi and (math.isinf(lo) or Decimal(shown := f"{lo:.7g}") == Decimal(lo)):
         return f"= {short_number(lo)}" if math.isinf(lo) else f"= {shown} (exactly)"
     for digits in range(9, 1, -1) if hi < math.inf else ():
-        for rounding, more in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
+        for rounding, ellipsis in ((ROUND_DOWN, "…"), (ROUND_HALF_EVEN, "")):  # or a round number
             to = Context(prec=digits, rounding=rounding)
             if (same := to.create_decimal(lo)) == to.create_decimal(hi):
                 width = Context(prec=1, rounding=ROUND_UP).subtract(Decimal(hi), Decimal(lo))
                 within = f" to {float(width):.0e}" if width else ""
-                return f"= {str(same).lower()}{more} (proved{within})"
+                return f"= {str(same).lower()}{ellipsis} (proved{within})"
     if hi == math.inf:
         return f"≥ {digits_down(lo)}"
     if lo == 0.0:
@@ -142,8 +146,8 @@ def counted(number: int, noun: str) -> str:
 
 def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
     """The first ``shown`` parts of a list, and how many of its ``count`` parts are left out."""
-    more = f" … and {count - shown:,} more" if count > shown else ""
-    return ", ".join(parts[:shown]) + more
+    remainder = f" … and {count - shown:,} more" if count > shown else ""
+    return ", ".join(parts[:shown]) + remainder
 
 
 # Verdicts.
@@ -156,11 +160,11 @@ def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     '<table><tr><th style="text-align:left">a</th><td style="text-align:left">1 &lt; 2</td></tr>\
 </table>'
     """
-    left = 'style="text-align:left"'
-    lines = ["".join(f"<th {left}>{escape(cell)}</th>" for cell in head)] if head else []
+    align_left = 'style="text-align:left"'
+    lines = ["".join(f"<th {align_left}>{escape(cell)}</th>" for cell in head)] if head else []
     for name, *cells in rows:
-        values = "".join(f"<td {left}>{escape(cell)}</td>" for cell in cells)
-        lines.append(f"<th {left}>{escape(name)}</th>{values}")
+        values = "".join(f"<td {align_left}>{escape(cell)}</td>" for cell in cells)
+        lines.append(f"<th {align_left}>{escape(name)}</th>{values}")
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
 
 
@@ -250,8 +254,27 @@ def verdict_lines(
     yield from _logistic_lines(verdict)
 
 
+def wrapped(text: str) -> str:
+    """The text in lines of at most 88 characters, unless a word is longer.
+
+    >>> print(wrapped("rows " * 20 + "end"))
+    rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows rows
+        rows rows rows end
+    """
+    return "\n".join(
+        textwrap.wrap(
+            text,
+            _WIDTH,
+            subsequent_indent="    ",
+            replace_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
 def verdict_sentence(verdict: Verdict) -> str:
-    """The verdict in one line, which is how it prints."""
+    """The verdict in one sentence, which is how it prints."""
     proof = verdict.certificate
     plane = hyperplane(fit_intercept=proof is None or proof.fit_intercept)
     n = 0 if proof is None else proof.n
@@ -259,8 +282,8 @@ def verdict_sentence(verdict: Verdict) -> str:
         lo, hi = digits_down(verdict.margin.lo, 6), digits_up(verdict.margin.hi, 6)
         text = f"γ is in [{lo}, {hi}]"
     elif verdict.kind == "inseparable":
-        few = f"{len(verdict.support):,} of the {n:,} rows contradict each other"
-        text = f"{few}: no {plane} separates them"
+        contradiction = f"{len(verdict.support):,} of the {n:,} rows contradict each other"
+        text = f"{contradiction}: no {plane} separates them"
     elif verdict.kind == "quasi-separable":
         text = quasi_clause(plane, verdict.n_separated, n - verdict.n_separated)
     elif verdict.geometric_margin.lo == math.inf:
@@ -280,8 +303,8 @@ def verdict_sentence(verdict: Verdict) -> str:
 def _margin_lines(
     verdict: Verdict, scaled: Verdict | None, *, free_bias: bool, verbose: bool
 ) -> Iterator[tuple[str, str]]:
-    def gamma(found: Verdict) -> str:
-        return f"γ {interval(found.margin)}, longest row R ≤ {digits_up(found.radius)}"
+    def gamma(proved: Verdict) -> str:
+        return f"γ {interval(proved.margin)}, longest row R ≤ {digits_up(proved.radius)}"
 
     heading = "margin"
     if free_bias:
@@ -335,18 +358,16 @@ def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     for fate, what in (("either sign", "either sign"), ("undecided", "not decided")):
         if fate in named:
             parts.append(f"{what}: {_unsigned(named[fate], intercept)}")
-    said = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
+    texts = [": ".join([_LOGISTIC[verdict.kind], *["; ".join(parts)][: len(parts)]])]
     for fate, what in (
         ("aliased", "aliased (linearly dependent on the columns before, left out)"),
         ("reference", "reference levels"),
     ):
         if fate in named:
-            said.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
+            texts.append(f"{what}: {first_few(named[fate], len(named[fate]))}")
     if columns:
-        one = "the column " if len(columns) == 1 else "any one of these columns: "
-        names = first_few([str(name) for name in columns], len(columns))
-        said.append(f"finite estimates exist without {one}{names}")
-    for k, text in enumerate(said):
+        texts.append(finite_without(columns))
+    for k, text in enumerate(texts):
         yield "" if k else "logistic", text
 
 
@@ -361,6 +382,66 @@ def _unsigned(names: Sequence[str], intercept: str | None) -> str:
     with_intercept = names[-1] == intercept
     columns = counted(len(names) - with_intercept, "column")
     return f"{columns} and the intercept" if with_intercept else columns
+
+
+def finite_without(columns: Sequence[Hashable]) -> str:
+    """That finite estimates exist without any one of these columns.
+
+    >>> finite_without(["NV"])
+    'finite estimates exist without the column NV'
+    """
+    one = "the column " if len(columns) == 1 else "any one of these columns: "
+    return f"finite estimates exist without {one}{first_few([*map(str, columns)], len(columns))}"
+
+
+# Separation of statistical models.
+
+
+def separation_sentence(kind: str, exists: bool | None) -> str:
+    """Whether the maximum-likelihood estimate of a model exists, with the kind of separation.
+
+    >>> separation_sentence("overlap", True)
+    'overlap, proved: finite estimates exist'
+    """
+    if kind == "undecided" and exists is False:
+        return "complete or quasi-complete separation, proved: no finite estimates exist"
+    if kind == "undecided":
+        return "undecided: it is not known whether finite estimates exist"
+    if kind == "overlap":
+        return f"{kind}, proved: finite estimates exist"
+    return f"{kind}, proved: no finite estimates exist"
+
+
+def separation_lines(
+    separation: Separation, show: Callable[[Indices], str]
+) -> Iterator[tuple[str, str]]:
+    """The lines of a report about separation, each with its heading.
+
+    A line that continues the line above has an empty heading. ``show`` names observations, which
+    are given by their positions in ``separation.rows``, and says how they are counted.
+    """
+    yield "verdict", separation_sentence(separation.kind, separation.exists)
+    if separation.kind == "undecided":
+        yield "", "a larger budget may decide the rest"
+    elif "aliased" in separation.coefficients.values():
+        yield "", "this is about the model without the aliased columns, as in R and Stata"
+    size = counted(len(separation.rows), "observation")
+    coefficients = counted(separation.n_coefficients, "coefficient")
+    yield "model", f"{separation.model_in_words} · {size} · {coefficients}"
+    for note in separation.notes:
+        yield "", note
+    if separation.exists is False:
+        at = separation.separated_positions
+        noun = "row" if len(at) == 1 else "rows"
+        yield "separated", f"{len(at):,} of {size}: {noun} {show(at)}"
+        if separation.responsible_columns:
+            yield "cause", finite_without(separation.responsible_columns)
+    table = separation.coefficients.folded()
+    width = max(len(name) for name, _ in table)
+    for k, (name, estimate) in enumerate(table):
+        yield "" if k else "estimates", f"{name:{width}}  {estimate}"
+    for k, remedy in enumerate(separation.advice):
+        yield "" if k else "advice", f"– {remedy}"
 
 
 # Mistakes.
@@ -404,16 +485,16 @@ def verdict_claim(proof: Certificate) -> str:
         "quasi-separable": " strictly, but one separates them weakly, some rows of them strictly",
         "inseparable": ", not even weakly",
     }.get(proof.kind, "")
-    said = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
+    text = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
     if proof.margin is not None:
-        said += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
+        text += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
         if proof.mistake_bound is not None:
-            said += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
-        said += "."
+            text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
+        text += "."
     free = proof.geometric_margin
     if free is not None:
-        said += f" With a free bias, the margin is in [{free.lo!r}, {free.hi!r}]."
-    return said
+        text += f" With a free bias, the margin is in [{free.lo!r}, {free.hi!r}]."
+    return text
 
 
 def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
@@ -422,11 +503,11 @@ def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
     The bound is a number of rows or, if ``cost`` is given, a sum of their sample_weight.
     """
     plane = _stated_hyperplane(proof)
-    said = least_mistakes(plane, int(proof.bound))
+    text = least_mistakes(plane, int(proof.bound))
     if cost is not None:
-        said = f"every {plane} misclassifies rows with a total sample_weight of at least {cost}"
+        text = f"every {plane} misclassifies rows with a total sample_weight of at least {cost}"
     sides = f"{proof.positive!r} against {_negative(proof)}"
-    return f"{said[0].upper()}{said[1:]}, {sides}, {_extent(proof)}."
+    return f"{text[0].upper()}{text[1:]}, {sides}, {_extent(proof)}."
 
 
 def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:

@@ -1,4 +1,4 @@
-"""The page's modules: typed, small, joined into one script without clashes; and the notebook's."""
+"""The modules of the page and the widget: types, size, and the script that joins them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_types() -> None:
 
 
 def test_names_at_the_top_level_are_unique(static: Path) -> None:
-    """Joined into one script, two modules with one name would clash."""
+    """In the joined script, a name that two modules define would be an error."""
     kinds = r"^(?:export )?(?:async )?(?:function|class|const|let) (\w+|\[[^\]]*\])"
     names: Counter[str] = Counter()
     for file in static.glob("*.js"):
@@ -77,7 +77,7 @@ def test_a_frame_in_a_notebook() -> None:
 
 
 def test_the_notebook_s_page(browser: Any) -> None:
-    """The widget's module, loaded as a notebook loads it, with a kernel that answers."""
+    """The widget's module works when it is loaded as in a notebook, with a kernel that answers."""
     pytest.importorskip("anywidget", reason="the widget needs anywidget")
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
@@ -109,7 +109,7 @@ def test_the_notebook_s_page(browser: Any) -> None:
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_a_recorded_run_plays_from_its_beginning(browser: Any, tmp_path: Path, motion: str) -> None:
-    """Unless a moment was recorded, or the reader asks for less motion."""
+    """It does not play if a moment was recorded, or if the reader asks for less motion."""
     for view, first, plays in (({}, "0", motion != "reduce"), ({"moment": 2}, "2", False)):
         (tmp_path / "run.html").write_text(export.offline_page(QUESTION, view), encoding="utf-8")
         context = browser.new_context(reduced_motion=motion)

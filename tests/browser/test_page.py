@@ -1,4 +1,4 @@
-"""The lab's page in a real browser: what it shows is what the library and a ten-line loop say."""
+"""The lab's page in a real browser shows what the library and a ten-line loop compute."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL = presets.presets()
 
 
 def read_numbers(visit: Visit) -> list[tuple[float, float]]:
-    """The two numbers of each readout, as anyone can read them."""
+    """The two numbers of each readout, as the page shows them."""
     found = []
     for text in visit.page.locator(".readout").all_inner_texts():
         sides = re.match(r"([−\d.,e]+) [≤≥] ([−\d.,e]+)", text)
@@ -34,7 +34,7 @@ def read_numbers(visit: Visit) -> list[tuple[float, float]]:
 
 
 def check_run(visit: Visit, question: dict[str, Any]) -> None:
-    """Step through the page's run and compare all of it with a recomputation."""
+    """Step through the run on the page and compare every step with a recomputation."""
     A, page = signed(question), visit.page
     acts, path = ten_lines(A, 0.0, study.MAX_UPDATES)
     verdict = nv.separate(*split(question))
@@ -158,7 +158,7 @@ def test_a_stale_answer_never_overwrites_a_newer_one(visit: Visit) -> None:
 
 
 def test_latest_wins(visit: Visit) -> None:
-    """Of many questions while one is under way, only the last is asked."""
+    """If many questions arise while the page waits for an answer, only the last is asked."""
     visit.open()
     asked: list[Any] = []
     held: list[Any] = []
@@ -446,7 +446,7 @@ def test_the_pocket_is_stepped(visit: Visit) -> None:
 
 
 def test_the_fewest_mistakes_are_a_line_without_a_time(visit: Visit) -> None:
-    """The search is another run: its steps do not belong on the axis of this one."""
+    """The search is a different run, so its steps do not appear on the axis of the shown run."""
     page = visit.open().page
     visit.choose("xor")
     page.wait_for_selector("path.more.pocket", state="attached")
@@ -575,7 +575,7 @@ def drawn_sides(visit: Visit, size: int = 40) -> tuple[Any, Any]:
 
 
 def check_drawn(visit: Visit, question: dict[str, Any]) -> None:
-    """What is drawn is the estimator's, but for spots within a cell of its boundary."""
+    """The drawn sides are the estimator's, except within one cell of its boundary."""
     spots, sides = drawn_sides(visit)
     clf = kernel_perceptron(question).fit(*split(question))
     cell = np.ptp(spots, axis=0) / 70  # the grid has 80
@@ -662,7 +662,7 @@ def test_a_network_in_the_menu_in_a_link_and_offline(
 
 
 def test_the_first_sight_plays(browser: Any, server: Server) -> None:
-    """The page is alive before the first click, and a touch of the timeline stops it."""
+    """The page plays before the first click, and a click on the timeline stops it."""
     here = Visit(browser, server, reduced_motion="no-preference")
     here.page.goto(server.root)
     here.page.wait_for_selector("#go-play[aria-label=Pause]")

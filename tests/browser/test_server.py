@@ -1,4 +1,4 @@
-"""The lab's server answers this machine's own page, and refuses the rest in sentences."""
+"""The lab's server answers the page on this machine, and rejects other requests with an error."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def exchange(port: int, *pieces: bytes) -> bytes:
             while more := line.recv(1 << 16):
                 heard += more
         except (ConnectionResetError, BrokenPipeError):
-            pass  # it was closed while more was being sent
+            pass  # the server closed the connection while more was being sent
         return heard
 
 
@@ -137,7 +137,7 @@ CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 
 @pytest.mark.parametrize("said", [b"Content-Length: 2\r\n", b""])
 def test_a_chunked_question_does_not_pass_the_limit(said: bytes) -> None:
-    """What a head says of the length is not believed: pieces have no length at all."""
+    """The limit does not depend on the length in the head: a chunked body states no length."""
     with in_a_thread() as port:
         head = HEAD % port + said + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         # Only the head is sent: the server rejects it and closes the connection, and a body that
@@ -147,13 +147,13 @@ def test_a_chunked_question_does_not_pass_the_limit(said: bytes) -> None:
 
 
 def test_the_bytes_of_a_question_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even where a request got past the guard."""
+    """The limit also holds for a request that passes the guard."""
     from novikoff.page import server
 
     monkeypatch.setattr(server, "_refusal", lambda port, request: None)
     with in_a_thread() as port:
         head = HEAD % port + b"Transfer-Encoding: chunked\r\n\r\n"
-        heard = exchange(port, head, CHUNK, CHUNK)  # and no end
+        heard = exchange(port, head, CHUNK, CHUNK)  # without the last, empty chunk
         assert heard.startswith(b"HTTP/1.1 413")
         assert b"at most 65536 bytes" in heard
 

@@ -52,6 +52,8 @@ NAMES: dict[str, str] = {
     "*Certificate.negative": "given",
     "Separation.family": "given",
     "Separation.link": "given",
+    "Separation.n_coefficients": "the size of the model",
+    "Separation.model_in_words": "given",
     "Separation.rows": "the labels of the observations",
     "Separation.notes": "what was done with the data",
     "Separation.advice": "names remedies, and computes none",

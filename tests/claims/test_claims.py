@@ -1,4 +1,4 @@
-"""Every claim of the register, on some random problems; `make fuzz` tries many more."""
+"""Check every claim of the register on a few random problems; `make fuzz` checks many more."""
 
 from __future__ import annotations
 

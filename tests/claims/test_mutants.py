@@ -1,4 +1,4 @@
-"""Claims notice what is false: each of these answers is made wrong, and its claim fails."""
+"""Each claim notices a false answer: the answer is made wrong, and the claim must fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Mutant = tuple[str, Any, str, Callable[[Any], Any]]
 
 
 def wrong_verdict(**changes: Callable[[Any], Any]) -> Callable[[nv.Verdict], nv.Verdict]:
-    """A verdict some of whose attributes are changed, where it is separable."""
+    """A verdict; if it is separable, some of its attributes are changed."""
 
     def change(verdict: nv.Verdict) -> nv.Verdict:
         if verdict.kind != "separable" or verdict.mistake_bound is None:
@@ -31,14 +31,14 @@ def wrong_verdict(**changes: Callable[[Any], Any]) -> Callable[[nv.Verdict], nv.
 
 
 def changed(answer: Any, **changes: Any) -> Any:
-    """The same answer, with other attributes."""
+    """The same answer with changed attributes."""
     for name, value in changes.items():
         setattr(answer, name, value)
     return answer
 
 
 def reading(pattern: str, more: int) -> Callable[[Result], Result]:
-    """What a command printed, with a number that is off."""
+    """The output of a command, with a wrong number."""
 
     def change(done: Result) -> Result:
         out = re.sub(
@@ -49,7 +49,7 @@ def reading(pattern: str, more: int) -> Callable[[Result], Result]:
     return change
 
 
-# The claim, where the answer comes from, and what is done to it.
+# The claim, the function that returns the answer, and the change that makes the answer wrong.
 MUTANTS: list[Mutant] = [
     ("verdicts.kind", nv, "separate", wrong_verdict(kind=lambda kind: "inseparable")),
     ("verdicts.kind", nv, "separate", wrong_verdict(separated_rows=lambda rows: rows[1:])),
@@ -106,7 +106,7 @@ def each_of(value: Any) -> list[Any]:
 
 
 class HigherBound:
-    """A regret whose lower bound is above the truth."""
+    """A regret whose lower bound is above the true regret."""
 
     def __init__(self, found: Any) -> None:
         self._found = found

@@ -1,4 +1,4 @@
-"""The register is complete: nothing public claims a proof, a bound or a guarantee unchecked."""
+"""The register is complete: every public claim of a proof, bound or guarantee is checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FRAGMENTS = {text: claim.name for claim in all_claims().values() for text in cla
 
 
 def is_silent_method(name: str, value: object) -> bool:
-    """Whether a name is that of a method whose docstring claims nothing."""
+    """Whether this is the name of a method whose docstring claims nothing."""
     owner = public.names().get(name.rpartition(".")[0])
     method = inspect.isclass(owner) and inspect.isroutine(value)
     return method and not public.claims_something(inspect.getdoc(value))

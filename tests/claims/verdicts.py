@@ -460,7 +460,7 @@ def summary(problem: Labelled) -> None:
     with contextlib.redirect_stdout(text):
         verdict.summary()
     assert_verdict_text(text.getvalue(), rows, truth.kind)
-    said = str(verdict)
+    said = " ".join(str(verdict).split())
     assert said.partition(":")[0] in (truth.kind, "undecided")
     assert_bound(said, "at most {} mistakes", rows)
     if found := re.search(r"(\d+) of the (\d+) rows contradict each other", said):

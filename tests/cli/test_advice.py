@@ -1,4 +1,4 @@
-"""What is said where a user may have meant something else."""
+"""Advice in messages where a user may have meant something different."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_all_columns_of_text_are_named_at_once(tmp_path: Path) -> None:
     assert inside("fit", path, "--one-hot", "*", "--out", tmp_path).code == 0
     one = put(tmp_path, "a,city,y\n1,Rome,p\n2,Bonn,q\n")
     assert "text is also in" not in inside("fit", one).err
-    assert "--one-hot" not in inside("stream", path).err  # which knows no such thing
+    assert "--one-hot" not in inside("stream", path).err  # streams do not have this option
 
 
 def test_decimal_commas_are_not_taken_for_text(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ TABLES: dict[str, tuple[Any, str]] = {
     "empty": (pd.DataFrame({"a": [], "b": []}), "X has no rows"),
     "no columns": (pd.DataFrame(index=[0, 1]), "0 feature"),
     "dates": (pd.DataFrame({"a": [1, 2], "when": DATES}), "column 1 ('when'), not numbers: turn"),
-    "only dates": (pd.DataFrame({"when": DATES}), "such as days since one of them"),
+    "only dates": (pd.DataFrame({"when": DATES}), "such as days since the first date"),
     "date objects": (pd.DataFrame({"a": DATES.date}), "turn dates into numbers"),
     "periods": (pd.DataFrame({"a": DATES.to_period("M")}), "turn dates into numbers"),
     "durations": (pd.DataFrame({"a": DATES - DATES[0]}), "turn durations into numbers"),
@@ -185,7 +185,7 @@ def test_estimators_refuse_categories_and_labels_for_other_rows(model: Any) -> N
 
 
 def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Path) -> None:
-    """No line has the class between two others on one side; lines between pairs have."""
+    """No line separates the middle class from the rest; lines between pairs of classes do."""
     path = put(tmp_path, "a,y\n1,p\n2,q\n3,r\n")
     done = inside("fit", path, "--verbose", "--out", tmp_path)
     assert "none: together the rules classify all 3 rows correctly" in done.out
@@ -193,7 +193,7 @@ def test_rules_that_are_right_together_are_said_to_make_no_mistake(tmp_path: Pat
 
 
 def test_each_class_has_the_fewest_mistakes_found_for_it(files: Files, tmp_path: Path) -> None:
-    """Whatever rules are the best together, and saved."""
+    """Which rules are best together, and saved, does not matter."""
     words = "--out", tmp_path, "--force", "--format", "json"
     report: Any = inside("fit", files.iris, *words).json
     for case in report["verdict"]["cases"]:

@@ -1,6 +1,6 @@
-"""Files that cannot be used: one sentence that names file and place, exit code 2, no output.
+"""Files that cannot be used give one sentence with file and place, exit code 2, and no output.
 
-What is wrong with files of every kind is tested where they are read; here, one of each kind.
+The tests of `tests/data` cover all errors of each format. Here, each format has one error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.data_files import npy, parquet
 GOOD = b"a,b,y\n1,2,p\n2,3,q\n3,5,p\n"
 NESTED = parquet(a=[{"u": 1}, {"u": 2}], y=[0, 1])
 
-# Name, content, options, and what the complaint must contain besides the name.
+# Name, content, options, and text that the error message must contain besides the name.
 FILES: list[tuple[str, bytes, str, tuple[str, ...]]] = [
     ("empty.csv", b"", "", ("is empty",)),
     ("ragged.csv", b"a,b,y\n1,2,p\n3,q\n", "", ("line 3", "2 fields", "3 are")),

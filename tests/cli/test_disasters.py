@@ -1,6 +1,6 @@
-"""Troubles around a command: signals, full disks, closed pipes, places that are not there.
+"""Commands under signals, full disks, closed pipes and missing folders.
 
-A file under its final name is always whole: the old one or the new one.
+A file under its final name is always complete: either the old file or the new file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.cli.conftest import (
 
 @pytest.fixture(scope="module")
 def hard(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Labels at random: no rule is good, and there is always more to do."""
+    """Random labels: no rule is good, so the command always has more to do."""
     path = tmp_path_factory.mktemp("hard") / "hard.npz"
     rng = np.random.default_rng(0)
     np.savez(path, X=rng.standard_normal((6000, 40)), y=rng.integers(0, 2, 6000))
@@ -134,7 +134,8 @@ run()
 """
 
 
-# Exit code, the files that are there and of which fit, the hidden parts left, and those left later.
+# Exit code, the files that exist and the fit that wrote each, and the hidden files that are left
+# immediately and later.
 Stop = tuple[int, dict[str, str], int, int]
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -143,7 +144,7 @@ ALL_FILES = {"data.novikoff", "data.cert.json", "data.html", "rows.csv", "plot.s
 
 @pytest.fixture(scope="module")
 def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], list[Stop]]:
-    """What signals leave, one before each step on the disk of a fit that replaces another."""
+    """The files that remain after a signal before each disk operation of a replacing fit."""
     folder = tmp_path_factory.mktemp("replaced")
     data, out = folder / "data.csv", folder / "out"
     found: dict[tuple[str, int], list[Stop]] = {}
@@ -175,7 +176,7 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], lis
 def test_a_signal_at_every_step_of_writing_leaves_files_of_one_fit(
     asked: str, number: signal.Signals, stops: dict[tuple[str, int], list[Stop]]
 ) -> None:
-    """The model, the certificate, the rows, the picture and the page: never of two fits."""
+    """Model, certificate, rows, picture and page never come from two different fits."""
     found = stops[asked, int(number)]
     expected = ALL_FILES - ({"data.cert.json"} if asked == "no-verdict" else set())
     assert len(found) > 20
@@ -191,18 +192,18 @@ def test_a_signal_at_every_step_of_writing_leaves_files_of_one_fit(
         whole = "new" in state.values()
         assert parts == 0
         assert set(state) == (expected if whole else ALL_FILES)
-        assert code == 50 + whole  # whether the sentence says that all files are written
+        assert code == 50 + whole  # the message says whether all files were written
 
 
 def is_whole(folder: Path, stem: str, data: Path) -> bool:
-    """Whether the files under final names can be read, each by itself."""
+    """Whether each file under its final name can be read."""
     verified = inside("verify", folder / f"{stem}.cert.json", data).code == 0
     return verified and inside("info", folder / f"{stem}.novikoff").code == 0
 
 
 @contextlib.contextmanager
 def mounted(folder: Path, options: str) -> Iterator[None]:
-    """A file system in memory of its own, where this user may make one."""
+    """A separate file system in memory; the test is skipped if this user may not make one."""
     mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     try:
         done = subprocess.run(mount, capture_output=True, check=False)  # noqa: S603
@@ -217,7 +218,7 @@ def mounted(folder: Path, options: str) -> Iterator[None]:
 
 
 def test_a_full_disk(files: Files, tmp_path: Path) -> None:
-    """Two old files take two of the four pages; two new ones need more than is left."""
+    """Two old files take two of the four pages; two new files need more than the rest."""
     with mounted(tmp_path, "size=16k"):
         (tmp_path / "iris.novikoff").write_bytes(b"old model" * 400)
         (tmp_path / "iris.cert.json").write_bytes(b"old proof" * 400)
@@ -236,7 +237,7 @@ def test_a_read_only_file_system(files: Files, fitted: Path, tmp_path: Path) -> 
 
 
 def test_an_output_directory(files: Files, tmp_path: Path) -> None:
-    """It is made if need be, but not for nothing; files above it do not matter."""
+    """The directory is made if files are written to it, and not otherwise."""
     place, other = tmp_path / "place", tmp_path / "xor.novikoff"
     place.write_bytes(b"a file")
     other.write_bytes(b"another one")
@@ -252,7 +253,7 @@ def test_an_output_directory(files: Files, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["xor.novikoff", "xor.cert.json", "picture.svg"])
 def test_existing_files_are_refused_before_any_work(name: str, tmp_path: Path) -> None:
-    """The data is not even looked at: it is not there."""
+    """The data is not read: the file of the data does not exist."""
     (tmp_path / name).write_bytes(b"mine")
     data = tmp_path / "nowhere" / "xor.csv"
     done = inside("fit", data, "--out", tmp_path, "--plot", tmp_path / "picture.svg")
@@ -260,7 +261,7 @@ def test_existing_files_are_refused_before_any_work(name: str, tmp_path: Path) -
     assert (tmp_path / name).read_bytes() == b"mine"
 
 
-OTHERS = {  # files with the right name that no fit of the same data wrote
+OTHERS = {  # files with the same names, which a fit of the same data did not write
     "xor.novikoff": b"mine",
     "xor.cert.json": b'{"kind": "novikoff certificates", "schema_version": 2}',
     "rows.csv": b"row,label\n",
@@ -316,7 +317,7 @@ def test_a_directory_with_the_name_of_a_file(files: Files, tmp_path: Path) -> No
 
 
 def in_shell(redirected: str, *words: str | Path) -> tuple[int, str]:
-    """Run the command with its standard streams redirected; exit code and standard error."""
+    """Run the command with redirected standard streams; return exit code and standard error."""
     done = subprocess.run(  # noqa: S602 (our own words)
         f"{shlex.join([*COMMAND, *map(str, words)])} {redirected}",
         shell=True,
@@ -330,7 +331,7 @@ def in_shell(redirected: str, *words: str | Path) -> tuple[int, str]:
 
 
 def test_a_reader_who_has_had_enough(files: Files, tmp_path: Path) -> None:
-    """As after ``| head -1``: the other end of the pipe is closed."""
+    """The other end of the pipe is closed, as with ``| head -1``."""
     ours, theirs = os.pipe()
     os.close(ours)
     words = ["fit", str(files.xor), "--out", str(tmp_path), "--require", "separable"]

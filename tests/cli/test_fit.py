@@ -1,4 +1,4 @@
-"""``novikoff fit``: the verdict, the rule and its mistakes, against answers known otherwise."""
+"""``novikoff fit``: the verdict, the rule and its mistakes, compared with known answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = json.loads((resources.files("novikoff.report") / "report.schema.json").
 
 @pytest.fixture(scope="module")
 def texts(files: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
-    """The report of each file as a user sees it."""
+    """The text report of each file."""
     out = tmp_path_factory.mktemp("texts")
     seen = {
         path.stem: inside("fit", path, "--out", out)
@@ -37,7 +37,7 @@ def texts(files: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str, R
 
 
 def report(*words: str | Path) -> dict[str, Any]:
-    """The report as JSON, which must be as its schema says."""
+    """The report as JSON, after a check against its schema."""
     done = inside("fit", *words, "--format", "json")
     assert (done.code, done.err) == (0, "")
     jsonschema.validate(done.json, SCHEMA)
@@ -124,7 +124,7 @@ def test_contradicting_rows_contradict(files: Files, tmp_path: Path) -> None:
         rows = np.array(case["support"]["rows"]) - 1
         signs = np.where(y == case["positive"], 1, -1)
         assert contradict(X[rows], signs[rows])
-        assert not contradict(X[rows[1:]], signs[rows[1:]])  # none of them is idle
+        assert not contradict(X[rows[1:]], signs[rows[1:]])  # every row is needed
         assert case["errors_lower_bound"] <= case["errors"]
 
 
@@ -168,7 +168,7 @@ CATEGORIES = "color,age,died\nblue,1,yes\nblue,3,yes\ngreen,1,no\ngreen,2,yes\ng
 
 
 def test_categories_are_compared_with_a_reference(tmp_path: Path) -> None:
-    """Blue always died: its level is the reference, so that green goes to −∞ in comparison."""
+    """Blue always died, and blue is the reference level, so the coefficient of green is −∞."""
     (tmp_path / "color.csv").write_text(CATEGORIES)
     words = tmp_path / "color.csv", "--one-hot", "color", "--out", tmp_path
     done = inside("fit", *words)
@@ -214,7 +214,7 @@ def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
     assert done.err == ""
     if done.code == 3:
         assert done.line("verdict").startswith("undecided")
-    else:  # a quick machine: then it must be proved
+    else:  # on a fast machine, the verdict must be proved
         assert done.code == 0
         assert done.line("verdict").startswith("separable (complete separation), proved")
 
@@ -252,7 +252,7 @@ def test_labels_that_differ_in_capitals_or_blanks_are_named(
     path = tmp_path / "answers.csv"
     path.write_text("x,answer\n1,Yes\n2,yes\n3,No\n4,y es\n", encoding="utf-8")
     note = 'the labels "Yes" and "y es" and "yes" differ only in capitals or blanks'
-    notes = report(path, *words, "--no-files")["data"]["notes"]  # of the rest, too
+    notes = report(path, *words, "--no-files")["data"]["notes"]  # also names labels of the rest
     assert [text for text in notes if text.startswith(note)] != []
     path.write_text("x,answer\n1,yes\n2,no\n", encoding="utf-8")
     assert "capitals" not in inside("fit", path, "--no-files").out
@@ -311,7 +311,7 @@ def test_the_same_seed_gives_the_same_bytes(files: Files, tmp_path: Path) -> Non
     models = []
     for name, seed in (("first", "7"), ("again", "7"), ("other", "8")):
         words = ("--seed", seed, "--epochs", "20", "--no-verdict", "--out", tmp_path / name)
-        run = script if name == "again" else inside  # another process
+        run = script if name == "again" else inside  # `script` runs a second process
         assert run("fit", files.cancer, *words).code == 0
         models.append((tmp_path / name / "cancer.novikoff").read_bytes())
     assert models[0] == models[1]
@@ -351,7 +351,7 @@ def test_the_average_of_all_weights(files: Files, tmp_path: Path) -> None:
 
 
 def test_the_perceptron_sees_standardised_features(files: Files, tmp_path: Path) -> None:
-    """As given, the bound is astronomic and some epochs are not enough; scaled, it converges."""
+    """On the original features the bound is huge and epochs run out; scaled, the run converges."""
     words = (files.wine, "--positive", "second", "--out", tmp_path, "--force")
     given = report(*words, "--scale", "none", "--epochs", "200")
     assert given["perceptron"]["clean"] is False
@@ -389,7 +389,7 @@ def test_long_work_is_told_where_nobody_watches_a_terminal(
 
 
 def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> None:
-    """Unless its rule is proved to be the best, or it had a budget."""
+    """It is silent if its rule is proved to be the best, or if it had a budget."""
     ended = "stopped: no recent improvement (--budget SECONDS searches longer)"
     words = "fit", files.iris, "--positive", "versicolor", "--out", tmp_path, "--force"
     assert ended in inside(*words).out
@@ -398,7 +398,7 @@ def test_a_search_that_ended_by_itself_says_so(files: Files, tmp_path: Path) -> 
 
 
 def sectors(path: Path) -> Path:
-    """Three classes in sectors of 120°, and a rim of each: the largest of three scores is right."""
+    """Three classes in sectors of 120°; the class with the largest of three scores is correct."""
     lines = ["u,v,class"]
     for k, name in enumerate("abc"):
         for turn in (-50.0, -20.0, 0.0, 20.0, 50.0):

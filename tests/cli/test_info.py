@@ -1,4 +1,4 @@
-"""``novikoff info``: what a model is, from what data, and its weights by feature."""
+"""``novikoff info`` shows the kind of a model, its data, and its weights by feature."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_model_alone(fitted: Path, tmp_path: Path) -> None:
      "kernel", "kernel sparse", "forgetron", "pocket", "margin"],
 )  # fmt: skip
 def test_where_the_sum_is_positive_the_model_predicts_the_class(name: str, tmp_path: Path) -> None:
-    """What is said of two classes and their weights holds for predictions of every estimator."""
+    """The explanation of the signs of weights agrees with the predictions of every estimator."""
     path = tmp_path / "model"
     model = FITTED[name]()
     nv.save(model, path)

@@ -1,4 +1,4 @@
-"""Data larger than memory: ``--max-memory`` and ``--cache`` change nothing but where arrays lie."""
+"""Data larger than memory: ``--max-memory`` and ``--cache`` only change where arrays are stored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cli.conftest import Files, inside
 
 
 def essence(report: dict[str, object]) -> object:
-    """All that must not depend on where the arrays lie."""
+    """The parts of a report that must not depend on where the arrays are stored."""
     verdict, data = report["verdict"], report["data"]
     assert isinstance(verdict, dict)
     assert isinstance(data, dict)

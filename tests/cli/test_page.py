@@ -1,4 +1,4 @@
-"""The page of ``novikoff fit --format html``: complete, safe, and alone in the world."""
+"""The page of ``novikoff fit --format html`` is complete, safe and self-contained."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VOID = {"meta", "link", "br", "img", "hr", "input"}
 NAMES = ["line", "quasi", "duplicates", "iris", "nasty"]
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
-# Names and labels that would do harm or break a drawing if they were not treated as text.
+# These names and labels would run as code or break a drawing if they were not treated as text.
 NASTY = (
     '"<script>alert(1)</script>","a & b","say ""hi""","$\\frac{x","two\nlines",class\n'
     "0,0,0,0,0,<b>no</b>\n"
@@ -30,7 +30,7 @@ NASTY = (
 
 
 class Reader(HTMLParser):
-    """What a page holds: its elements, whether they are closed, and its text."""
+    """Collects the elements of a page, whether they are closed, and its text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -119,7 +119,7 @@ def test_the_page_says_what_the_text_says(pages: Mapping[str, Path]) -> None:
 
 
 def test_the_lines_of_a_table_stay_together(pages: Mapping[str, Path]) -> None:
-    """They are aligned, so they scroll as one: the verdicts of the classes, and the confusion."""
+    """Aligned lines scroll together: the verdicts of the classes, and the confusion matrix."""
     page = pages["iris"].read_text(encoding="utf-8")
     verdicts, confusion = re.findall('<dd class="table">(.*?)</dd>', page, re.DOTALL)
     classes = [line.split()[0] for line in verdicts.splitlines()]
@@ -143,7 +143,7 @@ def test_a_picture_of_nasty_names(pages: Mapping[str, Path], tmp_path: Path) -> 
 
 
 def visit(page: Path, folder: Path) -> tuple[str, list[str], list[str]]:
-    """The document, requests and console of a browser without a window and a way to any host."""
+    """The document, requests and console messages of a headless browser without network."""
     assert _CHROMIUM is not None
     log = folder / "net.json"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"]

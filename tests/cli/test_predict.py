@@ -1,4 +1,4 @@
-"""``novikoff predict``: the labels of the model, whatever the file around the columns."""
+"""``novikoff predict`` writes the labels of the model, for every format of file."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ BITS = 5  # few columns: many names share one
 
 
 def feature_hash(name: bytes, bits: int) -> int:
-    """FNV-1a, folded to some bits: an oracle of ten lines."""
+    """An oracle of ten lines for FNV-1a hashes, folded to fewer bits."""
     value = 0xCBF29CE484222325
     for byte in name:
         value = (value ^ byte) * 0x100000001B3 % 2**64
@@ -226,7 +226,7 @@ def test_bad_pairs(text: str, sentence: str, tmp_path: Path) -> None:
 
 
 def test_many_pieces_are_one_table(tmp_path: Path) -> None:
-    """Several megabytes, also packed: numbers go on, there is one heading, nothing is lost."""
+    """Several megabytes, also packed: row numbers continue, and there is only one heading."""
     model = learned(tmp_path, lines(documents(200, 1)), "--hash", str(BITS))
     few = lines(documents(500, 7)).replace("\n", f" # {'long' * 100}\n")  # few rows, many bytes
     once = said(inside("predict", model, put(tmp_path, few, "new.csv")))
@@ -242,7 +242,7 @@ def test_many_pieces_are_one_table(tmp_path: Path) -> None:
     assert packed.out == done.out
 
 
-# Pipes, as they are read and left.
+# Reading from pipes, and pipes that are closed.
 
 
 def ask(running: subprocess.Popen[bytes], line: bytes) -> None:
@@ -256,10 +256,10 @@ def spam(tmp_path: Path) -> Path:
 
 
 def test_lines_are_answered_as_they_come(tmp_path: Path) -> None:
-    """A reader of a pipe gets each answer before the next question, the first too."""
+    """A reader of a pipe gets each answer before it sends the next row, also the first answer."""
     with started("predict", spam(tmp_path), "-") as running:
         assert running.stdout is not None
-        alarm = threading.Timer(120, running.kill)  # a test that hangs tells nothing
+        alarm = threading.Timer(120, running.kill)  # so that a failure cannot hang the suite
         alarm.start()
         for number, (question, answer) in enumerate([(b"b:1\n", b"ham"), (b"a:1\n", b"spam")], 1):
             ask(running, question)
@@ -285,7 +285,7 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
 
 
 def flood(pipe: int) -> None:
-    for _ in range(100_000):  # it ends when the reader is gone
+    for _ in range(100_000):  # the loop ends when the reader has closed the pipe
         os.write(pipe, b"a:1 # %b\n" % (b"long" * 1000))
 
 

@@ -1,4 +1,4 @@
-"""Which rule is saved, which rows it gets wrong, and how far each row is on its side."""
+"""Which rule is saved, which rows it misclassifies, and how far each row is from the hyperplane."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_the_table_of_rows(flipped: Path, files: Files, tmp_path: Path) -> None:
 def test_several_rules_show_the_one_that_a_row_is_worst_at(
     words: tuple[str, ...], files: Files, tmp_path: Path
 ) -> None:
-    """A row that is beyond zero for all of them is right, and a row that is wrong is not."""
+    """A row is classified correctly exactly if it is on the correct side of all rules."""
     path = tmp_path / "rows.csv"
     fit(files.iris, *words, "--out", tmp_path, "--rows", path)
     rows = read(path)
@@ -152,7 +152,7 @@ def test_the_page_shows_ten_wrong_rows_and_folds_the_rest(tmp_path: Path) -> Non
 def test_the_saved_rule_is_that_of_the_largest_margin(
     fit_intercept: bool, files: Files, tmp_path: Path
 ) -> None:
-    """The same as a hard-margin SVM's, and as MaxMargin's; the report shows its margin."""
+    """It equals the rule of a hard-margin SVM and of MaxMargin; the report shows its margin."""
     words = () if fit_intercept else ("--no-intercept",)
     positive = ("--positive", "setosa")
     body = fit(files.iris, *positive, *words, "--out", tmp_path)
@@ -185,7 +185,7 @@ def test_the_perceptrons_rule_is_saved_if_asked_for(files: Files, tmp_path: Path
 
 
 def test_several_classes_have_the_largest_margin_each(tmp_path: Path) -> None:
-    """Scores have one scale, ±1 on the rows nearest to each hyperplane, as MaxMargin's."""
+    """As with MaxMargin, scores have one scale: ±1 on the rows nearest to each hyperplane."""
     rng = np.random.default_rng(3)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 4)) + 12.0 * np.eye(4)[y]

@@ -1,4 +1,4 @@
-"""``novikoff solve``: a point, or a sum that is a contradiction; and the proof that is written."""
+"""``novikoff solve``: a point or a contradictory sum, and the proof that it writes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     shown = re.search(r"\$ cat day\.csv\n(.*?)\$ novikoff (.*?)\n(.*?)```", text, re.DOTALL)
     assert shown is not None
     (tmp_path / "day.csv").write_text(shown[1])
-    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path)
+    done = script(*shlex.split(shown[2], comments=True), cwd=tmp_path, COLUMNS="88")
     assert done.out == shown[3]
 
 
@@ -321,7 +321,7 @@ def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     done = inside("solve", path, "--budget", "1e-9", "--certificate", proof, "--force")
     assert done.code == 3
     assert done.line("verdict").startswith("undecided")
-    assert not proof.exists()  # it would be taken for a proof about this system
+    assert not proof.exists()  # an old proof would seem to be about this system
 
 
 def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_the_command_imports_no_learner_and_compiles_nothing(day: Path) -> None:
     ],
 )
 def test_require(c: int, words: list[str], code: int, tmp_path: Path) -> None:
-    """a ≤ c, and a ≥ 2 or, where a may fall without limit, nothing."""
+    """The system a ≤ c and a ≥ 2; without the second row, a may fall without limit."""
     path = tmp_path / "a.csv"
     lower = "" if "min a" in words else "1,>=,2\n"
     path.write_text(f"a,is,c\n1,<=,{c}\n{lower}", encoding="utf-8")

@@ -1,6 +1,6 @@
-"""``novikoff stream``: what it says and keeps, that it goes on where it stopped, loses nothing.
+"""``novikoff stream``: its text and files; it resumes where it stopped, and loses nothing.
 
-How rows of every form are read, and other files known for such, is tested where they are read.
+`tests/data` tests how rows of each format are read, and how changed files are recognised.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.cli.conftest import Files, Result, inside, started, wait_for
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """3,000 rows of two classes, some of them odd, and a third class late."""
+    """3,000 rows of two classes, some of them outliers; a third class appears late."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(3000, 4)).round(3)
     names = ["a", "b", "c", "d", "kind"]
@@ -102,7 +102,7 @@ def test_the_model_predicts_and_tells_what_it_is(rows: Path, tmp_path: Path) -> 
 
 
 def goes_on(data: Path, steps: Sequence[tuple[bytes, str]], words: str = "") -> Result:
-    """Learn a file in steps, each with its content and a limit: the model is that of one go."""
+    """Learn a file in steps, each with its content and a limit; compare with one run."""
     model, whole = data.with_name("m.novikoff"), data.with_name("w.novikoff")
     for content, limit in steps:
         if not data.exists() or data.read_bytes() != content:
@@ -118,7 +118,7 @@ def goes_on(data: Path, steps: Sequence[tuple[bytes, str]], words: str = "") -> 
 
 @pytest.mark.parametrize("words", ["", "--hash 10"])
 def test_named_features_go_on_where_they_stopped(words: str, tmp_path: Path) -> None:
-    """Names of rows that are left out change nothing."""
+    """The features of rows that are left out change nothing."""
     lines = [f"{'spam' if k % 3 else 'ham'} w{k % 17}:1 x{k}:0.5" for k in range(100)]
     lines[36] = "spam z:1 w1:nan"
     content = "\n".join([*lines, ""]).encode()
@@ -231,7 +231,7 @@ def test_rows_that_are_others_are_noticed(rows: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_labels_changed_at_the_top_are_noticed(tmp_path: Path, packed: bool) -> None:
-    """A bound on the margin of "these rows" would be one of rows that were never seen."""
+    """Otherwise the bound on the margin of "these rows" would be about unseen rows."""
     rng, model = np.random.default_rng(0), tmp_path / "m.novikoff"
     lines = [f"{x:.6f},{int(x > 0)}\n" for x in rng.normal(size=2000)]
     data = tmp_path / ("d.csv.gz" if packed else "d.csv")
@@ -310,7 +310,7 @@ def test_an_interrupt_saves_and_says_where(
     running.send_signal(number)
     assert running.wait(timeout=60) == code
     out, err = running.communicate()
-    assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # who asks is told
+    assert (b" of 3,000 rows (" in out) == (number == signal.SIGINT)  # Ctrl-C prints a summary
     kept = f"{model} has the model so far; --resume continues it."
     assert err.decode().strip().endswith(f"novikoff: interrupted after 3,000 rows; {kept}")
 
@@ -321,7 +321,7 @@ def test_an_interrupt_is_heard_before_the_first_row(tmp_path: Path) -> None:
     running, ends = started("stream", path), list[int]()
 
     def opened() -> bool:
-        with contextlib.suppress(OSError):  # nobody reads from it yet
+        with contextlib.suppress(OSError):  # no process reads from the pipe yet
             ends.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         return bool(ends)
 
@@ -346,7 +346,7 @@ def table(*lines: str) -> bytes:
 
 
 def noisy_rows(n: int, seed: int = 5) -> list[str]:
-    """Rows of three classes that no linear rule gets right."""
+    """Rows of three classes that no linear rule classifies correctly."""
     X = np.random.default_rng(seed).normal(size=(n, 2)).round(3)
     kinds = ["up" if a > 0.2 else "down" if b > 0 else "flat" for a, b in (X**2 - X).tolist()]
     return [f"{a},{b},{kind}" for (a, b), kind in zip(X.tolist(), kinds, strict=True)]
@@ -422,9 +422,9 @@ class TestBadRows:
         assert "needs --bad-rows skip" in refused(data, "--bad-rows-log", tmp_path / "log.csv")
 
     def test_killed_at_any_moment_nothing_is_lost_or_twice(self, tmp_path: Path) -> None:
-        """Model, log of bad rows and list of mistakes are those of a run that nobody killed.
+        """Model, list of bad rows and list of mistakes equal those of a run without a kill.
 
-        Files are saved all the time, and the process is killed again and again.
+        Files are saved continually, and the process is killed many times.
         """
         data, folder = tmp_path / "d.csv", tmp_path / "whole"
         folder.mkdir()
@@ -447,7 +447,7 @@ class TestBadRows:
             running.kill()
             running.communicate()
             kills += running.returncode == -signal.SIGKILL
-            rows_seen = rows_in(model)  # whole, whenever one looks
+            rows_seen = rows_in(model)  # the model file is complete at every moment
             assert isinstance(rows_seen, int)
             assert rows_seen % 97 == 0 or rows_seen == 5000
         assert kills
@@ -481,7 +481,8 @@ class TestMistakes:
         data, found = tmp_path / "d.csv", tmp_path / "wrong.csv"
         data.write_bytes(table("1,0,x", "2,0,y", "0,0,x", "bad,1,x", "3,0,x"))
         stream(data, "--no-intercept", "--bad-rows", "skip", "--mistakes", found)
-        # Nothing is known, x is predicted, a tie, and y after the second row.
+        # First no class is known, then x is predicted, then there is a tie, and then y is
+        # predicted.
         said = [["1", "", "x"], ["2", "x", "y"], ["3", "", "x"], ["5", "y", "x"]]
         assert lines_of(found)[1:] == said
 
@@ -495,7 +496,7 @@ class TestMistakes:
         assert found.read_bytes() == b"precious"
         for taken in (data, model):
             assert "choose another" in refused(*words, taken, "--force")
-        found.write_bytes(b"row,predicted,label\n1,,x\n9,")  # of a run that was killed unsaved
+        found.write_bytes(b"row,predicted,label\n1,,x\n9,")  # left by a run that was killed
         stream(*words, found, "--resume")
         assert lines_of(found)[1:] == [["1", "", "x"]]
         found.write_bytes(b"row,predicted,label\n1,elsewhere,x\n2,elsewhere,y\n3,x,y\n")
@@ -553,7 +554,7 @@ class TestSortedLabels:
 
 
 def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    """It counted no rows of classes: of these nothing is said."""
+    """The earlier version did not count rows by class, so no warning is given about classes."""
     data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
     data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
     stream(data, "--save", model, "--limit", "20")
@@ -573,7 +574,7 @@ class TestConstantRule:
     CAUTION = "always predicting {} would make fewer mistakes ({})"
 
     def test_a_word_of_caution(self, files: Files, tmp_path: Path) -> None:
-        """Breast cancer as given, whose features have very different scales, in another order."""
+        """The breast cancer data, with features of very different scales, in a shuffled order."""
         head, *rows = files.cancer.read_text(encoding="utf-8").splitlines(keepends=True)
         data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
         np.random.default_rng(0).shuffle(rows)
@@ -595,14 +596,14 @@ class TestConstantRule:
         ids=["few rows", "a good rule", "first rows of classes"],
     )
     def test_only_where_it_is_true(self, rows: list[str], tmp_path: Path) -> None:
-        """Few rows, a rule that errs less, and the first rows of classes, which nobody foresees."""
+        """No warning for few rows, for a better rule, or for first rows of classes."""
         data = tmp_path / "d.csv"
         data.write_bytes(table(*rows))
         assert self.CAUTION[:18] not in stream(data).out
 
 
 def test_the_bound_on_the_margin_is_the_least_so_far(tmp_path: Path) -> None:
-    """Two rows on opposite sides and the same side: ‖w‖/t rises again, the bound does not."""
+    """‖w‖/t rises again, but the bound does not: two rows on opposite sides, then on one side."""
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     data.write_bytes(table("1,0,x", "1,0.01,y", *["-100,0,x", "100,0,y"] * 3))
     out = stream(data, "--format", "json", "--save", model, "--no-intercept").out
@@ -731,10 +732,10 @@ def test_a_column_stays_of_numbers_when_a_stream_goes_on(tmp_path: Path) -> None
 def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
     tmp_path: Path, seed: int
 ) -> None:
-    """Streams with missing values and bad rows, stopped and resumed, in one pass or two.
+    """Streams with missing values and bad rows are stopped and resumed, in one pass or two.
 
-    Weights of length 1 that have γ on all rows are known by hand here: the rows are built around
-    them. What is printed must not be below that γ, and every row is learned, dropped or skipped.
+    Rows are built around weights of length 1 that have the margin γ on all rows. The printed bound
+    must not be below this γ, and every row is learned, dropped or skipped.
     """
     rng = np.random.default_rng(seed)
     weights, gamma, d = rng.integers(-3, 4, size=3), math.inf, 2
@@ -774,7 +775,7 @@ def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
 
 
 def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:
-    """Rows (1, 1) have γ = √2 = 1.41421…: 1.414 would be too little."""
+    """Rows (1, 1) have γ = √2 = 1.41421…, so 1.414 would be too small."""
     data = tmp_path / "d.csv"
     data.write_bytes(b"a,y\n" + b"1,p\n" * 8)
     done = stream(data)
@@ -795,7 +796,7 @@ def test_a_row_that_is_left_out_is_not_said_to_have_been_learned(tmp_path: Path)
 
 
 def test_a_constant_rule_is_not_praised_for_rows_it_has_wrong(tmp_path: Path) -> None:
-    """In a second pass that is not over, the rows so far may be of the rare class."""
+    """In an unfinished second pass, the rows so far may all be of the rare class."""
     rows = []
     for k in range(100):
         label, side = ("r", 1) if k < 40 else ("f", -1)

@@ -1,4 +1,4 @@
-"""Help, wrong usage, what a terminal sees, and what commands import."""
+"""Help, wrong usage, output on a terminal, and the packages that commands import."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_terminal_shows_steps_and_colour(files: Files, tmp_path: Path) -> None
     code, out, err = on_terminal(["fit", str(files.line), "--out", str(tmp_path)])
     assert code == 0
     assert "\x1b[1;32mseparable" in out  # bold green
-    assert "writing" in err  # the last step; those before may be too quick to be drawn
+    assert "writing" in err  # the last step; earlier steps may be too fast to be drawn
     assert "0:00:" in err
     assert "proved" not in err
     code, out, err = on_terminal(["stream", str(files.line)])
@@ -101,13 +101,13 @@ def test_no_color(files: Files, tmp_path: Path) -> None:
     assert code == 0
     assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", out)  # no colours
     assert "separable (complete separation), proved" in re.sub(r"\x1b\[[0-9;]*m", "", out)
-    # A terminal is no place for a page: it goes to a file, and the text is shown.
+    # HTML is not shown on a terminal: it goes to a file, and the text is shown.
     assert "<html" not in out
     assert (tmp_path / "line.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 def test_a_first_run_says_that_it_compiles(files: Files, tmp_path: Path) -> None:
-    """Once, piped or not; the times in the report do not contain it."""
+    """It says so once, piped or not; the times in the report do not include compilation."""
     words = ("fit", files.line, "--out", tmp_path, "--force", "--format", "json")
     started = time.perf_counter()
     first = script(*words, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
@@ -120,7 +120,7 @@ def test_a_first_run_says_that_it_compiles(files: Files, tmp_path: Path) -> None
     assert run["seconds"] < seconds / 10
 
 
-# Run commands one after the other in one process, and tell which packages are there at the end.
+# Run commands one after the other in one process, then print which packages were imported.
 TOLD = """
 import contextlib, io, json, sys
 from novikoff.cli.main import run
@@ -161,7 +161,7 @@ def test_commands_import_neither_scikit_learn_nor_pandas(files: Files, tmp_path:
 
 
 def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each storage of rows has kernels of its own."""
+    """Loops are compiled separately for each storage of rows."""
     compilation = import_module("novikoff.core.compilation")
     compilation._announce_compilation.cache_clear()
     for _ in range(2):
@@ -208,7 +208,7 @@ def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -
     piped = script(*words, COLUMNS="80").out
     assert code == 0
     for text in (plain, piped):
-        lines = text.splitlines()[:-1]  # the name of the file is long in the tests
+        lines = text.splitlines()[:-1]  # the last line has file names, which are long in the tests
         assert len(lines) <= 15
         assert max(map(len, lines[1:])) <= 80
         assert "most 206 mistakes" in text

@@ -1,4 +1,4 @@
-"""``novikoff verify``: accepts what is proved, and nothing else, without the solver."""
+"""``novikoff verify`` accepts proved claims and rejects all others, without the solver."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
 
 
 def test_what_was_dropped_is_dropped_again_and_said(tmp_path: Path) -> None:
-    """A certificate says how to read the data; what it leaves out must be seen."""
+    """A certificate says how to read the data; the user must see what it leaves out."""
     data = tmp_path / "gaps.csv"
     data.write_text("x,z,c\n1,2,a\n?,3,b\n2,1,a\n5,5,b\n4,6,\n")
     words = ("--missing", "drop", "--drop", "z", "--header", "--out", tmp_path)
@@ -168,7 +168,7 @@ def test_the_model_beside_a_certificate(
     assert done.line("model") == f"{beside} {said}"
 
 
-# The file, the exit code, and what is said; the certificate is that of line.csv.
+# The file, the exit code, and the message; the certificate is about line.csv.
 OTHER_DATA = {
     "the same": ("x,z,class\n0,5,low\n1,3,low\n2,4,high\n3,5,high\n4,3,high\n", 0, "5 rows"),
     "columns in another order": (
@@ -223,7 +223,7 @@ def test_a_claim_is_printed_for_its_own_data_only(name: str, fitted: Path, tmp_p
 
 @pytest.mark.parametrize("scale", ["1", "1.1", "1e-9", "1e9"])
 def test_the_bound_on_mistakes_is_not_below_the_truth(scale: str, tmp_path: Path) -> None:
-    """γ of the points −s and s through a bias is s; R² = s² + 1: R²/γ² is no whole number."""
+    """The points −s and s have γ = s and R² = s² + 1 with a bias; R²/γ² is not a whole number."""
     data = tmp_path / "two.csv"
     data.write_text(f"x,class\n-{scale},a\n{scale},b\n", encoding="utf-8")
     assert inside("fit", data, "--out", tmp_path).code == 0
@@ -246,3 +246,32 @@ def test_options_for_examples_are_not_passed_over_for_inequalities(
     done = inside("verify", proof, data, *words.split())
     assert (done.code, done.out) == (2, "")
     assert f"{words.split()[0]} is for labelled rows, not for inequalities." in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        # The labels of four points on a line alternate: no two of them are a contradiction.
+        ("a,class\n1,no\n2,yes\n3,no\n", ["no hyperplane separates rows 1, 2, 3 (counted from 1)"]),
+        # A row with a missing value keeps its number in the file.
+        (
+            "a,class\n1,no\n,yes\n2,no\n2,yes\n3,yes\n9,yes\n",
+            [
+                "a hyperplane with no row on its wrong side separates at most 3 rows and contains "
+                "the other 2",
+                "no hyperplane separates rows 3, 4 (counted from 1)",
+            ],
+        ),
+        ("a,class\n1,no\n2,no\n3,yes\n", []),
+    ],
+)
+def test_rows_that_the_check_identifies_are_printed(
+    text: str, lines: list[str], tmp_path: Path
+) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text(text, encoding="utf-8")
+    assert inside("fit", data, "--missing", "drop", "--out", tmp_path).code == 0
+    done = inside("verify", tmp_path / "points.cert.json", data)
+    assert done.code == 0
+    said = [line.strip() for line in done.out.splitlines() if not line.startswith("holds")]
+    assert [line for line in said if "hyperplane" in line] == lines

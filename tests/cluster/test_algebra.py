@@ -1,4 +1,4 @@
-"""Visits of a cluster, and verdicts over any cut of the rows into shards, without Dask."""
+"""Visits of a cluster, and verdicts for all ways to cut the rows into shards, without Dask."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def visits(X: Any, y: Any) -> dict[str, Visit]:
 
 
 def everything(found: Any) -> Any:
-    """All that was found, bit by bit, whatever it is made of."""
+    """All fields of a result as bytes, so that they can be compared bit by bit."""
     if isinstance(found, np.ndarray | list | tuple | dict | float):
         return bits(found) if not isinstance(found, list | tuple | dict) else _inside(found)
     if hasattr(found, "tocsr"):
@@ -108,7 +108,7 @@ def test_merging_in_any_tree_gives_the_same_bits(
     found = tree()
     assert everything(found) == everything(tree())
     if isinstance(found, Carrying) and isinstance(found.visit, MostViolated | Wanted):
-        assert found.rows is not None  # those that are named, and no others
+        assert found.rows is not None  # only the rows that the answer names
         assert found.rows.numbers.tolist() == sorted(found.visit.rows.tolist())
 
 
@@ -150,12 +150,12 @@ def test_mixed_updates_stay_below_the_bound(mix: str, seed: int, edges: list[int
     assert clf.mixed_updates_[0] <= bound
     assert clf.converged_
     assert (clf.predict(X) == y).all()
-    if mix == "mistakes":  # each epoch but the last adds 1 at least
+    if mix == "mistakes":  # each epoch except the last adds at least 1
         assert clf.n_iter_ - 1 <= bound
 
 
 def test_a_sum_of_weights_instead_of_a_mixture_breaks_the_bound() -> None:
-    """The mutant: w ← Σ w_i has ‖w‖ grow by R·Σk, and the theorem's proof fails."""
+    """In the mutant w ← Σ w_i, ‖w‖ grows by R·Σk, and the proof of the theorem fails."""
     X, y = data("separable", n=300)
     rows = local_rows(X, y, [100, 200])
     plan = Plan(perceptron(), Permuted(), Limits(epochs=1), seed=0)
@@ -198,7 +198,7 @@ def test_several_classes_learn_side_by_side() -> None:
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
-    """Its rows have no length, and sparse ones no column: the others are balanced as before."""
+    """A shard of zeros does not change how the other rows are balanced, dense or sparse."""
     X = np.array([[0.0], [0.0], [1e-8], [2e9], [-3.0], [5.0]])
     y = np.array([1, 0, 1, 1, 0, 0])
     X = sparse(X) if is_sparse else X
@@ -228,7 +228,7 @@ def test_shards_that_are_not_alike_are_refused() -> None:
 @settings(max_examples=6, deadline=None)
 @given(st.integers(0, 10**6))
 def test_one_row_to_a_shard_gives_the_bits_of_memory(seed: int) -> None:
-    """Rows of very different lengths, all at the margin, so that rounding tells them apart."""
+    """Rows of very different lengths, all at the margin, so that rounding decides between them."""
     rng = np.random.default_rng(seed)
     y = np.arange(10) % 2
     X = rng.normal(size=(10, 3)) * 10.0 ** rng.integers(0, 8, size=(10, 1))
@@ -241,7 +241,7 @@ def test_one_row_to_a_shard_gives_the_bits_of_memory(seed: int) -> None:
 
 
 def test_no_digest_is_worked_out_without_a_certificate() -> None:
-    """Whatever ends the search, the tasks of the digest go with it."""
+    """When the search ends, for any reason, the tasks of the digest are cancelled."""
     X, y = data("separable", n=40)
     rows, cancelled = local_rows(X, y, [20]), list[str]()
 
@@ -276,7 +276,7 @@ def test_labels_besides_are_refused() -> None:
 
 
 def test_rows_are_fetched_within_the_budget() -> None:
-    """But for the first: even an answer that there was no time has an upper bound on the margin."""
+    """The first fetch has no limit: even an undecided answer has an upper bound on the margin."""
     rows = local_rows(*data("separable", n=40), [20])
     passes = rows.passes(SETTING, Limits(seconds=1e-9))
     assert passes.fetch(np.array([3])).n == 1

@@ -1,4 +1,4 @@
-"""``novikoff fit`` and ``verify`` with ``--cluster``: they say what they say without one."""
+"""``novikoff fit`` and ``verify`` give the same answers with ``--cluster`` as without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def done_well(*words: str | Path) -> Result:
 
 
 def report(folder: Path, *words: str | Path) -> Any:
-    """The report as JSON, as its schema says."""
+    """The report as JSON, after a check against its schema."""
     more = "--label", "kind", "--format", "json", "--out", folder.parent, "--force"
     found = done_well("fit", folder, *more, *words).json
     jsonschema.validate(found, SCHEMA)
@@ -75,7 +75,7 @@ def test_the_report_is_that_of_memory_but_for_single_rows(
 
 
 def test_fit_on_a_cluster_then_verify_without_one(client: Client, tmp_path: Path) -> None:
-    """The folder is larger than ``--max-memory`` leaves room for: 700 MB, the program's own 400."""
+    """The folder is larger than the room for data: 700 MB of memory minus 400 for the program."""
     X, y = data("separable", n=60_000)
     X = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 32))])
     folder = write_folder(tmp_path / "big", X, y, 6)

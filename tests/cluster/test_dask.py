@@ -1,4 +1,4 @@
-"""What local passes and Dask have in common: everything, to the bit."""
+"""Dask and local passes give the same results, to the bit."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_files_that_change_or_vanish_are_refused(client: Client, tmp_path: Path)
     X, y = data("separable")
     folder = write_folder(tmp_path / "data", X, y, 3)
     rows = nv.cluster.rows(folder, label="kind", client=client)
-    rows.cluster.keep = False  # as if it were too much for the workers' memory
+    rows.cluster.keep = False  # as if the rows did not fit into the workers' memory
     assert nv.separate(rows).kind == "separable"
     write_folder(tmp_path / "data", X + 1.0, y, 3)
     with pytest.raises(ValueError, match=r"\.parquet has changed while it was in use"):

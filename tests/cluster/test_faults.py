@@ -1,4 +1,4 @@
-"""Workers that die, hang or come late: the same bits as undisturbed, or one clear sentence."""
+"""If workers die, hang or come late, results have the same bits, or one clear error is raised."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def counted(rows: Any) -> Any:
 
 
 def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) -> None:
-    """In the survey, in pricing, in a merge, in the proof, in learning: killed for good."""
+    """Workers are killed in the survey, in pricing, in a merge, in the proof and in learning."""
     machines.start(2)
     first = machines.kill_at("survey")
     rows = folder_rows(tmp_path, machines)
@@ -75,7 +75,7 @@ def test_other_workers_come_and_one_without_the_package_is_told(
 ) -> None:
     machines.start(2)
     rows = folder_rows(tmp_path, machines)
-    for killed in (False, True):  # all that were there before
+    for killed in (False, True):  # True: all earlier workers have been killed
         pids = [*machines.pids().values()] if killed else []
         came = threading.Thread(target=machines.start)
 
@@ -117,7 +117,7 @@ def test_a_nanny_brings_its_worker_back(tmp_path: Path) -> None:
 
 
 def poison(block: Any) -> Any:
-    """A chunk that ends whatever process holds it."""
+    """A chunk that kills every process that loads it."""
     if len(block):
         os.kill(os.getpid(), signal.SIGKILL)
     return block
@@ -169,8 +169,8 @@ def test_ctrl_c_and_a_budget_leave_no_task_behind(machines: Machines, tmp_path: 
     rows.cluster.progress = lambda tasks, done: None
     assert nv.separate(rows, budget=1e-9).kind == "undecided"
     deadline = time.monotonic() + 60.0
-    while set(machines.cluster.scheduler.tasks) - kept:  # what runs may run to its end
+    while set(machines.cluster.scheduler.tasks) - kept:  # running tasks may finish
         assert time.monotonic() < deadline
         machines.client.run_on_scheduler(lambda: None)
-    assert first.type is second.type  # they held all that was in use, as a console does
+    assert first.type is second.type  # the exceptions stay alive, as in a console
     assert nv.separate(rows).certificate == nv.separate(X, Y).certificate

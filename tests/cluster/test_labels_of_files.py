@@ -1,4 +1,4 @@
-"""The classes of a folder of files are the same on a cluster as in memory, whatever a file has."""
+"""A folder of files has the same classes on a cluster as in memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FILES: dict[str, list[pa.Array]] = {
 @pytest.mark.parametrize("case", FILES)
 @pytest.mark.parametrize("turned", [False, True])
 def test_classes_are_those_of_memory(case: str, turned: bool, tmp_path: Path) -> None:
-    """A label such as 2.0 was "2" in a file with 1.5, and 2.0 in a file of whole numbers."""
+    """A label 2.0 was once "2" in a file that also has 1.5, but 2.0 in a file of whole numbers."""
     for k, labels in enumerate(FILES[case][:: -1 if turned else 1]):
         x = np.arange(4.0) * (k + 1)
         pq.write_table(pa.table({"x": x, "kind": labels}), tmp_path / f"{k}.parquet")

@@ -1,4 +1,4 @@
-"""What comes to the coordinator: the same however many rows there are."""
+"""The memory and messages of the coordinator do not grow with the number of rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.cluster.cases import data, local_rows
 
 
 def made(kind: str, n: int, client: Client) -> Any:
-    """Rows that workers make: this process never has them."""
+    """Rows that the workers generate; this process never holds them."""
     index = da.arange(n, chunks=n // 8)
 
     def block(rows: Any, part: int) -> Any:
@@ -44,9 +44,9 @@ def test_the_coordinator_needs_no_more_for_ten_times_the_rows(kind: str, client:
     peaks = []
     for n in (20_000, 200_000):
         rows = made(kind, n, client)
-        nv.separate(rows)  # what is loaded and compiled once does not count
+        nv.separate(rows)  # a first call, because loading and compiling do not count
         measured = []
-        for _ in range(3):  # the least counts: Dask's own threads allocate now and then
+        for _ in range(3):  # the minimum counts, because Dask's own threads sometimes allocate
             tracemalloc.start()
             verdict = nv.separate(rows)
             measured.append(tracemalloc.get_traced_memory()[1])
@@ -57,7 +57,7 @@ def test_the_coordinator_needs_no_more_for_ten_times_the_rows(kind: str, client:
 
 
 def test_an_epoch_sends_and_returns_its_weights() -> None:
-    """8·p bytes there, and at most 8·p for each shard back, besides some names and counts."""
+    """Each task gets 8·p bytes and returns at most 8·p for each shard, plus names and counts."""
     d = 20_000
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(24, d)), np.repeat(["down", "up"], 12)

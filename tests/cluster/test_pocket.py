@@ -1,4 +1,4 @@
-"""The pocket on shards: mistakes counted on all rows, and bounds of shards that add up."""
+"""The pocket on shards: mistakes are counted on all rows, and the bounds of shards are added."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
 def noisy(n: int, seed: int = 0) -> tuple[Vector, Labels]:
-    """Small integers, among them equal rows, and labels of which some are wrong."""
+    """Rows of small integers, some of them equal, and labels, some of them wrong."""
     rng = np.random.default_rng(seed)
     X: Vector = rng.integers(-3, 4, size=(n, 2)).astype(np.float64)
     y = np.where(X @ [1.0, -2.0] + rng.normal(scale=2.0, size=n) > 0.5, "up", "down")
@@ -100,7 +100,7 @@ def test_a_rule_without_mistakes_is_found() -> None:
 
 
 def test_shards_of_one_class_learn_from_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows sorted by label: no shard but one has both classes."""
+    """The rows are sorted by label, so only one shard has both classes."""
     X, y = load_iris(return_X_y=True)
     rows = local_rows(X[50:], y[50:], [20, 40, 60, 80])
     clf: Any = nv.Pocket(random_state=0).fit(rows)
@@ -113,7 +113,7 @@ def test_shards_of_one_class_learn_from_a_sample(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("centres", [[[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]])
 def test_several_classes(centres: list[list[int]]) -> None:
-    """The second time one class is between the others, and its best rule alone is a constant."""
+    """In the second case, one class is between the others, and its best single rule is constant."""
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(150, 2)) + 3.0 * np.repeat(centres, 50, axis=0), 1)
     y = np.repeat(["a", "b", "c"], 50)

@@ -1,4 +1,4 @@
-"""The estimator among its neighbours: frames, pipelines, searches, routing."""
+"""The estimator together with data frames, pipelines, searches and metadata routing."""
 
 from __future__ import annotations
 

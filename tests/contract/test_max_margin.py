@@ -1,4 +1,4 @@
-"""scikit-learn's checks for `MaxMargin`, as far as their data can be separated."""
+"""scikit-learn's checks for `MaxMargin`, where their data is separable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 @pytest.mark.parametrize("estimator", CONFIGURATIONS, ids=str)
 def test_estimator(estimator: BaseEstimator) -> None:
-    """Nothing but that a check fits data that no hyperplane separates."""
+    """A check may fail only because it fits data that no hyperplane separates."""
     for name, error in failed_checks(estimator).items():
         assert any(isinstance(cause, nv.NotSeparableError) for cause in _causes(error)), name
 
@@ -89,7 +89,7 @@ def test_it_is_what_its_attributes_say(
         np.testing.assert_allclose(dual @ X[support], w, rtol=1e-6, atol=1e-12)
         np.testing.assert_allclose(
             np.sign(dual) * (X[support] @ w + b), 1.0, rtol=1e-5
-        )  # the support carries the margin
+        )  # the support vectors determine the margin
         size = np.linalg.norm(w if bias == "free" else np.append(w, b))
         assert margin.lo * (1 - 1e-6) <= 1.0 / size <= margin.hi * (1 + 1e-6)
         if bias == "free":

@@ -1,7 +1,7 @@
 """`nv.detect_separation` of the models of statsmodels and lifelines, and of formulas.
 
-The answer about a model object is that about plain arrays, with the names of its summary table.
-Conventions that differ between packages are compared with the likelihoods of these packages.
+A model object gets the same answer as plain arrays, with the names of its summary table. Where
+packages have different conventions, the answer is compared with the package's own likelihood.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LINKS = {"Logit": "logit", "Probit": "probit", "CLogLog": "cloglog", "LogLog": "
 
 
 def problem(seed: int) -> pd.DataFrame:
-    """Rows with a factor, of which one level often has one outcome only, and labels of rows."""
+    """Rows with labels and with a factor; one level often has only one outcome."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 40))
     frame = pd.DataFrame({
@@ -62,14 +62,14 @@ def numbers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def quiet(call: Callable[[], Any]) -> Any:
-    """What a call returns; its warnings are not the subject."""
+    """The result of a call; its warnings are ignored."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return call()
 
 
 def agree(found: nv.Separation, wanted: nv.Separation, names: list[str]) -> None:
-    """The answer about an object is the answer about arrays, under the names of the object."""
+    """The answer about an object equals the answer about arrays, with the names of the object."""
     assert (found.family, found.kind) == (wanted.family, wanted.kind)
     assert [*found.coefficients] == names
     assert [*found.coefficients.values()] == [*wanted.coefficients.values()]
@@ -174,7 +174,7 @@ def test_ordered_models_have_the_parameters_of_their_table(seed: int, distr: str
 
 
 def test_an_ordered_model_that_is_separated_moves_its_increment() -> None:
-    """x = 0, 1, 2 tell the classes apart: the coefficient and the increment are infinite."""
+    """x = 0, 1, 2 separates the classes, so the coefficient and the increment are infinite."""
     X = pd.DataFrame({"x": [0.0, 0.0, 1.0, 1.0, 2.0, 2.0]})
     y = pd.Series(pd.Categorical([0, 0, 1, 1, 2, 2], ordered=True))
     model = OrderedModel(y, X, distr="logit")
@@ -238,7 +238,7 @@ def test_a_formula_has_the_names_of_statsmodels_and_the_answer_of_categories(see
     assert [*found.coefficients.values()] == fates
     assert [*found.separated] == [*wanted.separated]
     by_model = nv.detect_separation(smf.logit(formula, frame))
-    if "aliased" not in fates:  # columns of formulas are in another order in patsy
+    if "aliased" not in fates:  # patsy orders the columns of formulas differently
         assert dict(by_model.coefficients) == dict(found.coefficients)
     columns = nv.detect_separation(data=frame[["event", "x", "colour"]], y="event")
     assert dict(columns.coefficients) == dict(wanted.coefficients)
@@ -314,8 +314,8 @@ def test_a_free_dispersion_does_not_change_which_coefficients_are_finite(
 ) -> None:
     """The likelihood of statsmodels, for every dispersion, along the direction and away from it.
 
-    Where the data is separated, the likelihood rises along the direction for each dispersion. Where
-    it is not, the best coefficients stay in a bounded set for dispersions from 1e-4 to 1e4.
+    If the data is separated, the likelihood rises along the direction for each dispersion. If it is
+    not, the best coefficients stay in a bounded set for dispersions from 1e-4 to 1e4.
     """
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 2, 14).astype(float)
@@ -425,7 +425,7 @@ def test_a_formula_leaves_out_rows_with_missing_values_on_request() -> None:
 
 
 def test_an_increment_is_infinite_where_its_threshold_is_finite() -> None:
-    """Class 0 is alone at x = −1, and the others overlap at x = 0: θ_1 → −∞, and θ_2 is finite."""
+    """Only class 0 has x = −1, and the others overlap at x = 0, so θ_1 → −∞ and θ_2 is finite."""
     X, y = pd.DataFrame({"x": [-1.0, -1.0, 0.0, 0.0, 0.0, 0.0]}), np.array([0, 0, 1, 2, 1, 2])
     found = nv.detect_separation(OrderedModel(y, X, distr="logit"))
     assert dict(found.coefficients) == {"x": "+inf", "0/1": "-inf", "1/2": "+inf"}

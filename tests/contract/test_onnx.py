@@ -1,4 +1,4 @@
-"""An exported graph predicts in onnxruntime what the estimator predicts."""
+"""In onnxruntime, an exported graph gives the same predictions as the estimator."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def rounding(model: Model, rows: Vector) -> Vector:
 
 
 def close_calls(model: Model, rows: Vector) -> npt.NDArray[np.bool_]:
-    """Rows on which a label may hang on the order of a sum."""
+    """The rows whose label may depend on the order of a sum."""
     margins = rows @ model.coef_.T + model.intercept_
     doubt = rounding(model, rows)
     if isinstance(model.model_.scheme, OneVsRest):
         top = np.sort(margins, axis=1)
         return np.asarray(top[:, -1] - top[:, -2] <= 2.0 * doubt.max(axis=1))
     near = (np.abs(margins) <= doubt).any(axis=1)
-    if isinstance(model.model_.scheme, OneVsOne):  # equal votes, and sums that nearly are
+    if isinstance(model.model_.scheme, OneVsOne):  # equal votes, and nearly equal sums
         top = np.sort(model.decision_function(rows), axis=1)
         near |= top[:, -1] - top[:, -2] <= 1e-12
     return np.asarray(near)
@@ -124,7 +124,7 @@ def test_exact_ties(make: Any, tmp_path: Path) -> None:
 
 
 def test_the_ties_are_there(tmp_path: Path) -> None:
-    """Scores of 0, equal scores of two classes, equal votes: the rule would show."""
+    """The data has scores of 0, equal scores and equal votes, so a wrong tie rule would show."""
     top = np.sort(EXACT["ovr"]().decision_function(GRID), axis=1)
     assert (top[:, -1] == top[:, -2]).any()
     votes = np.sort(np.round(EXACT["ovo"]().decision_function(GRID)), axis=1)

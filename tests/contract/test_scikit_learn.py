@@ -1,4 +1,4 @@
-"""scikit-learn's own checks: what it asks of every estimator."""
+"""scikit-learn's own checks for every estimator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS_ARE_NO_OBJECTIVE = (
     "weight 1000 need not win, as every step for it calls for steps against it"
 )
 
-# Every public estimator, but for two that have a file of their own. The contract does not ask for
+# Every public estimator, except two that have their own test file. The contract does not ask for
 # long runs on labels at random.
 KINDS = [kind for name in nv.__all__ if isinstance(kind := getattr(nv, name), type)]
 LIMITS = {"max_epochs": 20, "max_updates": 20}

@@ -1,4 +1,4 @@
-"""What does not fit into float64 is refused in a sentence, wherever it comes in or comes up."""
+"""Numbers that do not fit into float64 are rejected with an error, in input and in results."""
 
 from __future__ import annotations
 

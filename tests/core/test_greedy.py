@@ -1,4 +1,4 @@
-"""The maximal rules take the worst row, as the oracle does, whatever is cached."""
+"""The maximal rules take the worst row, as the oracle does, despite their caches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def climbed(case: Planted, rule: str, update: Rule, *, sparse: bool = False, **o
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("rule", RULES)
 def test_integers_with_ties(fit_intercept: bool, sparse: bool, rule: str) -> None:
-    """Sums are exact, so equal margins are equal, and the first of equals is taken."""
+    """Sums are exact, so ties are exact, and the first of the tied rows is taken."""
     case = planted_integers(1, 60, 7, fit_intercept=fit_intercept)
     expected = oracle(case.rows, rule, Perceptron())
     assert len(expected.acts) > 5
@@ -86,7 +86,7 @@ def test_the_limit_on_updates_is_exact(limit: int, rule: str) -> None:
 
 
 def contradiction(n: int) -> Planted:
-    """Random labels: no run ends clean."""
+    """With random labels, no run ends with a clean cycle."""
     rng = np.random.default_rng(10)
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     return Planted(rng.normal(size=(n, 3)), signs, np.zeros(4), True)
@@ -100,7 +100,7 @@ def test_an_epoch_is_n_updates(rule: str) -> None:
 
 
 def test_a_zero_row_comes_last_by_distance() -> None:
-    """No w satisfies it: everything else is settled first, and it never ends clean."""
+    """No w satisfies a zero row: all other rows come first, and no cycle is ever clean."""
     case = planted_integers(11, 20, 3, fit_intercept=False)
     X = np.vstack([np.zeros(3), case.X])
     signs = np.append(np.int8(1), case.signs)
@@ -112,7 +112,7 @@ def test_a_zero_row_comes_last_by_distance() -> None:
 
 @pytest.mark.parametrize("size", [2.0**-560, 2.0**520])
 def test_distances_do_not_depend_on_the_scale(size: float) -> None:
-    """‖a‖² is beyond float64 while ‖a‖ is not: the rule is the same."""
+    """The rule is the same if ‖a‖² is beyond float64 but ‖a‖ is not."""
     case = planted_integers(12, 40, 5, fit_intercept=False)
     expected = oracle(case.rows, "max_distance", Perceptron(step_size=1.0))
     scaled = case._replace(X=case.X * size)

@@ -1,4 +1,4 @@
-"""Distances, sides and angles, against the plane's own definition."""
+"""Distances, sides and angles, compared with the definition of the plane."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def test_a_bad_plane_is_refused(w: npt.ArrayLike, b: float, message: str) -> Non
 
 
 def test_rows_of_another_width_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 entries, the normal 2"):
+    with pytest.raises(ValueError, match="3 entries, but the normal has 2"):
         nv.Hyperplane([1.0, 2.0]).distance([[1.0, 2.0, 3.0]])

@@ -1,4 +1,4 @@
-"""The plain model: it predicts as its weights say, learns in place, and grows."""
+"""The plain model predicts from its weights, learns in place, and grows."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_rules_between_old_classes_stay_when_a_class_comes(
 
 @pytest.mark.parametrize("label", [3, None, float("nan"), ("x",)], ids=repr)
 def test_labels_without_an_order_are_refused(label: object) -> None:
-    with pytest.raises(ValueError, match="cannot be put in order"):
+    with pytest.raises(ValueError, match="cannot be compared with"):
         LinearModel(np.array(["a", "b"]), 1).with_class(label)
 
 
@@ -146,12 +146,12 @@ def test_scores_beyond_float64_are_refused() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_row_is_refused_only_where_a_number_leaves_float64(n_classes: int) -> None:
-    """The square of its length is beyond float64; its first margin and its update are not."""
+    """The squared length of the row is beyond float64; its first margin and update are not."""
     model = LinearModel(np.arange(n_classes), 2)
     long = np.array([[3e200, 4e200]])
     model.learn(long, np.array([1]), perceptron())
     assert model.W[:2, -1 if n_classes == 2 else 1].tolist() == [3e200, 4e200]
     before = state(model)
     with pytest.raises(ValueError, match="range of float64"):
-        model.learn(long, np.array([1]), perceptron())  # m = ∞, which is no margin
+        model.learn(long, np.array([1]), perceptron())  # m = ∞ is not a valid margin
     assert state(model) == before

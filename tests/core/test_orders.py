@@ -1,4 +1,4 @@
-"""Every index rule deals what it promises."""
+"""Every index rule yields the rows that its docstring promises."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_rules_by_name(name: str, rule: type[orders.Order]) -> None:
 def test_an_order_is_its_own_name_and_others_are_refused() -> None:
     order = Blocks(3)
     assert orders.named(order) is order
-    with pytest.raises(ValueError, match="Unknown order 'Cyclic'; there are cyclic, fixed"):
+    with pytest.raises(ValueError, match="Unknown order 'Cyclic'; the orders are cyclic, fixed"):
         orders.named("Cyclic")
     with pytest.raises(ValueError, match="at least one row, not 0"):
         Blocks(0)
@@ -150,7 +150,7 @@ def test_an_order_is_its_own_name_and_others_are_refused() -> None:
 
 @pytest.mark.parametrize("thing", [3, None, Permuted, orders.MaxDistance], ids=repr)
 def test_what_is_no_rule_is_refused(thing: object) -> None:
-    """A class is not a rule either: its instances are."""
+    """The class of a rule is rejected too: only its instances are rules."""
     with pytest.raises(ValueError, match="name, a list of row numbers or an object"):
         orders.named(cast(orders.Order, thing))
 
@@ -159,7 +159,7 @@ def test_what_is_no_rule_is_refused(thing: object) -> None:
     ("sequence", "window", "message"),
     [
         ([0, 1, 2, 0, 1, 1], 3, "row 2 unvisited for more than 3 steps"),
-        # Each window visits all three rows, but row 0 rests for six steps between.
+        # Each window visits all three rows, but row 0 is not visited for six steps in between.
         ([0, 1, 2, 1, 2, 1, 2, 0], 4, "row 0 unvisited for more than 4 steps"),
         ([0, 1, 2, 2, 1, 0, 0, 0, 1, 2], 5, "row 2 unvisited"),  # at steps 3 and 9
         ([0, 1, 2, 3], 4, "names row 3 of 3 rows"),
@@ -178,7 +178,7 @@ def test_chaotic_keeps_the_caller_to_his_promise(
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        *((p, "one probability per row: 3") for p in ([1, 2], [[1, 2, 3]], [1, 2, 3, 4])),
+        *((p, "needs 3 probabilities, one per row") for p in ([1, 2], [[1, 2, 3]], [1, 2, 3, 4])),
         *((p, "finite, not negative, and") for p in ([1, -1, 1], [0, 0, 0], [1, np.nan, 1])),
     ],
     ids=str,

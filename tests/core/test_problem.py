@@ -1,4 +1,4 @@
-"""Bad numbers are named where they stand; the radius is never below the true one."""
+"""Errors name the place of a bad number, and the radius is never below the true radius."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_radii_at_the_edges_of_float64() -> None:
     assert pose(np.full((1, 9), 1.7e308), ones(1), False).radius == np.inf
     assert pose(np.zeros((3, 2)), ones(3), False).radius == 0.0
     assert 1.0 <= pose(np.zeros((3, 2)), ones(3), True).radius <= 1.0 + 1e-14
-    narrow = np.full((1, 2), 1e30, dtype=np.float32)  # whose squares overflow
+    narrow = np.full((1, 2), 1e30, dtype=np.float32)  # the squares overflow in float32
     radius = pose(narrow, ones(1), False).radius
     assert Fraction(radius) ** 2 >= 2 * Fraction(float(narrow[0, 0])) ** 2
     with pytest.raises(ValueError, match="row 0, column 2"):

@@ -41,7 +41,7 @@ def _interpreted(
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("storage", STORAGES)
 def test_verbs_on_integers_are_exact(fit_intercept: bool, storage: str, tmp_path: Path) -> None:
-    """Other storages are compiled in the tests of the loop, by which they are compared too."""
+    """The tests of the loop compile and compare the other storages."""
     case = planted_integers(1, 12, 11, fit_intercept=fit_intercept)
     rows = arrays(STORAGES[storage](case.X, tmp_path), case.signs, fit_intercept)
     A, w = case.rows, np.arange(12.0) - 5.0

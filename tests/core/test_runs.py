@@ -1,4 +1,4 @@
-"""K problems side by side run as each would alone: on integers to the last bit."""
+"""K problems that run together give the same results as single runs, on integers to the bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ K = 4
 
 
 def blobs(seed: int, n: int = 60, d: int = 11) -> tuple[Vector, Indices]:
-    """K classes that overlap a little: some problems end clean, some do not."""
+    """K classes that overlap a little: some runs end with a clean cycle, others do not."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(K, size=n)
     X = rng.normal(size=(n, d)) + 2.5 * rng.normal(size=(K, d))[codes]
@@ -48,7 +48,7 @@ def alone(
 
 
 def both(*data: Any, **options: Any) -> Run:
-    """All problems side by side, after a look at each alone: nothing differs."""
+    """The run of all problems together, after a check that it equals the single runs."""
     X, codes, *how = data
     whole = together(X, codes, *how, **options)
     assert_equal(whole, [alone(X, codes, c, *how, **options) for c in range(K)])
@@ -71,7 +71,7 @@ def test_every_order(sparse: bool, order: str) -> None:
     whole = both(*blobs(1), order, Perceptron(), Limits(epochs=12), sparse=sparse)
     assert len(set(whole.begun.tolist())) > 1  # some ended sooner than others
     whole = both(*blobs(2), order, Perceptron(), Limits(30, updates=17), sparse=sparse)
-    assert Stop.UPDATES in whole.stops  # the limit is each problem's own
+    assert Stop.UPDATES in whole.stops  # the limit applies to each problem
     assert whole.counts.totals[1].max() == 17
 
 
@@ -103,7 +103,7 @@ def test_steps_that_are_not_exact_agree_up_to_rounding(sparse: bool, update: Rul
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rows_that_were_not_predicted_are_wrong(sparse: bool) -> None:
-    """Before its update a row's own class must have the largest score, and no tie."""
+    """Before its update, a row's own class must have the single largest score."""
     X, codes = blobs(6)
     model = LinearModel(np.arange(K), X.shape[1])
     expected, W = [], np.zeros((X.shape[1] + 1, K))

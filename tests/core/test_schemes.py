@@ -1,4 +1,4 @@
-"""Scores become a class: by sign, by the largest score, by votes."""
+"""A class is chosen from scores by sign, by the largest score, or by votes."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_a_clean_end_is_clean(order: str) -> None:
 
 
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
-    """Row 0 is drawn almost always; row 1 is wrong, and almost never seen."""
+    """Row 0 is almost always drawn; row 1 is misclassified, and almost never drawn."""
     X = np.array([[1.0], [-1.0]])
     problem = pose(X, np.array([1, 1], dtype=np.int8), False)
     ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
@@ -58,7 +59,7 @@ def test_inseparable_data_never_ends_clean(order: Order) -> None:
 
 @pytest.mark.parametrize("order", [Cyclic(), Random(), MaxDistance()], ids=class_name)
 def test_the_time_limit(order: Order) -> None:
-    """No time at all: stopped at the first look at the clock."""
+    """With a limit of no time, the run stops when it first checks the clock."""
     ran = go(contradiction(), order, Limits(seconds=0.0))
     assert ran.stops == [Stop.SECONDS]
     ran = go(contradiction(), order, Limits(seconds=0.01))
@@ -77,6 +78,19 @@ def test_a_run_can_be_interrupted(order: Order) -> None:
     assert limits.interrupted
     assert ran.update_counts.toarray()[0].sum() == ran.updates > 0
     assert go(contradiction(), order, limits).updates == 0  # runs share the interruption
+
+
+def test_parts_and_copies_of_limits_share_their_interruption() -> None:
+    whole = Limits(seconds=1e6)
+    part, copy = whole.part(0.5), replace(whole, updates=3)
+    others = [whole, part.part(0.5), copy]
+    for limits in others:
+        limits.raise_if_interrupted()
+    part.interrupt()
+    assert [limits.reached() for limits in others] == [Stop.INTERRUPTED] * 3
+    with pytest.raises(KeyboardInterrupt):
+        whole.raise_if_interrupted()
+    assert Limits().reached() is None
 
 
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance()], ids=class_name)

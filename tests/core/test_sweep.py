@@ -1,4 +1,4 @@
-"""On integers the loop equals the oracle, update for update, for every order and storage."""
+"""On integers, the loop equals the oracle in every update, for every order and storage."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXACT_UPDATES: list[Rule] = [
     PA2(C=0.125),
     Relaxation(eta=1.5, threshold=1.0),
 ]
-STEPPING = 4  # epochs that every comparison may take
+STEPPING = 4  # every comparison may take this many epochs
 
 
 def traced(
@@ -99,7 +99,7 @@ def test_sample_weights(storage: str, order: str, tmp_path: Path) -> None:
 def test_rows_of_weight_zero_cannot_spoil_a_clean_cycle(order: str) -> None:
     case = planted_integers(7, 30, 4)
     signs = case.signs.copy()
-    signs[::3] *= -1  # wrong labels, but of no weight
+    signs[::3] *= -1  # the wrong labels have weight 0
     weights = np.where(np.arange(30) % 3 == 0, 0.0, 1.0)
     ran = traced(
         case._replace(signs=signs),
@@ -135,7 +135,7 @@ def test_rows_of_sign_zero_take_no_part(storage: str, order: str, tmp_path: Path
 def test_real_numbers_follow_the_rule_up_to_rounding(
     storage: str, update: Rule, tmp_path: Path
 ) -> None:
-    """Each update of the trace, replayed: its margin, its step, and the weights at the end."""
+    """Replay each update of the trace: its margin, its step, and the weights at the end."""
     case = planted(3, 60, 17)
     X = STORAGES[storage](case.X, tmp_path)
     A = signed(case.X.astype(np.float32) if "f32" in storage else case.X, case.signs, True)
@@ -236,7 +236,7 @@ PLUS = np.array([1, 1], dtype=np.int8)
 @pytest.mark.parametrize("storage", ["dense", "csr"])
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance(), MaxResidual()], ids=class_name)
 def test_numbers_beyond_float64_are_not_clean(storage: str, order: Order) -> None:
-    """After one update ⟨a_2, w⟩ = ∞ − ∞, in truth 0, a mistake; or the weights overflow."""
+    """After one update, ⟨a_2, w⟩ is ∞ − ∞ in floats, but 0 (a mistake) in truth; or w overflows."""
     problem = pose(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
     with pytest.raises(ValueError, match="range of float64"):
         train_rule(problem, Plan(update_of(Perceptron()), order, Limits(updates=50)))
@@ -261,7 +261,7 @@ def test_no_run_ends_with_weights_that_are_not_finite(update: Rule, size: float)
 
 @pytest.mark.parametrize("size", [2.0**-560, 2.0**520])
 def test_draws_by_norm_do_not_depend_on_the_scale(size: float) -> None:
-    """‖a‖² is beyond float64 while its ratios are not: the draws are the same."""
+    """The draws are the same if ‖a‖² is beyond float64, because its ratios are not."""
     case = planted_integers(22, 40, 5, fit_intercept=False)
     plain = traced(case, "random", Perceptron())
     scaled = traced(case, "random", Perceptron(step_size=1.0 / size), X=case.X * size)

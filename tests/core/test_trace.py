@@ -1,4 +1,4 @@
-"""The trace: one entry per update, however many tapes it took."""
+"""The trace has one entry for each update, however many buffers it fills."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_long_trace_takes_many_tapes() -> None:
 
 
 def test_an_update_raises_its_margin_by_the_squared_norm() -> None:
-    """With μ = 1 exactly by ‖a_i‖² (A13): seen when a row comes up twice in a row."""
+    """With μ = 1, by exactly ‖a_i‖² (A13), as two consecutive visits of one row show."""
     case = planted_integers(3, 1, 4)
     a = case.rows[0]
     _, trace = learn(case, "cyclic", Perceptron(), Limits(epochs=9), start=-3.0 * a)
@@ -123,7 +123,7 @@ def test_each_rule_of_several_has_its_own_trace(scheme: Literal["ovr", "ovo"]) -
 
 @pytest.mark.parametrize("n", range(2, 22))
 def test_no_margin_is_above_the_ceiling(n: int) -> None:
-    """γ of ±e₁, …, ±e_n is 1/√n, and ‖w‖/t reaches it: rounded to nearest it would fall below."""
+    """γ of ±e₁, …, ±e_n is 1/√n, and ‖w‖/t reaches it; rounded to nearest, it would be below."""
     clf = nv.Perceptron(order="cyclic", fit_intercept=False, trace=True)
     clf.fit(np.vstack([np.eye(n), -np.eye(n)]), [1] * n + [0] * n)
     assert isinstance(clf.trace_, Trace)

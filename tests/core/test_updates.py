@@ -1,4 +1,4 @@
-"""The formulas of the update rules, against numbers worked out by hand."""
+"""The formulas of the update rules, compared with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_step_along_a_row_of_length_zero(update: Update) -> None:
 
 @pytest.mark.parametrize(("m", "sq"), [(-3.0, 8.0), (0.25, 0.5)])
 def test_passive_aggressive_lands_on_a_margin_of_one(m: float, sq: float) -> None:
-    """w + τ·a has margin m + τ‖a‖² = 1; relaxation projects, and reflects with η = 2."""
+    """w + τ·a has margin m + τ‖a‖² = 1; relaxation projects, and with η = 2 it reflects."""
     assert m + tau(PA, m, sq) * sq == 1.0
     assert m + tau(relaxation(eta=1.0, threshold=2.0), m, sq) * sq == 2.0
     assert m + tau(relaxation(eta=2.0, threshold=2.0), m, sq) * sq == 2.0 + (2.0 - m)
@@ -71,7 +71,7 @@ def test_passive_aggressive_acts_below_one_and_not_at_one() -> None:
 
 
 def test_every_rule_shares_one_compilation() -> None:
-    """A second rule costs no compilation: all are records of the same type."""
+    """A second rule needs no compilation, because all rules are records of one type."""
     for update, m, sq, *_ in BY_HAND:
         _compiled(update, m, sq)
     assert len(_compiled.signatures) == 1

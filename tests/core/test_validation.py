@@ -1,4 +1,4 @@
-"""The one way in: nothing is guessed, rounded or wrapped, and malformed data goes no further."""
+"""Checks of input: nothing is guessed, rounded or wrapped, and malformed data is rejected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from novikoff.core.validation import check_matrix
 
 
 def malformed(**arrays: Any) -> sp.csr_array:
-    """A CSR matrix of three rows and columns whose arrays were put in by force."""
+    """A CSR matrix of three rows and columns, whose arrays are set without SciPy's checks."""
     X = sp.csr_array(np.eye(3))
     for name, array in arrays.items():
         setattr(X, name, np.array(array))
@@ -101,7 +101,7 @@ def test_large_integers_are_refused_with_their_place() -> None:
             check_matrix(given)
     with pytest.raises(ValueError, match="cannot hold exactly: subtract a constant"):
         check_matrix(X)
-    X[2, 1] = 2**53 + 2  # a float64 itself, but who knows what it was
+    X[2, 1] = 2**53 + 2  # exact as float64, but it may be the rounding of a different integer
     with pytest.raises(ValueError, match="beyond 2⁵³, where float64 rounds integers: subtract"):
         check_matrix(X)
     X[2, 1] = 2**53

@@ -1,4 +1,4 @@
-"""Files that are rejected: one sentence that names the file and the place."""
+"""Files that are rejected with one sentence, which names the file and the place."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TEXT = ReadOptions(one_hot=("*",))
 COLOURS = b"".join(b"%d,n%d,%d\n" % (k, k % 25, k % 2) for k in range(50))
 WIDE = 2**53 + 1
 
-# Suffix, content, the parts of the sentence (those after ! are not in it), and the options.
+# Suffix, content, the parts of the sentence (parts after ! must not be in it), and the options.
 BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
     ("csv", b"", "is empty"),
     ("csv", b"\n\n \n"[:2], "is empty"),
@@ -192,7 +192,7 @@ BAD: list[tuple[str, bytes, str] | tuple[str, bytes, str, ReadOptions]] = [
 DEFAULT = ReadOptions()
 
 
-# A number, and what is said of it where it is a feature.
+# A number, and the message about it if it is a feature.
 WRITTEN = {
     "9.007199254740993e15": "float64 cannot hold exactly; subtract",
     "90071992547409930e-1": "float64 cannot hold exactly; subtract",
@@ -380,7 +380,7 @@ def test_a_recipe_of_the_other_family(tmp_path: Path) -> None:
     assert "trained on" in refused(path, recipe=Recipe.from_json(GOOD))
 
 
-# Beginnings that a pattern could try in very many ways.
+# Beginnings of files that a backtracking pattern could match in very many ways.
 LONG_BEGINNINGS = {
     "line ends": b"\n" * 300_000,
     "returns": b"\r" * 300_000,

@@ -62,7 +62,7 @@ class TestNumpy:
         assert data.names == ["x3", "x2"]
         assert data.y is not None
         assert data.y.tolist() == ["1.5", "3"]
-        np.save(path, self.A[:, 1:])  # the label is not there any more
+        np.save(path, self.A[:, 1:])  # a file without the label
         again = read(path, recipe=data.recipe, labelled=False)
         assert dense(again).tolist() == [[0, 2], [1, 4]]
         assert again.y is None

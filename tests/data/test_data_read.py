@@ -1,4 +1,4 @@
-"""Files that are read: what becomes of labels, features, headers, missing values."""
+"""Files that are read: their labels, features, headers and missing values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parse(
 
 
 def oracle(path: Path, label: int = -1) -> tuple[list[str], list[list[str]], list[str]]:
-    """Names, fields of features and labels, by Python's csv module."""
+    """The names, the fields of features and the labels, as Python's csv module reads them."""
     raw = path.read_bytes()
     text = gzip.decompress(raw) if path.suffix == ".gz" else raw
     header, *rows = list(csv.reader(io.StringIO(text.decode(), newline="")))
@@ -173,7 +173,7 @@ class TestNumbers:
         assert data.y is not None
         assert data.y.tolist() == ['x, "y"\r\nz', "w"]
 
-    @pytest.mark.parametrize("before", [1, 150])  # within the first look, and after it
+    @pytest.mark.parametrize("before", [1, 150])  # within the sniffed lines, and after them
     def test_a_field_of_ten_megabytes(self, before: int) -> None:
         text = "a,b,c\n" + "1,2,3\n" * before + "4," + "x" * 10_000_000 + ",5\n6,7,8\n"
         data = parse(text, ReadOptions(drop=("b",)))
@@ -313,6 +313,28 @@ class TestRecipe:
         assert parse(
             "a,c\n,2\n1,2\n", ReadOptions(missing="drop"), recipe=recipe
         ).rows.tolist() == [2]
+
+
+_WITHOUT_UNIX = """
+import os, sys
+sys.modules["fcntl"] = None
+for name in ("pread", "set_blocking", "O_NONBLOCK"):
+    delattr(os, name)
+import novikoff.data
+for path in sys.argv[1:]:
+    found = novikoff.data.read(path)
+    print(found.X.tolist(), found.names)
+"""
+
+
+def test_files_are_read_without_the_calls_that_windows_lacks(tmp_path: Path) -> None:
+    text, plain, packed = b"a,b,y\n1,2.5,p\n3,4,q\n", tmp_path / "a.csv", tmp_path / "a.csv.gz"
+    plain.write_bytes(text)
+    packed.write_bytes(gzip.compress(text))
+    command = [sys.executable, "-c", _WITHOUT_UNIX, str(plain), str(packed), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, check=False)  # noqa: S603
+    assert done.stderr == b""
+    assert done.stdout.decode().splitlines() == ["[[1.0, 2.5], [3.0, 4.0]] ['a', 'b']"] * 3
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:

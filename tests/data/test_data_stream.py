@@ -1,4 +1,4 @@
-"""A stream is the same however it comes: in pieces, after pauses, after a stop."""
+"""A stream gives the same rows in pieces, after pauses, and after it was stopped."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ DROP = StreamOptions(ReadOptions(missing="drop"))
 
 
 def rows_of(pieces: Iterator[Piece | None]) -> list[Row]:
-    """Every row without the zeros at its end, and its label."""
+    """Each row, without zeros at its end, and its label."""
     found = []
     for piece in pieces:
         if piece is None:
@@ -111,7 +111,7 @@ def test_a_stream_goes_on_exactly_where_it_stopped(
 
 @pytest.mark.parametrize("form", ["plain", "gaps", "pairs", "names", "json"])
 def test_bad_rows_can_be_skipped_wherever_they_are(form: str) -> None:
-    """The rows are those without them, and each is told with its line and its reason."""
+    """The bad rows are missing, and each is reported with its line and the reason."""
     lines, bad = CONTENTS[form].splitlines(keepends=True), b"\xff\xfe bad\n"
     options = StreamOptions(ReadOptions(missing="drop"), skip_bad=True)
     expected = streamed(b"".join(lines), options)
@@ -168,7 +168,7 @@ def test_another_file_is_not_gone_on_with(
         (piece,) = stream.pieces()
         assert piece is not None
         state = stream.state(piece.position(25))
-    path.write_bytes(CONTENTS["plain"] + b"7,8,p\n")  # more rows are welcome
+    path.write_bytes(CONTENTS["plain"] + b"7,8,p\n")  # a file may grow
     with open_stream(path, state=state) as stream:
         assert len(rows_of(stream.pieces())) == 26
     path.write_bytes(change(CONTENTS["plain"]))
@@ -177,7 +177,7 @@ def test_another_file_is_not_gone_on_with(
 
 
 def many_rows(form: str, labels: Sequence[str]) -> bytes:
-    """A file of these labels, with a feature that counts the rows, in a format."""
+    """A file in a format, with these labels and a feature that counts the rows."""
     counts, stems = range(len(labels)), form.removesuffix(".gz")
     text = ""
     if stems == "csv":
@@ -188,7 +188,7 @@ def many_rows(form: str, labels: Sequence[str]) -> bytes:
         rows = ({"a": k, "y": int(label)} for k, label in zip(counts, labels, strict=True))
         text = "".join(json.dumps(row) + "\n" for row in rows)
     if text:
-        # Without a time in the header, so that the bytes depend on the rows alone.
+        # The header has no time, so that the bytes depend only on the rows.
         return gzip.compress(text.encode(), mtime=0) if form.endswith(".gz") else text.encode()
     file, y = io.BytesIO(), [int(label) for label in labels]
     if form == "npy":
@@ -225,7 +225,7 @@ def read_some(path: Path, n_rows: int) -> dict[str, object]:
 def test_a_label_changed_in_place_is_noticed(
     tmp_path: Path, form: str, n_rows: int, row: int
 ) -> None:
-    """Wherever it is before the position; neither the size of the file nor its time changes."""
+    """At any place before the position, although size and time of the file stay the same."""
     path = tmp_path / f"rows.{form}"
     path.write_bytes(many_rows(form, LABELS))
     status, state = path.stat(), read_some(path, n_rows)
@@ -234,7 +234,7 @@ def test_a_label_changed_in_place_is_noticed(
     path.write_bytes(many_rows(form, other))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     growing = form.removesuffix(".gz") in ("csv", "svm", "jsonl")
-    if growing and row >= n_rows:  # that was not read yet
+    if growing and row >= n_rows:  # the row had not been read
         with open_stream(path, state=state) as stream:
             assert len(rows_of(stream.pieces())) == 2000 - n_rows
         return
@@ -279,7 +279,7 @@ def test_the_header_is_part_of_what_was_read(tmp_path: Path) -> None:
 
 
 def test_the_second_pass_knows_all_rows_of_the_first(tmp_path: Path) -> None:
-    """Rows behind the position were learned as well, by the first pass."""
+    """The first pass has also learned the rows after the position."""
     path = tmp_path / "rows.csv"
     path.write_bytes(many_rows("csv", LABELS))
     with open_stream(path) as stream:
@@ -296,7 +296,7 @@ def test_the_second_pass_knows_all_rows_of_the_first(tmp_path: Path) -> None:
 
 
 def test_a_state_without_a_checksum_is_not_gone_on_with(tmp_path: Path) -> None:
-    """Earlier versions wrote the checksum of the last 4 kB only."""
+    """Earlier versions wrote only the checksum of the last 4 kB."""
     path = tmp_path / "rows.csv"
     path.write_bytes(many_rows("csv", LABELS))
     state = read_some(path, 1500)
@@ -404,7 +404,7 @@ def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
     def write() -> None:
         with os.fdopen(writer, "wb", buffering=0) as pipe:
             pipe.write(b'a,n,y\n1,"x\n')
-            silent.wait(1.0)  # longer than a pause that is taken for the beginning
+            silent.wait(1.0)  # longer than the pause after which the format is found
             pipe.write(b'y",yes\n2,"z",no\n')
 
     thread = threading.Thread(target=write)
@@ -415,7 +415,7 @@ def test_a_pipe_that_pauses_within_a_quote_is_waited_for() -> None:
     thread.join()
 
 
-# A stream, what is wrong with it, and the number of rows before.
+# A stream, the error, and the number of rows before it.
 BAD_ROWS = [
     (b"1 1:1\n-1 1:2\n1,2 1:1\n", "line 3.*several labels", 2),
     (b"1 1:1\n-1 1:2\nnan 1:1\n", "line 3 has the label nan", 2),
@@ -473,7 +473,7 @@ class TestNames:
         ("name", "h"), [(b"", 0xCBF29CE484222325), (b"foobar", 0x85944171F73967E8)]
     )
     def test_the_hash_is_that_of_its_authors(self, name: bytes, h: int, bits: int) -> None:
-        """Vectors of Fowler, Noll and Vo, folded by hand."""
+        """Test vectors of Fowler, Noll and Vo, folded by hand."""
         assert feature_hash(name, bits) == (h >> bits ^ h) % 2**bits
 
     def test_names_are_hashed_and_added_up(self) -> None:
@@ -490,7 +490,7 @@ class TestNames:
 
 
 class TestPrediction:
-    """Rows for a model: features are the model's, labels may be missing."""
+    """Rows for a model: the model determines the features, and labels may be missing."""
 
     @staticmethod
     def learned(content: bytes, options: StreamOptions = StreamOptions()) -> RowStream:  # noqa: B008

@@ -1,4 +1,4 @@
-"""What labels stand for, in files and streams: never do two of them become one."""
+"""The values that labels stand for, in files and streams; different labels stay different."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from novikoff.data.values import LabelForm, LabelReader, labels_of
 
-# How a format has them, the keys, and their labels.
+# The form in which a format writes labels, the keys, and the labels they stand for.
 TABLE: list[tuple[LabelForm, list[Hashable], list[object]]] = [
     ("text", ["0", "1"], [0, 1]),
     ("text", ["-1", "1"], [-1, 1]),
@@ -82,7 +82,7 @@ TEXTS = [(form, keys, labels) for form, keys, labels in TABLE if form in ("text"
 
 
 def shown(value: object) -> str:
-    """A part of a test's name."""
+    """A part of the name of a test case."""
     return str(value)[:40]
 
 
@@ -104,7 +104,7 @@ def test_long_doubles_stay_apart() -> None:
     assert len(set(labels_of([one, np.nextafter(one, np.longdouble(2))], "array").tolist())) == 2
 
 
-# The first labels of a stream, how its format has them, and what other keys then stand for.
+# The first labels of a stream, the form of its format, and the labels that later keys stand for.
 FIRST: list[tuple[list[Hashable], LabelForm, dict[Hashable, object]]] = [
     (["0", "1"], "text", {"7": 7, "07": None, "1.0": None, "x": None}),
     (["0", "1"], "free", {"+7": 7, "1.0": 1, "1.5": None, "x": None}),
@@ -131,7 +131,7 @@ def test_a_stream_has_labels_of_the_kind_of_its_first(
 def test_a_stream_has_the_labels_of_a_whole_file_or_rejects_one(
     form: LabelForm, keys: list[Hashable], expected: list[object]
 ) -> None:
-    """Whichever labels come first: the kind of some is never wider than the kind of all."""
+    """In every order of rows: the kind of the first labels is never wider than the kind of all."""
     for n_first in range(1, len(keys) + 1):
         reader = LabelReader.by_first(keys[:n_first], form)
         found = [reader.value(key) for key in keys]

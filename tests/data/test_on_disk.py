@@ -29,7 +29,7 @@ Y = ["pq"[k % 2] for k in range(500)]
 
 
 def written(path: Path, form: str) -> Path:
-    """The rows in a format."""
+    """A file with the rows in a format."""
     if form == "svmlight":
         rows = [" ".join([str(k % 2), *(f"{j + 1}:{v!r}" for j, v in enumerate(row))])
                 for k, row in enumerate(X.tolist())]  # fmt: skip
@@ -188,7 +188,7 @@ def test_columns_of_later_files_are_not_passed_over_in_silence(tmp_path: Path) -
 
 @pytest.mark.parametrize("form", ["csv", "svmlight", "jsonl"])
 def test_a_packed_file_that_unpacks_to_much_goes_to_disk(tmp_path: Path, form: str) -> None:
-    """Its size says that it fits; what it holds does not."""
+    """The packed file would fit into memory, but its content does not."""
     line = {"csv": b"%d,1\n%d,0\n", "svmlight": b"1 1:%d\n0 1:%d\n",
             "jsonl": b'{"a": %d, "y": 1}\n{"a": %d, "y": 0}\n'}[form]  # fmt: skip
     path, options = tmp_path / "rows.gz", ReadOptions(format=form)

@@ -1,4 +1,4 @@
-"""svmlight files: read by the compiled loop and without it; the errors of bad files."""
+"""svmlight files, read with and without the compiled loop; the errors for bad files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ datasets = pytest.importorskip("sklearn.datasets")
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every file read by the compiled loop."""
+    """Read every file with the compiled loop."""
     monkeypatch.setattr(pairs, "COMPILED_BYTES", 0)
 
 
@@ -27,7 +27,7 @@ def rows_of(n: int, width: int, seed: int = 0) -> sp.csr_array:
     rng = np.random.default_rng(seed)
     dense = rng.standard_normal((n, width)) * 10.0 ** rng.integers(-200, 200, (n, width))
     dense[rng.random((n, width)) < 0.8] = 0.0
-    dense[0, [0, -1]] = 1.0  # so that both ends are seen
+    dense[0, [0, -1]] = 1.0  # so that the first and the last column are used
     return sp.csr_array(dense)
 
 
@@ -110,7 +110,7 @@ class TestReadSvmlight:
         assert sparse(svm("1 1:2 # ü\n")) == [[2]]
         with pytest.raises(DataError, match="not UTF-8 text: byte 0xFC at position 9"):
             svm("1 1:2 # ü\n".encode("latin-1"))
-        with pytest.raises(DataError, match=r"not UTF-8 text.*line 2"):  # before all else
+        with pytest.raises(DataError, match=r"not UTF-8 text.*line 2"):  # checked first
             svm(b"1 x\n1 1:\xff\n")
         with pytest.raises(DataError, match="a NUL byte at position 9"):
             svm(b"1 1:2 # \0\n")

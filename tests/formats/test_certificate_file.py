@@ -1,4 +1,4 @@
-"""A certificate file and the model of the same study find each other by a digest."""
+"""A certificate file and the model of the same study are matched by a digest."""
 
 from __future__ import annotations
 

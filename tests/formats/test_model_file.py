@@ -1,4 +1,4 @@
-"""A model file gives back what was saved, bit for bit, and refuses all else by a sentence."""
+"""A model file restores the saved model bit for bit; every other file is rejected."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def same(a: object, b: object) -> bool:
-    """Whether two values are equal to the last bit and in type, however they are nested."""
+    """Whether two values, perhaps nested, have the same types and bits."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -67,7 +67,7 @@ def same(a: object, b: object) -> bool:
     return bool(a == b)
 
 
-# Attributes that speak of single rows of the fit.
+# These attributes are about single rows of the fit.
 UNSAVED = {"update_counts_", "trace_", "period_", "random_state_"}
 
 
@@ -194,7 +194,7 @@ def looped() -> list[object]:
     return loop
 
 
-# A model, what goes with it, and what the message says.
+# A model, other fields of the record, and the error message.
 UNSAVEABLE: dict[str, tuple[Callable[[], object], dict[str, object], str]] = {
     "unfitted": (nv.Pocket, {}, "The Pocket cannot be saved: it is not fitted."),
     "pipeline": (
@@ -277,7 +277,7 @@ def saved(name: str) -> bytes:
     return written(FITTED[name]())
 
 
-# The model, what is changed in its file, and what the message says.
+# The model, the change in its file, and the error message.
 EDITS: dict[str, tuple[str, Callable[[Parts], object], str]] = {
     "older": ("two", lambda p: p.edit("", schema_version=2), "reads version 3: fit the model"),
     "newer": ("two", lambda p: p.edit("", schema_version=7), "format version 7"),
@@ -418,7 +418,7 @@ def test_what_is_no_model_is_refused(name: str, tmp_path: Path) -> None:
 def test_the_size_is_looked_at_first(tmp_path: Path) -> None:
     path = tmp_path / "large"
     with open(path, "wb") as file:
-        file.truncate(2**33 + 1)  # a hole: nothing is written
+        file.truncate(2**33 + 1)  # a sparse file, which takes no space on the disk
     with pytest.raises(ModelFileError, match="larger than"):
         load(path)
     os.mkfifo(tmp_path / "pipe")

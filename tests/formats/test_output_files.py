@@ -1,4 +1,4 @@
-"""Output files are whole or not there."""
+"""Output files are complete or absent."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path: Path) -> None
 def test_a_signal_to_another_thread_waits_until_all_files_have_their_names(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel gives a signal to any thread that does not block it; Python handles it in one."""
+    """The system may give a signal to any thread; Python handles it in the main thread."""
     paths = [tmp_path / name for name in "ab"]
     for path in paths:
         path.write_bytes(b"old")
@@ -145,7 +145,7 @@ def test_a_file_without_content_is_removed(tmp_path: Path) -> None:
 def test_a_file_that_appears_meanwhile_takes_the_others_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without force: two runs at once do not leave the model of one and the proof of the other."""
+    """Without force, two concurrent runs do not leave one run's model with the other's proof."""
     model, proof = tmp_path / "model", tmp_path / "proof"
     link = os.link
 
@@ -214,7 +214,7 @@ def test_a_pipe_with_the_name_of_a_leftover_stops_nothing(tmp_path: Path) -> Non
 def test_a_part_that_another_process_takes_for_a_leftover_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between its creation and its lock a part looks like what a killed process has left."""
+    """Before it is locked, a hidden file looks like the file of a killed process."""
     flock, removed = fcntl.flock, list[Path]()
 
     def late(file: int, operation: int) -> None:

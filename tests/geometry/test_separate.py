@@ -1,4 +1,4 @@
-"""What `separate` answers on data whose answer is known, and what it takes and refuses."""
+"""`separate` on data whose answer is known, and the input that it accepts and rejects."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def proved(X: object, y: object, verdict: Verdict) -> Verdict:
 def test_and_or_nand_are_separable(y: list[int]) -> None:
     verdict = proved(CORNERS, y, nv.separate(CORNERS, y))
     assert verdict.kind == "separable"
-    # One corner is √½ from the line through its neighbours; the middle is half as far.
+    # One corner is √½ away from the line through its neighbours, and the margin is half of that.
     lo, hi = verdict.geometric_margin
     assert Fraction(lo) ** 2 <= Fraction(1, 8) <= Fraction(hi) ** 2
     assert hi - lo <= 1e-8
@@ -127,7 +127,7 @@ def test_few_independent_rows_are_separable_whatever_their_labels(
 def test_wide_rows_need_no_exact_products(
     fit_intercept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nearly all rows are nearest to the hyperplane; both margins are proved in floats."""
+    """Nearly all rows are support vectors; both margins are proved in floats."""
     exactly = exact.exact_products
     counted: list[Vector] = []
 
@@ -149,7 +149,7 @@ def test_wide_rows_need_no_exact_products(
 
 @pytest.mark.parametrize("conflict", [False, True])
 def test_rows_of_names_hashed_to_many_columns(conflict: bool) -> None:
-    """The verdict of the columns that are used, which is found in the space of the rows."""
+    """The verdict equals that of the used columns, and is found in the space of the rows."""
     rng, n, k = np.random.default_rng(0), 120, 30
     columns = rng.integers(0, 2**15, size=n * k)
     entries = rng.normal(size=n * k), (np.repeat(np.arange(n), k), columns)
@@ -167,7 +167,7 @@ def test_rows_of_names_hashed_to_many_columns(conflict: bool) -> None:
 
 
 def test_margins_by_hand() -> None:
-    """Two points at ±3 on a line: γ is 3 without a bias, and the gap is 6 wide."""
+    """Two points at ±3 on a line: γ is 3 without a bias, and the gap has width 6."""
     X, y = [[3.0], [-3.0]], ["up", "down"]
     verdict = nv.separate(X, y)
     assert 3.0 in verdict.margin
@@ -271,7 +271,7 @@ def test_mushrooms_are_separable() -> None:
 def test_flowers_wines_cells_and_digits(
     load: Callable[..., tuple[Vector, npt.NDArray[np.int64]]], kinds: list[str]
 ) -> None:
-    """Each class against the rest; of the ten digits the zero."""
+    """Each class against the rest; of the ten digits, only the zero."""
     X, y = load(return_X_y=True)
     for label, kind in zip(np.unique(y), kinds, strict=False):
         verdict = proved(X, y, nv.separate(X, y, positive=label))
@@ -514,7 +514,7 @@ def test_any_two_labels_do(labels: Any) -> None:
         assert proof is not None
         assert (proof.negative, proof.positive) == labels
         assert verdict.coef is not None
-        assert verdict.coef[0] > 0.0  # the greater label is the positive one
+        assert verdict.coef[0] > 0.0  # the larger label is positive
         again = nv.Certificate.from_json(proof.to_json())
         again.verify(X, y)
         with pytest.raises(nv.CertificateError):
@@ -549,10 +549,12 @@ def test_the_text_of_a_verdict_says_the_kind() -> None:
     assert re.match(r"separable: γ = 0\.\d+… ", str(nv.separate(CORNERS, [0, 0, 0, 1])))
     assert "4 of the 4 rows contradict each other" in str(nv.separate(CORNERS, [0, 1, 1, 0]))
     quasi = nv.separate([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1])
-    assert str(quasi) == (
-        "quasi-separable: a hyperplane with no row on its wrong side separates at most 2 rows and "
-        "contains the other 2 (with a bias, 4 × 1, 1 against 0)"
-    )
+    lines = [
+        "quasi-separable: a hyperplane with no row on its wrong side separates at most 2 rows and",
+        "    contains the other 2 (with a bias, 4 × 1, 1 against 0)",
+    ]
+    assert str(quasi).split("\n") == lines
+    assert max(map(len, repr(quasi).split("\n"))) <= 88
     through = nv.separate(CORNERS, [0, 1, 1, 0], fit_intercept=False)
     assert "through the origin" in str(through)
 
@@ -567,7 +569,7 @@ def test_a_mapped_file_gives_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_a_fresh_process_decides_within_its_budget_without_compiling() -> None:
-    """The budget counts neither loading nor compiling, and there is nothing to compile."""
+    """The budget does not include loading, and nothing is compiled."""
     code = (
         "import sys, novikoff as nv\n"
         "verdict = nv.separate([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], budget=0.5)\n"

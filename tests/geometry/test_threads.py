@@ -1,4 +1,4 @@
-"""The same data, storage and seed give the same bits, whatever BLAS threads there are."""
+"""The same data, storage and seed give the same bits with any number of BLAS threads."""
 
 from __future__ import annotations
 

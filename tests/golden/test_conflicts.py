@@ -1,4 +1,4 @@
-"""Conflicts of published systems: without any one of their rows an exact solver finds a point."""
+"""Conflicts of published systems: if any row is left out, an exact solver finds a point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.real_data import published_systems, real
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
-# Larger conflicts take the other solver minutes; their rows are shown independent by flint.
+# Larger conflicts would take the other solver minutes; flint shows that their rows are independent.
 _MAX_ROWS = 25
 
 

@@ -1,4 +1,4 @@
-"""The fewest mistakes there can be, by mixed-integer programs, and by trying everything."""
+"""The fewest possible mistakes, by mixed-integer programs and by exhaustive search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from novikoff.core.rows import Vector
 from tests.cases import Signs
 from tests.oracle import signed
 
-# Two hundred cases take two minutes, half of it HiGHS's: the suite runs one in five.
+# Two hundred cases take two minutes, half of it in HiGHS, so the suite runs one in five.
 CASES = 200
 IN_SUITE = range(0, CASES, 5)
 # Weights up to this size make a margin of 1 out of gaps down to a hundredth of its inverse.
@@ -22,7 +22,7 @@ LONGEST = 1e4
 
 
 def case(seed: int) -> tuple[Vector, Signs]:
-    """At most 60 rows of at most 4 columns, of four kinds; two decimals, so that no gap is tiny."""
+    """At most 60 rows and 4 columns, of four kinds; two decimals, so that no gap is tiny."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(5, 61)), int(rng.integers(1, 5))
     kind = seed // 5 % 4 if seed % 5 == 0 else seed % 4
@@ -32,7 +32,7 @@ def case(seed: int) -> tuple[Vector, Signs]:
     if kind == 3:  # a grid
         X = rng.integers(-2, 3, size=(n, p)).astype(np.float64)
     if kind == 0:
-        n = min(n, 30)  # labels at random are the hardest for the program
+        n = min(n, 30)  # random labels are the hardest for the program
         X = X[:n]
         return X, two_classes(rng.choice([-1, 1], size=n))
     y = np.where(X @ rng.normal(size=p) + 0.3 * rng.normal(size=n) > 0.2, 1, -1)
@@ -45,7 +45,7 @@ def two_classes(y: npt.NDArray[np.int64]) -> Signs:
 
 
 def fewest(A: Vector) -> int:
-    """Min Σ z_i with ⟨a_i, w⟩ ≥ 1 − M_i·z_i, M_i beyond what ⟨a_i, w⟩ can be.
+    """Min Σ z_i with ⟨a_i, w⟩ ≥ 1 − M_i·z_i, where M_i is large enough for every possible ⟨a_i, w⟩.
 
     A z_i within the solver's 1e-6 of zero leaves more than half of the margin of 1.
     """
@@ -61,7 +61,7 @@ def fewest(A: Vector) -> int:
         options={"mip_rel_gap": 0.0},
     )
     assert program.status == 0, program.message
-    # The program's own weights bear it out.
+    # The weights of the program make this many mistakes.
     assert (A @ program.x[:p] <= 0.0).sum() <= program.fun + 0.5
     return int(program.fun + 0.5)
 
@@ -84,9 +84,9 @@ def fewest_by_leaving_out(A: Vector, most: int) -> int:
 
 
 def fewest_by_planes(A: Vector) -> int:
-    """Rows in general position: the best plane can be pushed against p − 1 of them, either way.
+    """Rows in general position: the best plane can be moved until it touches p − 1 of them.
 
-    These may be on the right side then, whatever their labels.
+    A small move then puts each of these rows on either side, so their labels do not matter.
     """
     n, p = A.shape
     best = int(n)
@@ -99,7 +99,7 @@ def fewest_by_planes(A: Vector) -> int:
 
 
 def check(seeds: range) -> list[int]:
-    """The seeds at which the rule found is not the best there is."""
+    """The seeds for which the rule that was found is not the best rule."""
     missed = []
     for seed in seeds:
         X, y = case(seed)
@@ -117,7 +117,7 @@ def check(seeds: range) -> list[int]:
 
 
 def test_the_fewest_mistakes_are_found() -> None:
-    """Takes ten seconds: each program is a branch and bound of its own."""
+    """Ten seconds long, because each program needs its own branch and bound."""
     missed = check(IN_SUITE)
     assert len(missed) <= 0.05 * len(IN_SUITE), missed
 

@@ -1,4 +1,4 @@
-"""The fate of a logistic regression's weights, against exact linear programs (C1).
+"""The estimates of a logistic regression, compared with exact linear programs (C1).
 
 The oracle decides by an exact simplex method over the rationals (`tests.models.oracle`).
 """
@@ -39,14 +39,14 @@ def oracle(X: Numbers, y: Indices, fit_intercept: bool) -> tuple[dict[Any, str],
 
 
 def by_the_sign_of_w(verdict: nv.Verdict) -> dict[Any, str]:
-    """A mutant: the sign of the one hyperplane that was found is taken for that of all."""
+    """A mutant that takes the sign of one hyperplane for the sign of all."""
     assert verdict.coef is not None
     weights: dict[Any, Any] = {**dict(enumerate(verdict.coef)), "(intercept)": verdict.intercept}
     return {name: "+inf" if w > 0 else "-inf" for name, w in weights.items()}
 
 
 def by_dependence_alone(verdict: nv.Verdict) -> dict[Any, str]:
-    """A mutant: where one estimate is infinite, none is finite."""
+    """A mutant that calls no estimate finite if one is infinite."""
     assert verdict.logistic is not None
     apart = verdict.kind != "inseparable"
     return {
@@ -94,7 +94,7 @@ def test_it_is_the_answer_of_detect_separation(
     assert verdict.responsible_columns is not None
     if len({*y.tolist()}) == 2:
         assert dict(verdict.logistic) == dict(found.coefficients)
-    if fit_intercept:  # else a constant column is an intercept to `detect_separation`
+    if fit_intercept:  # otherwise `detect_separation` takes a constant column for the intercept
         assert {*verdict.responsible_columns} == {*(found.responsible_columns or [])}
 
 
@@ -115,7 +115,7 @@ def test_the_oracle_tells_wrong_answers(
 
 
 def test_dependent_columns_are_not_called_infinite() -> None:
-    """x1 = x0 carries no information of its own; only x2 is separated."""
+    """x1 = x0 adds no information; only x2 separates."""
     x = np.array([0.0, 1.0, 0.0, 1.0, 2.0])
     X = np.column_stack([x, x, [0.0, 0.0, 0.0, 0.0, 1.0]])
     verdict = nv.separate(X, [-1, 1, 1, -1, 1])
@@ -127,7 +127,7 @@ def test_dependent_columns_are_not_called_infinite() -> None:
 
 @pytest.mark.parametrize(("factor", "aliased"), [(2.0, 1), (3.0, 0)])
 def test_floats_of_any_size_are_exact(factor: float, aliased: int) -> None:
-    """A third column that is the sum of two up to rounding is not in their span."""
+    """A third column that equals the sum of two only up to rounding is not in their span."""
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(40) * 1e-200, rng.standard_normal(40) * 1e150
     ones = np.ones(40, dtype=np.int8)
@@ -137,7 +137,7 @@ def test_floats_of_any_size_are_exact(factor: float, aliased: int) -> None:
 
 
 def test_wide_designs_have_an_answer() -> None:
-    """Each of 600 rows has a column of its own, which decides its coefficient."""
+    """Each of 600 rows has its own column, and determines the coefficient of this column."""
     verdict = nv.separate(np.eye(600), np.arange(600) % 2, goal="kind", fit_intercept=False)
     assert {*(verdict.logistic or {}).values()} == {"+inf", "-inf"}
     assert verdict.responsible_columns == []
@@ -146,7 +146,7 @@ def test_wide_designs_have_an_answer() -> None:
 @given(tables(), st.integers(0, 2**32))
 @settings(max_examples=100, deadline=None)
 def test_the_units_of_columns_do_not_matter(case: tuple[Numbers, Indices, bool], seed: int) -> None:
-    """Columns times powers of two have the fates that they had, however large or small."""
+    """Columns times powers of two have the same estimates, however large or small."""
     X, y, fit_intercept = case
     scales = 2.0 ** np.random.default_rng(seed).choice([-900, -540, 0, 540, 900], X.shape[1])
     verdict = nv.separate(X * scales, y, fit_intercept=fit_intercept)
@@ -163,7 +163,7 @@ def test_a_sign_is_not_lost_where_a_product_of_weights_underflows() -> None:
     assert verdict.responsible_columns == [0]
 
 
-# Primes near 2²¹, by which determinants of data may be divisible: no fixed few can be trusted.
+# Determinants of data may be divisible by any of these primes near 2²¹, so no fixed primes suffice.
 PRIMES = (1684679, 2066473, 1947629, 1083793, 1471403, 1054189, 1178897, 2094227, 2097143, 2097133)
 
 
@@ -175,7 +175,7 @@ def test_no_prime_misleads(primes: tuple[int, ...]) -> None:
 
 
 def test_a_large_prime_does_not_mislead_either() -> None:
-    """2⁶¹ − 1 is 1 in units of two columns, and the third is their exact sum but for one row."""
+    """Modulo 2⁶¹ − 1 the third column is the sum of the others; in truth one row differs."""
     q = 2**61 - 1
     halves = float(2**60), float(2**60 - 2**7), float(2**7 - 1)
     assert sum(map(int, halves)) == q

@@ -1,4 +1,4 @@
-"""Margins as LIBSVM finds them, and kinds as HiGHS does, where they find them at all."""
+"""Margins compared with LIBSVM, and kinds compared with HiGHS, where these are reliable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Labels = npt.NDArray[np.bool_]
 
 
 def bundled() -> dict[str, tuple[Vector, Labels]]:
-    """Two classes each of the data that scikit-learn ships, columns standardized."""
+    """Two classes of each data set that scikit-learn ships, with standardised columns."""
     found = {}
     loaders = {"iris": load_iris, "wine": load_wine, "digits": load_digits}
     for name, load in {**loaders, "cancer": load_breast_cancer}.items():
@@ -39,7 +39,7 @@ class Gap(NamedTuple):
 
 
 def libsvm(X: Vector, y: Labels) -> Gap:
-    """LIBSVM's margin; it has converged where its hyperplane really leaves that much."""
+    """LIBSVM's margin; LIBSVM has converged if its hyperplane really has this margin."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         svm = import_module("sklearn.svm")  # it has no types
@@ -64,7 +64,7 @@ def test_the_geometric_margin_is_that_of_libsvm() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_padded_margin_is_that_of_libsvm_on_padded_rows(seed: int) -> None:
-    """Rows and their mirror images have the best bias at zero: γ with the bias in the norm."""
+    """For rows and their mirror images the best bias is zero, so γ has the bias in the norm."""
     case = planted(100 + seed, 60, 4, gap=0.1)
     rows = np.vstack([case.rows, -case.rows])
     peer = libsvm(rows, np.repeat([True, False], len(case.rows)))
@@ -73,7 +73,7 @@ def test_the_padded_margin_is_that_of_libsvm_on_padded_rows(seed: int) -> None:
 
 
 def highs(rows: Vector) -> str | None:
-    """Konis' program: maximise 1ᵀAw under Aw ≥ 0, |w_j| ≤ 1; None where it is not clear."""
+    """Konis' program: maximise 1ᵀAw under Aw ≥ 0, |w_j| ≤ 1; None if the result is not clear."""
     solved = linprog(-rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1))
     if solved.fun is None:
         return None
@@ -92,7 +92,7 @@ def one_of_each_kind(seed: int) -> tuple[Vector, Signs, bool]:
     X, y = case.X.copy(), case.signs.copy()
     if seed % 4 == 1:
         y[rng.integers(len(y), size=2)] *= -1
-    if seed % 4 == 2:  # a column that separates some rows, and leaves the others as they are
+    if seed % 4 == 2:  # a column that separates some rows and is 0 on the others
         y = rng.choice([-1, 1], size=len(y)).astype(np.int8)
         X = np.column_stack([X, y * (rng.random(len(y)) < 0.3)])
     if seed % 4 == 3:

@@ -1,4 +1,4 @@
-"""The peers' perceptrons on the same rows: the very same updates."""
+"""The perceptrons of other libraries make the same updates on the same rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems that others published: decided as they say, with a proof that holds on the file."""
+"""Published systems get the published answer, with a proof that holds for the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stream: predicted, then learned, row by row, bit for bit however it is cut."""
+"""A stream is predicted, then learned, row by row, with the same bits however it is cut."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RNG = np.random.default_rng(20)
 
 
 def sparse(X: Matrix) -> sp.csr_array:
-    """All entries, zeros too, as a CSR array."""
+    """All entries, including zeros, as a CSR array."""
     n, d = X.shape
     parts = X.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d
     return sp.csr_array(parts, shape=(n, d))
@@ -51,7 +51,7 @@ def assert_same(one: nv.Perceptron, other: nv.Perceptron) -> None:
 
 
 def judged(model: LinearModel | None, x: Matrix, label: Hashable) -> bool:
-    """Whether the last weights do not choose this class alone, in a few lines of NumPy."""
+    """Whether the last weights fail to choose only this class, in a few lines of NumPy."""
     if model is None:
         return True
     if label not in model.classes.tolist():
@@ -253,7 +253,7 @@ def test_a_silent_pipe_is_shown_at_once_and_can_be_left(tmp_path: Path) -> None:
     writer.start()
     records = stream(path, nv.Perceptron(), every=1)
     assert next(records)
-    assert next(records)  # the third row is not whole, and more may never come
+    assert next(records)  # the third row is incomplete, and its end may never arrive
     records.close()
     done.set()
     writer.join()

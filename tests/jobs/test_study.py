@@ -1,4 +1,4 @@
-"""The main job: kinds, fallbacks, what is counted and what is proved."""
+"""The main job: kinds of verdicts, fallbacks, counts and proofs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_rule_of_a_scaled_run_is_proved_for_the_features_as_given(
 
 
 def test_a_rule_that_does_not_survive_the_way_back_is_not_used() -> None:
-    """Far from the origin, the bias of the mapped rule loses what tells the rows apart."""
+    """Far from the origin, the bias of the mapped rule loses the digits that separate the rows."""
     rules = set()
     for seed in range(4):
         rows = np.random.default_rng(seed).integers(0, 64, (30, 3)) / 8.0
@@ -100,7 +100,7 @@ def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
 
 
 def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> None:
-    """Two rows near each other need 27,000 epochs: a second or so. Work is counted, not timed."""
+    """Two close rows need 27,000 epochs, about a second. Work is counted, not timed."""
     near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
     found = study(near, y, Options(scale="none"))
     assert found.run is not None
@@ -140,10 +140,11 @@ def test_identical_rows_with_different_labels_are_listed(storage: Any) -> None:
     assert duplicates(study(nearly, np.array([0, 1, 1, 1]))) == []
 
 
-def test_dense_and_sparse_have_one_fingerprint() -> None:
+def test_dense_and_sparse_rows_have_the_digest_of_their_first_proof() -> None:
     y = np.array([0, 1, 1, 0])
     dense, sparse = study(CORNERS, y), study(sp.csr_array(CORNERS), y)
-    assert dense.sha256 == sparse.sha256
+    assert dense.sha256 == sparse.sha256 == dense.proofs[0].sha256
+    assert study(CORNERS, y, Options(verdict=False)).sha256 == ""
     assert dense.sha256 != study(CORNERS, y[::-1].copy() ^ 1).sha256
 
 
@@ -157,7 +158,7 @@ def test_a_study_without_a_verdict_or_without_a_second_class() -> None:
 
 
 def test_unseen_rows_are_never_learned_from() -> None:
-    """Labels at random: a rule errs on half of what it has not seen, whatever it knows."""
+    """With random labels, every rule misclassifies half of the unseen rows."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 80)), np.arange(60) % 2
     estimate = estimate_errors(X, y, Options(), folds=5)
@@ -185,7 +186,7 @@ def test_the_interval_has_the_exact_tails(errors: int, n: int) -> None:
 def test_a_tie_is_the_negative_class_for_errors_bounds_and_predictions(
     labels: str, errors: int
 ) -> None:
-    """Without an intercept f(x) = 0 on a row of zeros, whatever the rule."""
+    """Without an intercept, every rule has f(x) = 0 on a row of zeros."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([*labels])
     found = study(X, y, Options(fit_intercept=False))
     assert found.errors == found.cases[0].errors == errors
@@ -216,10 +217,10 @@ def test_several_classes_have_a_case_each_and_pairs_where_that_is_better() -> No
 
 
 def test_means_are_those_of_the_rows_learned_from() -> None:
-    """A held-out row changes nothing in what is learned, though it is in the mean of all."""
+    """A held-out row does not change the learned rule, although it is in the mean of all rows."""
     from novikoff.jobs.estimate import _with_means
 
-    X = np.array([[1.0], [2.0], [100.0], [34.0]])  # the last stands for a gap: mean of three
+    X = np.array([[1.0], [2.0], [100.0], [34.0]])  # 34 is an imputed value: the mean of the others
     taught = np.array([True, True, False, True])
     filled = _with_means(X, (np.array([3]), np.array([0])), taught)
     assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]

@@ -1,4 +1,4 @@
-"""A call that fails leaves the estimator as it was; Ctrl-C leaves what has been learned."""
+"""A call that fails leaves the estimator unchanged; Ctrl-C keeps what has been learned."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOLE = np.where(np.arange(180).reshape(60, 3) == 100, np.nan, X)
 
 
 class StopsAt:
-    """Rows in turn, and Ctrl-C before an epoch; it counts the runs that were begun."""
+    """A cyclic order that raises Ctrl-C before an epoch, and counts the runs that have begun."""
 
     covers = True
 
@@ -47,7 +47,7 @@ def interrupt(*_: object, **__: object) -> NoReturn:
 
 
 def state(clf: nv.Perceptron) -> bytes:
-    """All that an estimator knows, but its parameters."""
+    """All attributes of an estimator except its parameters."""
     params = clf.get_params()
     known = {name: value for name, value in vars(clf).items() if name not in params}
     return pickle.dumps(sorted(copy.deepcopy(known).items()))
@@ -101,7 +101,7 @@ def test_a_failed_later_call_changes_nothing(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf = nv.Perceptron(average=average, max_epochs=2, trace=True).fit(X, Y)
-    clf.predict_one({0: 1.0})  # from now on the columns are known by their numbers
+    clf.predict_one({0: 1.0})  # from now on, columns are known by their numbers
     before = state(clf)
     clf.set_params(step_size=1e10)
     with pytest.raises(ValueError, match=r"NaN|infin|finite|range|not one of"):

@@ -1,4 +1,4 @@
-"""What every learner of the family must do, found among the public names, not listed."""
+"""Requirements for every learner of the family; the learners are found among the public names."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_orders_are_those_of_the_library(order: Any, learner: Any) -> None:
 
 
 class CtrlC:
-    """Rows in turn without end; after three epochs of one run the user presses Ctrl-C."""
+    """An endless cyclic order; after three epochs of a run, the user presses Ctrl-C."""
 
     covers = True
 
@@ -177,7 +177,7 @@ def test_bad_input_is_one_sentence(call: Any, message: Any, learner: Any) -> Non
 def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
     multi_class: Any, order: Any
 ) -> None:
-    """With the linear kernel, and with p = 2, the same run on integers; a weight 0 is no row."""
+    """The linear kernel and p = 2 give the same run on integers; a row of weight 0 is ignored."""
     labels, weights = np.resize(THREE, 40), np.random.default_rng(4).integers(0, 4, size=40)
     options = {"order": order, "max_epochs": 6, "random_state": 2, "multi_class": multi_class}
     kinds: list[Any] = [nv.Perceptron(), nv.KernelPerceptron("linear"), nv.PNormPerceptron()]
@@ -207,7 +207,7 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
 
 @pytest.mark.parametrize("learner", STATEFUL, ids=str)
 def test_a_warm_start_goes_on(learner: Any) -> None:
-    """Two epochs and then three are five, counts included."""
+    """Two epochs and then three equal five epochs, including the counts."""
     clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
     clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
     whole = clone(learner).set_params(order="cyclic", max_epochs=5).fit(X, NOISY)
@@ -267,19 +267,25 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.Forgetron(kernel="precomputed").fit(X, TWO), "'kernel' parameter of Forgetron"),
     (lambda: nv.Forgetron(order="max_distance").fit(X, TWO), "cannot look for the worst row"),
     (lambda: nv.KernelPerceptron("tanh").fit(X, TWO), "'kernel' parameter"),
-    (lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO), "kernel of two rows, 0 and 0 .* is nan"),
+    (
+        lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO),
+        "kernel of two rows is nan.*rows 0 and 0",
+    ),
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),
-    (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None is 1/n_features"),
+    (lambda: nv.KernelPerceptron().learn_one({"a": 1.0}, 0), "gamma=None means 1/n_features"),
     (lambda: again(nv.KernelPerceptron("precomputed"), X @ X.T), "as a stream does. kernel"),
     (lambda: nv.PNormPerceptron().fit(X, TWO, np.zeros(40)), "one non-zero number"),
     (lambda: again(nv.PNormPerceptron(), X, fit_intercept=False), "fit_intercept=False differs"),
-    (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs the classes"),
+    (lambda: again(nv.Forgetron(), X).fit(X[:, :2], TWO), "warm_start needs data"),
     (
         lambda: nv.PNormPerceptron(class_weight={"no": 0, "yes": 0}).fit(X, TWO),
         "All sample weights are zero",
     ),
-    (lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO), "is inf: it must be"),
+    (
+        lambda: nv.KernelPerceptron("poly", degree=200).fit(1e9 * X, TWO),
+        "is inf, but must be finite",
+    ),
 ]
 
 
@@ -294,7 +300,7 @@ def test_kernels_that_no_space_has_are_said_not_refused() -> None:
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 30))
     clf = nv.KernelPerceptron("precomputed", max_epochs=3)
-    between = np.eye(501)  # the pair is not among the rows whose eigenvalues are taken
+    between = np.eye(501)  # the pair is not among the rows whose eigenvalues are computed
     between[499, 0] = between[0, 499] = 5.0
     small = np.diag([1e12, 1.0, 1.0, 1.0])
     small[1, 2] = small[2, 1] = 3.0
@@ -369,7 +375,7 @@ def test_a_single_step_sees_what_another_fit_has_learned_by(learner: Any, change
     with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
         clf.learn_one(X[0], "no")
     clf.fit(X, TWO).set_params(**{name: before})
-    if before is None:  # then anything goes
+    if before is None:  # nothing was learned before, so every change is allowed
         return
     with pytest.raises(ValueError, match=f"{name}=.* has learned: set it back, or fit again"):
         clf.learn_one(X[0], "no")
@@ -391,7 +397,7 @@ def test_a_huge_example_is_refused_and_changes_nothing(kind: Any) -> None:
         with pytest.raises(ValueError, match=r"float64|finite"):
             clf.learn_one(np.full(3, 1e308), label)
     mistakes, rows = clf.n_mistakes_, np.vstack([X, np.full((2, 3), 1e308)])
-    labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come before
+    labels = [*np.where(NOISY == "no", "yes", "no"), "no", "yes"]  # mistakes come first
     weighted = "class_weight" in clf.get_params()
     weights = {"sample_weight": np.repeat([1.0, 1e300], [40, 2])} if weighted else {}
     with pytest.raises(ValueError, match=r"float64|finite"):

@@ -1,4 +1,4 @@
-"""One example at a time: the same as a stream of rows, and able to grow."""
+"""Learning one example at a time equals learning a stream of rows, and models can grow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def digits() -> tuple[Matrix, npt.NDArray[np.int64]]:
 def test_dicts_one_by_one_are_a_stream_of_rows(
     digits: tuple[Matrix, npt.NDArray[np.int64]],
 ) -> None:
-    """Vectors too, and every scheme: `test_family` and `test_model`."""
+    """`test_family` and `test_model` test vectors, and every scheme."""
     X, y = digits
     X, y, classes = X[y < 4], y[y < 4], np.arange(4)
     one = nv.Perceptron(average="averaged", multi_class="ovo", threshold=5.0)
@@ -141,7 +141,7 @@ def test_a_copy_learns_like_the_original() -> None:
 
 def test_a_fit_is_no_longer_vouched_for_once_more_is_learned() -> None:
     clf = nv.Perceptron().fit([[1.0], [-1.0]], [1, 0])
-    assert clf.learn_one(np.array([2.0]), 1).converged_  # nothing was wrong
+    assert clf.learn_one(np.array([2.0]), 1).converged_  # the example was classified correctly
     clf.learn_one(np.array([2.0]), 0)
     assert not clf.converged_
     assert not hasattr(clf, "update_counts_")

@@ -1,4 +1,4 @@
-"""The estimator: what it promises beyond scikit-learn's contract."""
+"""The guarantees of the estimator beyond scikit-learn's contract."""
 
 from __future__ import annotations
 
@@ -165,6 +165,21 @@ def test_says_when_no_cycle_was_clean() -> None:
         nv.Perceptron(order=nv.orders.Chaotic([0, 1, 2, 3] * 3, window=4)).fit(X, y)
 
 
+@pytest.mark.parametrize("scale", [None, "standard"])
+def test_converged_means_that_every_score_exceeds_the_threshold(
+    scale: Literal["standard"] | None,
+) -> None:
+    """The loop adds 0.49 + 0.16 + 0.01 − 0.36 to a sum above 0.3, and `predict` to 0.3 itself."""
+    X, y = np.array([[0.7, -0.4, -0.1], [-0.9, -0.6, -0.5]]), np.array([0, 1])
+    clf = nv.Perceptron(order="cyclic", threshold=0.3, step_size=0.1, max_epochs=100, scale=scale)
+    quietly_fitted(clf, X, y)
+    margins = clf.decision_function(X) * np.where(y, 1, -1)
+    assert clf.converged_ == bool((margins > 0.3).all())
+    if scale is None:
+        with pytest.warns(ConvergenceWarning, match="not beyond the threshold"):
+            clone(clf).fit(X, y)
+
+
 def test_the_trace_takes_a_reference() -> None:
     X, y = separable(100, 3, 7)
     w_star = nv.Perceptron().fit(X, y)
@@ -263,7 +278,7 @@ def test_orders_that_name_rows_and_separate_problems() -> None:
     given = nv.Perceptron(order=nv.orders.Random(np.ones(150)), max_epochs=3, multi_class="ovo")
     quietly_fitted(given, X, y)
     chaotic = nv.Perceptron(order=nv.orders.Chaotic(range(150), 150), multi_class="ovo")
-    with pytest.raises(ValueError, match="several separate runs"):
+    with pytest.raises(ValueError, match="need several runs"):
         chaotic.fit(X, y)
     one, two = (
         nv.Perceptron(order=nv.orders.Chaotic([*range(150)] * 8, 150), n_jobs=jobs)
@@ -275,7 +290,7 @@ def test_orders_that_name_rows_and_separate_problems() -> None:
 
 
 class Lawless:
-    """An order that names rows which are not there."""
+    """An order that yields row numbers that do not exist."""
 
     covers = True
 
@@ -307,7 +322,7 @@ def test_a_warm_start_needs_the_rules_of_the_last_fit() -> None:
     clf = quietly_fitted(nv.Perceptron(warm_start=True, max_updates=9), X, y)
     before = clf.coef_
     clf.set_params(multi_class="ovo")
-    with pytest.raises(ValueError, match="needs the multi_class of the last fit"):
+    with pytest.raises(ValueError, match="needs the same multi_class as the last fit"):
         clf.fit(X, y)
     np.testing.assert_array_equal(clf.coef_, before)
     quietly_fitted(clf.set_params(warm_start=False), X, y)

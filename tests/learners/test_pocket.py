@@ -1,4 +1,4 @@
-"""The pocket, the descent after it, and the proof of how few mistakes there can be."""
+"""The pocket, the descent after it, and the lower bound on the number of mistakes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def gallant(
     start: Vector | None = None,
     weights: Vector | None = None,
 ) -> Pocketed:
-    """The pocket algorithm as it is in Gallant (1990), rows drawn as `fill_pocket` does."""
+    """The pocket algorithm of Gallant (1990), with rows drawn as in `fill_pocket`."""
     costs = np.ones(len(A)) if weights is None else weights
     w = np.zeros(A.shape[1]) if start is None else start.copy()
     kept = Pocketed(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
@@ -103,7 +103,7 @@ def gallant(
 def test_the_pocket_is_that_of_the_book(
     strategy: str, seed: int, started: bool, weighted: bool
 ) -> None:
-    """Integers and halves: every sum is exact, so that both see the same."""
+    """With integers and halves, every sum is exact, so both make the same run."""
     X, signs = noisy(seed, 40, 3)
     rng = np.random.default_rng(seed)
     start = np.append(rng.integers(-5, 6, size=3), 1.0) if started else None
@@ -116,7 +116,7 @@ def test_the_pocket_is_that_of_the_book(
     expected = gallant(A, 150, np.random.default_rng(seed), strategy, start, costs)
     assert found.w.tolist() == expected.w.tolist()
     assert (found.errors, found.updates) == (expected.errors, expected.updates)
-    # A run that goes on is the same entry of the pocket.
+    # A run of correct rows that continues is the same entry of the pocket.
     assert found.history[-1] == expected.history[-1]
     assert set(found.history) == set(expected.history)
     errors = [price for _, price in found.history]
@@ -135,14 +135,14 @@ def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
 
 
 def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
-    """A mistake that is drawn once in 10¹² times is not waited for."""
+    """The algorithm does not wait for a mistake that is drawn once in 10¹² draws."""
     problem = pose(np.array([[1.0], [1.0], [0.0]]), np.array([1, -1, -1], dtype=np.int8), True)
     costs = np.array([1.0, 1e-12, 1.0])
     kept = fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0), costs=costs)
     assert kept.errors == 1e-12
 
 
-# The pocket as it is printed
+# The pocket algorithm as published
 
 
 def row_by_row(steps: Iterable[PocketStep], A: Vector, costs: Vector) -> list[PocketStep]:
@@ -194,7 +194,7 @@ def test_the_steps_end_without_a_mistake() -> None:
 def test_the_textbook_returns_the_best_weights_that_its_run_met(
     seed: int, fit_intercept: bool, lower_bound: bool
 ) -> None:
-    """The bound is proved beside the run and changes nothing; all counts are those of `predict`."""
+    """The bound is proved apart from the run and does not change it; `predict` gives all counts."""
     X, y = noisy(seed, 14, 1 + seed % 2)
     y[:2] = 1, -1
     options: Any = {"fit_intercept": fit_intercept, "max_updates": 60, "random_state": seed}
@@ -292,7 +292,7 @@ def exact_cost(s: Vector, q: Vector, costs: Vector, t: Fraction) -> float:
 
 @given(st.data(), st.integers(1, 12))
 def test_a_line_search_is_exact(data: st.DataObject, n: int) -> None:
-    """Against every stretch between two breakpoints; ties and flat rows included."""
+    """Compared with every interval between two breakpoints, including ties and flat rows."""
 
     def column(low: int, high: int) -> Vector:
         return np.array(data.draw(st.lists(st.integers(low, high), min_size=n, max_size=n)), float)
@@ -304,7 +304,7 @@ def test_a_line_search_is_exact(data: st.DataObject, n: int) -> None:
     ends = [breaks[0] - 1, breaks[-1] + 1] if breaks else []
     tried = [exact_cost(s, q, costs, at) for at in [Fraction(0), *middles, *ends]]
     assert found == min(tried[1:] or tried)
-    assert exact_cost(s, q, costs, Fraction(t)) == found <= tried[0]  # no worse than to stay
+    assert exact_cost(s, q, costs, Fraction(t)) == found <= tried[0]  # no worse than no step
 
 
 def test_the_widest_of_equal_stretches_is_taken() -> None:
@@ -336,7 +336,7 @@ def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector
 
 
 def test_a_smooth_start_is_a_logistic_regression() -> None:
-    """On whitened columns, C = 1/penalty; the bias is penalised too."""
+    """It equals logistic regression on whitened columns with C = 1/penalty and a penalised bias."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5] + 1000.0
     problem = pose(X, np.where(y > 0, 1, -1).astype(np.int8), True)
@@ -353,7 +353,7 @@ def test_a_smooth_start_is_a_logistic_regression() -> None:
 
 @given(st.integers(0, 2**32), st.booleans(), st.integers(1, 2))
 def test_mistakes_bound_and_predictions_agree(seed: int, fit_intercept: bool, d: int) -> None:
-    """Against every hyperplane of a fine grid, with rows on it, duplicates and zeros among rows."""
+    """Compared with all hyperplanes of a fine grid; rows may be on them, repeated, or zero."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     X = rng.integers(-1, 2, size=(n, d)).astype(np.float64)
@@ -363,7 +363,7 @@ def test_mistakes_bound_and_predictions_agree(seed: int, fit_intercept: bool, d:
     assert model.n_errors_ == (model.predict(X) != y).sum()
     nv.verify(model.certificate_, X, y)
     A = signed(X, y, fit_intercept)
-    # Without a bias, rows of zeros count by their labels: `predict` calls them negative.
+    # Without a bias, `predict` calls rows of zeros negative, so their labels decide.
     always_right = ~A.any(axis=1) & (y < 0)
     biases = np.arange(-26.25, 27.0, 0.5) if fit_intercept else [0.0]
     grid = np.array([*product(*[range(-13, 14)] * d, biases)])
@@ -419,7 +419,7 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
 
 
 def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts are those of all rows, and progress is told while it works."""
+    """All rows are counted, and progress is reported during the search."""
     module = import_module("novikoff.geometry.fewest_mistakes")
     monkeypatch.setattr(module, "_SAMPLE_ENTRIES", 1000)
     monkeypatch.setattr(module, "_SAMPLE_ROWS_PER_WEIGHT", 50)
@@ -461,17 +461,17 @@ def test_weights_are_costs() -> None:
     model.certificate_.verify(X, y, weights)
     assert 0 < model.errors_lower_bound_ <= model.certificate_.bound
     assert math.nextafter(model.errors_lower_bound_, math.inf) > model.certificate_.bound
-    # Every row eight times as dear, and nothing else changes.
+    # If every row costs eight times as much, only the costs change.
     dear = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights * 8.0)
     assert np.array_equal(dear.coef_, model.coef_)
-    # One class so dear that it is never wrong where that can be.
+    # If one class is expensive enough, it is never misclassified where that is possible.
     heavy = nv.Pocket(random_state=0, class_weight={1: 1000.0, -1: 1.0}).fit(X, y)
     assert not wrong(heavy, X, y)[y == 1].any()
-    # Rows without weight are not there.
+    # Rows of weight 0 are ignored.
     part = weights > 0
     alone = nv.Pocket(random_state=0).fit(X[part], y[part], sample_weight=weights[part])
     assert np.array_equal(alone.coef_, model.coef_)
-    # Class weights are weights.
+    # Class weights act as sample weights.
     factors = [80 / (2 * (y == label).sum()) for label in (-1, 1)]
     by_class = nv.Pocket(random_state=0, class_weight="balanced").fit(X, y, sample_weight=weights)
     by_row = nv.Pocket(random_state=0).fit(
@@ -481,7 +481,7 @@ def test_weights_are_costs() -> None:
 
 
 def test_an_optimum_is_not_a_matter_of_rounding() -> None:
-    """0.1 + 0.2 + 0.3 of mistakes against a bound of three costs that are a little smaller."""
+    """Mistakes cost 0.1 + 0.2 + 0.3; the bound is the sum of three slightly smaller costs."""
     X = np.repeat([[0.0], [1.0], [2.0]], 2, axis=0)
     weights = np.array([0.1, 0.1, 0.2, 0.2, 0.3, 0.3])
     model: Any = nv.Pocket(random_state=0).fit(X, [0, 1] * 3, sample_weight=weights)
@@ -527,7 +527,7 @@ def test_many_classes(multi_class: Literal["ovr", "ovo"]) -> None:
 def test_no_time_is_spent_where_none_is_left(
     multi_class: Literal["ovr", "ovo"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each rule gets an averaged perceptron, whatever the clock says, and nothing that is dear."""
+    """Each rule gets an averaged perceptron even without time, and no expensive step."""
     rng = np.random.default_rng(4)
     y = rng.integers(4, size=800)
     X = rng.normal(size=(4, 8))[y] + rng.normal(size=(800, 8))
@@ -564,13 +564,14 @@ def test_no_time_is_spent_where_none_is_left(
 
 
 def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the rule is not proved the best, descents go on from rules near it."""
+    """Until the rule is proved to be the best, descents continue from rules near it."""
     X, signs = noisy(5, 80, 3)
     limits, descents = Limits(updates=100, seconds=1e6), list[int]()
 
     def some(*given: Any) -> Any:
         descents.append(1)
-        limits.interrupted = len(descents) == 4
+        if len(descents) == 4:
+            limits.interrupt()
         return descend(*given)
 
     monkeypatch.setattr("novikoff.geometry.fewest_mistakes.descend", some)
@@ -583,7 +584,7 @@ def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lower_bounds_of_disjoint_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of the labels of many rows is wrong: the bound grows with the rows.
 
-    A contradiction in a sample spares a search among all for a rule without mistakes.
+    After a contradiction in a sample, all rows need not be searched for a rule without mistakes.
     """
     X, y = labelled(3, 6000, 2)
     y = np.where(X[:, 0] > 0, 1, -1) * np.where(np.arange(len(y)) % 10 == 0, -1, 1)
@@ -630,7 +631,7 @@ def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
 def test_rules_of_many_classes_are_no_worse_together_than_a_constant(
     multi_class: Literal["ovr", "ovo"], seed: int
 ) -> None:
-    """Each is at least as good as a constant, but their votes need not be."""
+    """Each rule is at least as good as a constant rule, but their votes need not be."""
     rng = np.random.default_rng(seed)
     n, d, k = rng.integers(14, 40), rng.integers(1, 3), rng.integers(4, 9)
     X, y = rng.integers(-2, 3, size=(n, d)), rng.integers(k, size=n)
@@ -655,7 +656,7 @@ def test_a_seed_makes_a_fit() -> None:
 
 @pytest.mark.parametrize("seconds", [0.3, 1e-9])
 def test_a_time_limit_ends_a_long_search(seconds: float) -> None:
-    """Without it, 10⁹ updates would take minutes; a search without time has a fair rule even so."""
+    """Without a limit, 10⁹ updates would take minutes; with no time, the rule is still fair."""
     X, y = labelled(10, 2000, 5)
     model: Any = nv.Pocket(max_updates=10**9, max_seconds=seconds, random_state=0).fit(X, y)
     assert model.n_updates_ < 10**9
@@ -703,9 +704,10 @@ def test_an_interrupted_fit_keeps_the_rule_it_has(monkeypatch: pytest.MonkeyPatc
 def least_cost(
     X: Vector, signs: Signs, costs: list[Fraction], fit_intercept: bool, zero_is_negative: bool
 ) -> Fraction:
-    """What the mistakes of any hyperplane cost at least, by trying all sets of wrong rows.
+    """The least cost of the mistakes of any hyperplane, by trying all sets of misclassified rows.
 
-    A row on the hyperplane is a mistake, or negative; a row of zeros without a bias is negative.
+    A row on the hyperplane counts as a mistake or as negative; without a bias, a row of zeros
+    counts as negative.
     """
     rows = []
     for i, x in enumerate(X.tolist()):
@@ -722,7 +724,7 @@ def least_cost(
 
 
 def awkward(seed: int) -> tuple[np.random.Generator, Vector, Any, Any, Any]:
-    """Few rows, at times with aliased columns, duplicates, zeros; two or three classes, weights."""
+    """Few rows of two or three classes; sometimes with aliased columns, equal rows, weights."""
     rng = np.random.default_rng(seed)
     n, n_classes = int(rng.integers(3, 8)), int(rng.choice([2, 2, 3]))
     X = rng.integers(-2, 3, size=(n, int(rng.integers(1, 4)))).astype(np.float64)
@@ -812,7 +814,7 @@ def test_extreme_data() -> None:
 
 
 def test_rows_that_cost_nothing_leave_nothing_to_learn() -> None:
-    """The only row with a weight is a negative one of zeros: without a bias it is always right."""
+    """The only row with a weight is a negative row of zeros, which is correct without a bias."""
     clf = nv.Pocket(fit_intercept=False, random_state=0)
     clf.fit([[1.0], [2.0], [0.0]], [1, 0, 0], sample_weight=[0, 0, 1.0])
     assert (clf.n_errors_, clf.errors_lower_bound_, clf.optimal_) == (0, 0, True)
@@ -838,7 +840,7 @@ def test_costs_too_small_to_be_lowered_by_a_thousandth_end_a_descent() -> None:
 def test_a_row_too_short_for_its_square_is_not_a_row_of_zeros(
     storage: Callable[[Vector], Vector],
 ) -> None:
-    """Both rows on one side of 0 and of different classes: every rule errs on one of them."""
+    """Both rows are on one side of 0 and have different labels, so every rule makes a mistake."""
     X = storage(np.array([[1e-90], [1e90], [0.0]]))
     clf = nv.Pocket(fit_intercept=False, random_state=0).fit(X, [0, 1, 0])
     assert clf.n_errors_ == 1
@@ -849,9 +851,30 @@ def test_a_row_too_short_for_its_square_is_not_a_row_of_zeros(
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("strategy", ["ratchet", "run_length", "textbook"])
 def test_rounding_separates_nothing(strategy: Any, seed: int) -> None:
-    """Multiples of one row with both labels: weights of 1e15 across it would give any signs."""
+    """Multiples of one row with both labels: rounding of large weights could give any signs."""
     X = np.outer([-0.9, -0.6, -0.3, 0.7], [1.0, 0.5])
     clf = nv.Pocket(strategy, fit_intercept=False, max_updates=100, random_state=seed)
     clf.fit(X, [0, 1, 1, 0])
-    assert clf.n_errors_ == 1  # whichever side of the origin is positive, one row at least is wrong
+    assert clf.n_errors_ == 1  # on either side of the origin, at least one row is misclassified
     assert clf.errors_lower_bound_ == (0 if strategy == "textbook" else 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "cells"),
+    [
+        ([0, 1, 1, 0], ["1 against 0", "1", "no hyperplane makes fewer, proved"]),
+        (["a", "b", "c", "b"], ["&#x27;a&#x27; against the rest", "0", "no hyperplane makes"]),
+    ],
+)
+def test_a_notebook_shows_the_diagram_and_after_fit_the_mistakes(
+    y: list[int] | list[str], cells: list[str]
+) -> None:
+    pocket = nv.Pocket(random_state=0)
+    before = pocket._repr_mimebundle_()
+    assert "sk-" in before["text/html"]
+    assert "no hyperplane" not in before["text/html"]
+    after = pocket.fit([[0, 0], [0, 1], [1, 0], [1, 1]], y)._repr_mimebundle_()
+    assert after["text/plain"] == before["text/plain"]
+    table = after["text/html"].rpartition("<table>")[2]
+    assert [cell for cell in cells if cell not in table] == []
+    assert table.count("<tr>") == 1 + len(np.atleast_1d(pocket.n_errors_))

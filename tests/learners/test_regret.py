@@ -35,11 +35,11 @@ def stream(seed: int, n: int, d: int, *, grid: bool = False) -> tuple[Vector, La
 
 
 def fewest_errors(X: Vector, y: Labels, n_classes: int, fit_intercept: bool) -> int:
-    """The mistakes of the best rule of the class that `nv.regret` compares with, exactly.
+    """The exact number of mistakes of the best rule that `nv.regret` compares with.
 
     Sets of rows are left out, the smallest first, until the Parma Polyhedra Library finds weights
-    that classify all others correctly. Of several classes the largest score wins, of equal scores
-    the first class; two classes have one score, and f(x) = 0 is the first class.
+    that classify all others correctly. Of several classes, the largest score wins, and of equal
+    scores the first class. Two classes have one score, and f(x) = 0 is the first class.
     """
     n, d = X.shape
     n_scores = 1 if n_classes == 2 else n_classes
@@ -86,7 +86,7 @@ def noisy(seed: int) -> tuple[Vector, Labels, int, bool]:
 
 
 class Parrot:
-    """Expects the label it saw last."""
+    """A learner that predicts the label that it saw last."""
 
     def __init__(self) -> None:
         self.last: Hashable = None
@@ -213,7 +213,7 @@ def test_given_rules_of_several_classes_and_sparse_rows() -> None:
 
 @pytest.mark.parametrize("form", [np.asarray, csr])
 def test_weights_predict_without_rounding(form: Any) -> None:
-    """In floats 2 + 1e-323 is 2, and 1e200·1e-200·1e-200 is 0: the first class won."""
+    """In floats 2 + 1e-323 is 2 and 1e200·1e-200·1e-200 is 0, and the first class would win."""
     rows = np.array([[1e-323, 0.0], [1e-200, 0.0], [0.0, 3.0], [0.0, -3.0]])
     X, y = form(rows), np.array([1, 1, 1, 0])
     three = (np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([2.0, 2.0, 0.0]))
@@ -223,7 +223,7 @@ def test_weights_predict_without_rounding(form: Any) -> None:
 
 
 def test_sums_of_rules_beyond_floats_are_left_out() -> None:
-    """They were infinite or NaN, and the class of NaN was counted as a linear rule's."""
+    """The sums were infinite or NaN, and the class of a NaN counted as a prediction."""
     X = np.array([[-2e-323], [3e-323], [-1e-323], [0.0], [-3e-323]])
     found = nv.regret(X, [1, 0, 2, 2, 1], Parrot())
     assert found.best_errors >= found.errors_lower_bound == 0
@@ -254,7 +254,7 @@ def test_separable_streams_have_no_errors_to_compare_with() -> None:
 
 
 def test_a_label_at_the_origin_is_no_mistake_of_the_negative_class() -> None:
-    """Without an intercept f(0) = 0 whatever w, which predicts the first class."""
+    """Without an intercept, f(0) = 0 for every w, which predicts the first class."""
     found = nv.regret([[0.0], [0.0], [1.0]] * 3, [0, 0, 1] * 3, nv.Perceptron(fit_intercept=False))
     assert found.errors_lower_bound == 0
     assert found.best_errors == 0
@@ -269,7 +269,7 @@ def test_sparse_and_dense_streams_are_the_same() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_classes(seed: int) -> None:
-    """Labels at random: the bound of the worst pair stays below what any rule makes."""
+    """With random labels, the bound of the worst pair stays below the mistakes of any rule."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-2, 3, size=(40, 2)).astype(np.float64), rng.integers(3, size=40)
     found = nv.regret(X, y, nv.Perceptron())

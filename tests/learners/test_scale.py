@@ -1,4 +1,4 @@
-"""``Perceptron(scale="standard")``: a run on standardised features, a rule for those as given."""
+"""``Perceptron(scale="standard")`` runs on standardised features; its rule is for the originals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RAW, GROWERS = load_wine(return_X_y=True)
 def test_the_rule_is_that_of_standardised_rows_for_the_rows_as_given(
     average: Any, multi_class: str
 ) -> None:
-    """The same mistakes as behind a StandardScaler, and the same scores without one."""
+    """The mistakes equal those after a StandardScaler, and the scores need no scaler."""
     words: dict[str, Any] = {"average": average, "multi_class": multi_class, "random_state": 0}
     Z = StandardScaler().fit_transform(RAW)
     behind = nv.Perceptron(**words).fit(Z, GROWERS)
@@ -108,14 +108,14 @@ def test_a_stream_cannot_be_standardised(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_is_lost_on_the_way_back_is_not_called_converged() -> None:
-    """Far from the origin the bias of the mapped rule loses what tells the rows apart."""
+    """Far from the origin, the bias of the mapped rule loses the digits that separate the rows."""
     rows = np.random.default_rng(2).integers(0, 64, (30, 3)) / 8.0
     X, y = 1e15 + rows, rows @ [1.0, 2.0, -1.0] > 4.0
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         clf = nv.Perceptron(scale="standard", random_state=1).fit(X, y)
     wrong = int((clf.predict(X) != y).sum())
-    assert wrong > 0  # else this shows nothing
+    assert wrong > 0  # otherwise the test would show nothing
     assert not clf.converged_
     assert any("Subtract a constant" in str(warning.message) for warning in seen)
 

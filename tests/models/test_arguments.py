@@ -1,4 +1,4 @@
-"""Wrong and unusual input of `nv.detect_separation`: one clear sentence, or the right reading."""
+"""Wrong input of `nv.detect_separation` gives one clear error; unusual input is understood."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ COX: dict[str, Any] = {"family": "cox", "duration": [1, 2, 3, 4]}
         ([[0, 1], [2, 0]], None, {"family": "bradley-terry", "weights": [1, 1]}, "does not apply"),
         ([[0, 1], [-2, 0]], None, {"family": "bradley-terry"}, "negative or missing in row 1"),
         ([[0, 1, 1], [2, 0, 1]], None, {"family": "bradley-terry"}, "must be square"),
-        (FRAME, pd.Series([0, 1, 0, 1]), {}, "index of y is not that of X"),
+        (FRAME, pd.Series([0, 1, 0, 1]), {}, "index of y differs from the index of X"),
         (pd.DataFrame({"hue": [*"rgbr"]}), [0, 1, 0, 1], {}, r"'hue'.*astype\(\"category\"\)"),
     ],
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """The answers of `nv.detect_separation` against the likelihood itself, maximised numerically.
 
-The likelihood of each model is written down here from its definition, and maximised with a ridge
-that vanishes. An infinite estimate goes on growing as the ridge vanishes, a finite one settles.
-Coefficients whose growth is neither clear are skipped; they must be few.
+The likelihood of each model is written here from its definition, and maximised with a ridge penalty
+that tends to 0. An infinite estimate keeps growing as the penalty vanishes, and a finite estimate
+converges. Coefficients whose growth is not clear are skipped; there must be few of them.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def compared(name: str, problems: int) -> float:
             total += 1
             if SETTLED <= abs(grown) <= GROWING:
                 continue
-            # A coefficient that may have either sign may also stay where it is.
+            # A coefficient that may have either sign may also stay finite.
             if fate != "either sign":
                 told = {"+inf": grown > GROWING, "-inf": grown < -GROWING}
                 assert told.get(fate, abs(grown) < SETTLED), (name, seed, fates, growth)
@@ -216,7 +216,7 @@ def compared(name: str, problems: int) -> float:
 
 
 def growth_of(loglik: Callable[[Vector], float], p: int) -> Any:
-    """How much each coefficient grows in the last step of the ridge; None if it is not found."""
+    """The growth of each coefficient in the last step of the penalty; None if it is not found."""
     path = [np.zeros(p)]
     for ridge in RIDGES:
 

@@ -1,4 +1,4 @@
-"""Wrong inequalities of a model are noticed by its claim."""
+"""The claim of a model fails if its inequalities are wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def equalities_as_inequalities(design: Any, y: Any) -> Any:
 def risk_set_off_by_one(
     design: Any, duration: Any, event: Any, entry: Any, strata: Any, ties: str
 ) -> Any:
-    """Those who are censored at the time of an event are not at risk."""
+    """A mutant in which rows that are censored at the time of an event are not at risk."""
     return cones.cox(design, duration - 0.5 * ~event, event, entry, strata, ties)
 
 

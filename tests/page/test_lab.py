@@ -1,4 +1,4 @@
-"""The lab's study: its answers equal a ten-line perceptron, and are what its schema says."""
+"""The answers of the lab equal those of a ten-line perceptron, and follow the schema."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def signed(question: dict[str, Any]) -> Any:
 
 
 def ten_lines(A: Any, delta: float, most: int) -> tuple[list[int], list[Any]]:
-    """The perceptron, once more."""
+    """An independent perceptron."""
     w, acts, path = np.zeros(3), list[int](), [np.zeros(3)]
     clean = False
     while not clean and len(acts) < most:
@@ -57,7 +57,7 @@ def ten_lines(A: Any, delta: float, most: int) -> tuple[list[int], list[Any]]:
 
 
 def check(question: dict[str, Any], told: dict[str, Any]) -> None:
-    """Recompute what the page is told, and raise AssertionError where it differs."""
+    """Recompute the answer to the page, and raise AssertionError if it differs."""
     A, run = signed(question), told["run"]
     delta = math.inf if question.get("rule") == "aggressive" else 0.0
     acts, path = ten_lines(A, delta, study.MAX_UPDATES)
@@ -108,7 +108,7 @@ def test_recorded_answers_are_the_library_s(name: str) -> None:
 
 
 def same(a: object, b: object) -> bool:
-    """Equal but for rounding, which differs between machines."""
+    """They are equal up to rounding, which differs between machines."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
@@ -271,7 +271,7 @@ def check_sides(question: dict[str, Any], told: dict[str, Any], clf: Any) -> Non
     table, size = np.array(question["points"]), len(told["rows"])
     X, y = table[:, :2], table[:, 2].astype(int)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # no clean cycle: the sentence says so too
+        warnings.simplefilter("ignore")  # the sentence says that no cycle was clean
         clf.fit(X, y)
     left, bottom, right, top = told["box"]
     at = [[x, z] for z in np.linspace(bottom, top, size) for x in np.linspace(left, right, size)]
@@ -285,7 +285,7 @@ def check_sides(question: dict[str, Any], told: dict[str, Any], clf: Any) -> Non
 
 
 class Voted:
-    """The voted perceptron (Freund and Schapire 1999) on labels −1 and 1, written out."""
+    """The voted perceptron (Freund and Schapire 1999) on labels −1 and 1, from its definition."""
 
     def fit(self, X: Vector, y: Vector) -> None:
         self.visited, clean = [np.zeros(3)], False
@@ -536,7 +536,7 @@ def random_question(turn: int) -> dict[str, Any]:
 
 
 def check_bounds(question: dict[str, Any], told: dict[str, Any]) -> int:
-    """Compare every number that is called a bound with the updates; how many were stated."""
+    """Compare every number that is called a bound with the updates; return how many there were."""
     run, reference = told["run"], told["reference"]
     updates, stated = len(run["index"]), re.findall(r"at most [^=]* = ([\d,]+) ", told["sentence"])
     bounds = [int(number.replace(",", "")) for number in stated]
@@ -576,7 +576,7 @@ def test_no_run_makes_more_updates_than_the_page_says() -> None:
 def test_numbers_at_the_limits_keep_the_bound(
     step: float, size: float, start: list[float] | None
 ) -> None:
-    """Smaller numbers than are taken would vanish in products: each look would be a mistake."""
+    """Numbers below the limit would vanish in products, and every visit would be a mistake."""
     points = [[size, size, 1], [-size, size, -1], [size, 0.0, 1]]
     question = {
         "points": points,

@@ -1,4 +1,4 @@
-"""A certificate is believed for what it proves: whatever else it says is refused."""
+"""A certificate is accepted only if everything that it claims is proved."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def body_of(proof: Proof) -> dict[str, Json]:
 
 
 def sealed(body: dict[str, Json]) -> str:
-    """The text of a certificate by someone who can compute a checksum."""
+    """The text of a forged certificate, with a valid checksum."""
     rest = {name: value for name, value in body.items() if name != "checksum"}
     checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
     return json.dumps({**rest, "checksum": checksum})
@@ -99,7 +99,7 @@ def at(value: Json, path: Path) -> Json:
 
 
 def put(value: Json, path: Path, new: Json) -> Json:
-    """A copy with another value in one place."""
+    """A copy with a different value in one place."""
     if not path:
         return new
     if isinstance(value, dict):
@@ -110,7 +110,7 @@ def put(value: Json, path: Path, new: Json) -> Json:
 
 
 def nearby(value: Json) -> list[Json]:
-    """Values of the same type, or almost, that say something else."""
+    """Different values of the same type, or of a similar type."""
     match value:
         case None:
             return [0, [], "0x0p+0"]
@@ -175,7 +175,7 @@ WRONG: list[Json] = [None, True, -1, 1.5, "", "0x", "1/0", "nan", [], [None], [1
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_field_of_the_wrong_type_is_refused_or_harmless(name: str) -> None:
-    """With a seal of its own: whatever is accepted must still be a proof of the same kind."""
+    """The checksum is valid; if the text is accepted, it must be a proof of the same kind."""
     X, y, proof = cases()[name]
     body = body_of(proof)
     refused = accepted = 0
@@ -202,7 +202,7 @@ def harmless(body: dict[str, Json], path: Path, new: Json) -> bool:
     """Whether the edited certificate still claims nothing that is false."""
     inseparable = body["kind"] in ("inseparable", "not separable")
     return (
-        (path == ("negative",) and new is None)  # everyone else
+        (path == ("negative",) and new is None)  # all other labels
         or (path[0] in SAYS_LESS and len(path) == 1 and new is None)
         or (path == ("dependence", "among") and new is None and inseparable)  # all rows
         or (path[-1] == "exact" and at(body, path) is False)  # and it may be
@@ -215,7 +215,7 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
 def but(part: str = "", **changes: Any) -> Mutation:
-    """Change fields of a proof, or of a part of it; a callable is given the old value of that."""
+    """Change fields of a proof, or of a part of it; a callable gets the old value of the field."""
 
     def change(proof: Proof) -> Proof:
         whole: Any = getattr(proof, part) if part else proof
@@ -257,7 +257,7 @@ def contradiction(*arguments: Any) -> Mutation:
 
 
 def weighted(weight: Fraction) -> Mutation:
-    """The contradiction with one weight for all its rows."""
+    """The contradiction with the same multiplier for all its rows."""
     return but(
         "contradiction", rows=lambda c: c.among, multipliers=lambda c: (weight,) * len(c.among)
     )
@@ -413,7 +413,7 @@ MUTATIONS = {
 
 
 def refusal(proof: Proof, X: Vector, y: list[int]) -> str:
-    """What is said of a proof; nothing, if it holds."""
+    """The error message about a proof; empty if the proof holds."""
     try:
         proof.verify(X, y)
     except nv.CertificateError as error:
@@ -587,7 +587,7 @@ def test_the_radius_of_a_system_is_not_that_of_rows() -> None:
 
 @pytest.mark.parametrize(("positive", "negative"), [("1", None), (7, None), (7, 0)])
 def test_a_label_that_no_row_has_proves_nothing(positive: int | str, negative: int | None) -> None:
-    """Were every row negative, a constant rule would separate whatever there is."""
+    """If every row were negative, a constant rule would separate any data."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 0])
     signs = -np.ones(3, dtype=np.int8)
     forged = Certificate(

@@ -1,4 +1,4 @@
-"""The checker against data and certificates that want to deceive it."""
+"""The checker rejects data and certificates that are made to deceive it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_forged_proof_about_numbers_that_are_not_finite_is_refused(
 
 
 class Fickle(np.ndarray[Any, Any]):
-    """An array that shows other numbers when it is read again."""
+    """An array whose numbers differ when it is read again."""
 
     reads: dict[str, int]
 
@@ -95,11 +95,11 @@ class Fickle(np.ndarray[Any, Any]):
 
 
 def test_data_is_read_once() -> None:
-    """Were the digest of one reading and the claims of another, a false proof could pass."""
+    """If the digest and the claims used different readings, a false proof could pass."""
     X, y = CORNERS, [0, 0, 0, 1]
     proof = certificate(X, y)
     fickle = X.copy().view(Fickle)
-    proof.verify(fickle, y)  # it says what it is about, once
+    proof.verify(fickle, y)  # the first reading is the data of the proof
     with pytest.raises(nv.CertificateError, match="digest"):
         proof.verify(fickle, y)
 
@@ -271,7 +271,7 @@ def test_the_geometric_margin_has_its_proof() -> None:
 @pytest.mark.parametrize("offset", [0.0, 1e8, -3e7])
 @pytest.mark.parametrize("n", [2, 500])
 def test_data_far_from_the_origin_has_a_tight_gap(offset: float, n: int) -> None:
-    """Moving all rows changes nothing but their rounding."""
+    """Moving all rows changes only their rounding."""
     rng = np.random.default_rng(n)
     width = 1e-6 if offset else 1.0
     X = offset + width * np.arange(n)[:, None] / n * 8.0
@@ -314,7 +314,7 @@ def test_parts_that_cut_leaves_anywhere_have_the_digest_of_the_whole(
         trees.append((HashTree(d), HashTree(0)))
         trees[-1][0].add(first, X[first:last])
         trees[-1][1].add(first, signs[first:last])
-    while len(trees) > 1:  # any two, either into the other
+    while len(trees) > 1:  # merge any two trees, in either order
         i, j = rng.permutation(len(trees))[:2].tolist()
         for one, other in zip(trees[i], trees[j], strict=True):
             one.merge(other)

@@ -1,4 +1,4 @@
-"""The proof of how few mistakes there can be: it survives its text, and no altered one passes."""
+"""Proofs of lower bounds on mistakes survive their text, and altered proofs are rejected."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def test_an_altered_text_is_refused() -> None:
 
 
 def first(proof: nv.ErrorBound, **changes: Any) -> nv.ErrorBound:
-    """The proof with another first contradiction."""
+    """The proof with a different first contradiction."""
     claim = replace(proof.contradictions[0], **changes)
     return replace(proof, contradictions=(claim, *proof.contradictions[1:]))
 
 
 def moved(proof: nv.ErrorBound) -> nv.ErrorBound:
-    """The first contradiction is said to be among other rows."""
+    """The proof, whose first contradiction names different rows."""
     used = {i for each in proof.contradictions for i in each.among or ()}
     free = next(i for i in range(proof.n) if i not in used)
     among = tuple(sorted((*among_first(proof)[1:], free)))
@@ -108,7 +108,7 @@ MUTANTS: dict[str, Callable[[nv.ErrorBound], nv.ErrorBound]] = {
 
 
 def accepted(proof: nv.ErrorBound, X: Vector, y: object) -> bool:
-    """Whether a proof, or its text, passes for one."""
+    """Whether a proof, or its text, is accepted."""
     with suppress(nv.CertificateError):
         proof.verify(X, y)
         return True
@@ -198,7 +198,7 @@ def test_contradictions_with_common_rows_prove_more() -> None:
     proof = nv.ErrorBound.from_json(model.certificate_.to_json())
     assert proof == model.certificate_
     proof.verify(X, y)
-    with pytest.raises(nv.CertificateError):  # the sum of the shares is between 1 and 2
+    with pytest.raises(nv.CertificateError):  # the shares add up to a number between 1 and 2
         replace(proof, bound=Fraction(3)).verify(X, y)
 
 
@@ -242,7 +242,7 @@ def test_shares_are_rounded_up_only_where_costs_are_whole() -> None:
 
 
 def test_rows_of_other_classes_prove_nothing() -> None:
-    """The proof about two of three classes is about all rows; others would be rows of zeros."""
+    """The proof about two of three classes covers all rows; others would be rows of zeros."""
     X = np.vstack([CORNERS, [[5.0, 5.0], [6.0, 5.0]]])
     y = np.array([0, 1, 1, 0, 2, 2])
     proofs: Any = nv.Pocket(multi_class="ovo", random_state=0).fit(X, y).certificate_
@@ -279,7 +279,7 @@ def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
 def test_no_hyperplane_is_below_the_bound(
     seed: int, part_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor below the sum of the bounds of parts of the rows."""
+    """The same holds for the sum of the bounds of parts of the rows."""
     module = "novikoff.geometry.fewest_mistakes"
     monkeypatch.setattr(f"{module}._PART_ROWS", part_rows)
     monkeypatch.setattr(f"{module}._PART_ROWS_PER_WEIGHT", 1)

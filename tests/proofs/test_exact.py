@@ -1,4 +1,4 @@
-"""The arithmetic that does not round, against fractions."""
+"""The arithmetic without rounding, compared with fractions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_integers_are_the_floats(A: Vector) -> None:
     whole, e = exact.integers(A)
     found = [[Fraction(value) * Fraction(2) ** e for value in row] for row in whole.tolist()]
     assert found == fractions(A)
-    assert not A.any() or any(value % 2 for value in whole.ravel().tolist())  # as small as can be
+    assert not A.any() or any(value % 2 for value in whole.ravel().tolist())  # the smallest
 
 
 @given(tables())
@@ -62,7 +62,7 @@ def test_column_sums_are_exact(A: Vector) -> None:
 
 
 def test_column_sums_of_many_rows_are_exact() -> None:
-    """Of all sizes, and beyond one block."""
+    """The numbers have all sizes, and there is more than one block of rows."""
     rng = np.random.default_rng(0)
     A = np.ldexp(rng.normal(size=(20_000, 2)), rng.integers(-60, 60, size=(20_000, 2)))
     A[::2, 1] = np.nextafter(2.0, 0.0)
@@ -75,7 +75,7 @@ def test_column_sums_of_many_rows_are_exact() -> None:
 
 
 def test_column_sums_of_neighbouring_exponents_are_exact() -> None:
-    """Full mantissas fill a sum, whichever exponents are added up together; one row is apart."""
+    """Full mantissas fill the sums for every grouping of exponents; one row is far away."""
     n, full = 4095, float(np.nextafter(1.0, 0.0))
     pairs = [(e, k) for e in range(30) for k in range(30)]
     A = np.ldexp(full, np.array([[e for e, _ in pairs]] * n))
@@ -148,7 +148,7 @@ def test_products_and_their_signs_are_exact(A: Vector, data: st.DataObject) -> N
 
 @pytest.mark.parametrize("shift", [-1000, -400, 0, 300, 960])
 def test_signs_of_products_that_nearly_vanish(shift: int) -> None:
-    """⟨a, w⟩ is 0 but for the last bits, of either sign, at every size."""
+    """⟨a, w⟩ is 0 up to the last bits, which have either sign, for numbers of every size."""
     rng = np.random.default_rng(0)
     w = rng.normal(size=5)
     A = rng.normal(size=(300, 5))
@@ -174,7 +174,7 @@ def test_bounds_hold_the_products(A: Vector, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("p", [127, 128, 129, 700, 17_000])
 def test_products_of_wide_rows_are_bounded_row_by_row(p: int) -> None:
-    """The bound grows with √p, not with p, and no row changes a bit of another."""
+    """The bound grows with √p, not with p, and no row affects the bits of another row."""
     rng = np.random.default_rng(p)
     A = np.ldexp(rng.normal(size=(3, p)), rng.integers(-40, 40, size=(3, p)))
     w = rng.normal(size=p)

@@ -1,4 +1,4 @@
-"""Where floats do not round to nearest nothing is proved, and nothing pretended."""
+"""If floats do not round to nearest, no claim is made and no certificate is checked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 import novikoff as nv
 
 LIBM = ctypes.CDLL(None)
-# Bits of the processor, by their byte in the floating-point environment: upward, downward, toward
-# zero; and small numbers that are zero, as results and as operands.
+# Bits of the processor, by their byte in the floating-point environment: rounding upward, downward
+# and toward zero; and treating subnormal results and operands as zero.
 MODES = {
     "x86_64": ((29, 0x40), (29, 0x20), (29, 0x60), (29, 0x80), (28, 0x40)),
     "aarch64": ((2, 0x40), (2, 0x80), (2, 0xC0), (3, 0x01)),
@@ -24,7 +24,7 @@ X, y = np.array([[0.0, 0.1], [0.3, 0.2], [0.7, 0.9]]), [0, 0, 1]
 
 @contextmanager
 def arithmetic(byte: int, bits: int) -> Iterator[None]:
-    """Let floats of this thread be as a library might leave them."""
+    """Set the floating-point mode of this thread, as a library might leave it."""
     before = ctypes.create_string_buffer(64)
     LIBM.fegetenv(before)
     changed = ctypes.create_string_buffer(before.raw)

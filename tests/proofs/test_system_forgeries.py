@@ -1,4 +1,4 @@
-"""Certificates of systems that claim what is not so: the checker rejects every one of them."""
+"""Certificates of systems with false claims: the checker rejects all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def forged(given: dict[str, Any], **claims: Any) -> nv.SystemCertificate:
     return nv.SystemCertificate("feasible", stated.n, stated.d, stated.sha256(), **claims)
 
 
-# Right sides and bounds that no point satisfies, and what is said of them.
+# Right sides and bounds that no point satisfies, and the error messages.
 UNSATISFIABLE = [
     pytest.param({"c": [-INF]}, r"c\[0\] is -inf", id="c"),
     pytest.param({"lower": INF}, r"lower\[0\] is \+inf", id="lower"),
@@ -121,7 +121,7 @@ def test_rows_with_nan_are_rejected_wherever_they_stand() -> None:
         proof.verify(rows, right)
 
 
-# The radius: rows w ≤ 3, −w ≤ 3 and u fixed at 0 leave balls of radius 3 in the line u = 0.
+# The radius: with rows w ≤ 3 and −w ≤ 3, and u fixed at 0, the line u = 0 has balls of radius 3.
 FIXED: dict[str, Any] = {
     "A": [[1.0, 0.0], [-1.0, 0.0]],
     "c": [3.0, 3.0],
@@ -171,7 +171,7 @@ def test_a_row_of_zeros_that_fails_has_no_finite_radius() -> None:
 def test_the_radius_of_an_infeasible_system_is_not_positive() -> None:
     given: dict[str, Any] = {"A": [[0.0], [1.0], [-1.0]], "c": [0.0, 1.0, 1.0], "strict": True}
     proof = proof_of(given)
-    assert proof.answer == "infeasible"  # 0 < 0, although −1 ≤ w ≤ 1 has room
+    assert proof.answer == "infeasible"  # because of 0 < 0, although −1 ≤ w ≤ 1 has solutions
     claim = Radius(1.0, 1.0, (F(0), F(1)), (1, 2), (F(1), F(1)))
     with pytest.raises(nv.CertificateError, match="is not positive"):
         replace(proof, radius=claim).verify(**given)

@@ -1,4 +1,4 @@
-"""Files of certificates from strangers: refused in a sentence, or as good as they say."""
+"""Damaged and forged certificate files are rejected with an error, or what they claim is true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def written() -> str:
 
 
 def load_and_check(text: str) -> bool:
-    """Whether the file is read and holds; anything but CertificateError is a defect."""
+    """Whether the file can be read and holds; every error except CertificateError is a defect."""
     try:
         for proof in certificate_file.parse_proofs(text).proofs:
             proof.verify(X, Y)
@@ -62,7 +62,7 @@ values = st.recursive(
 @settings(deadline=None, max_examples=300)
 @given(values, st.data())
 def test_fields_of_any_type(value: object, data: st.DataObject) -> None:
-    """Those of a proof are tests/proofs/test_certificate.py's."""
+    """tests/proofs/test_certificate.py changes the fields of a proof."""
     assert not load_and_check(json.dumps(value))
     whole = json.loads(written())
     whole[data.draw(st.sampled_from(sorted(whole)))] = value

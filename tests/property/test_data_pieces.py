@@ -1,4 +1,4 @@
-"""Whatever the bytes: in pieces, on disk, from a pipe and by the compiled loop, a file is the same.
+"""Any file gives the same rows in pieces, on disk, from a pipe and with the compiled loop.
 
 Each input is read in several ways. Either all give the same rows, or all reject it with an error.
 ``make fuzz`` runs many more inputs.
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     X: bytes
     shape: tuple[int, int]
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
 
 
 def drawn(rng: random.Random) -> Case:
-    """A table or an svmlight file, whole, damaged, or no file at all."""
+    """A table or an svmlight file, intact or damaged, or random bytes."""
     form: Literal["csv", "svmlight"] = "csv" if rng.random() < 0.65 else "svmlight"
     text = table(rng) if form == "csv" else pairs(rng)
     kind = rng.random()
@@ -79,7 +79,7 @@ def drawn(rng: random.Random) -> Case:
 
 
 def table(rng: random.Random) -> bytes:
-    """A table with numbers, now and then something else, and a label."""
+    """A table with a label and numbers, sometimes with other values."""
     width, delimiter, end = rng.randrange(1, 4), rng.choice(",,,;\t"), rng.choice(ENDS)
     labels, odd = rng.choice(LABELS), rng.choice([0.0, 0.0, 0.02, 0.2])
     rows = [[f"c{j}" for j in range(width)] + ["y"]] if rng.random() < 0.8 else []
@@ -103,7 +103,7 @@ def pairs(rng: random.Random) -> bytes:
 
 @contextmanager
 def pieces_of(size: int) -> Iterator[None]:
-    """Pieces of a few bytes, those of svmlight for the compiled loop."""
+    """Read pieces of a few bytes; the compiled loop reads the pieces of svmlight files."""
     with (
         patch("novikoff.data.reader.PIECE_BYTES", size),
         patch("novikoff.data.pairs.COMPILED_BYTES", 0),
@@ -124,7 +124,7 @@ def outcome(how: Callable[[], Dataset]) -> Rows | str:
 
 
 def check_pieces(case: Case, folder: Path) -> bool:
-    """Read a file at once, in pieces and on disk; whether it was read."""
+    """Read a file at once, in pieces and on disk; return whether it was read."""
     path = folder / "data.txt"
     path.write_bytes(case.text)
     whole = outcome(lambda: read(path, case.options))
@@ -152,7 +152,7 @@ def streamed(case: Case, size: int) -> tuple[list[object], str]:
                     continue
                 X = piece.X if isinstance(piece.X, np.ndarray) else piece.X.toarray()
                 for k, row in enumerate(X.tolist()):
-                    while row and row[-1] == 0.0:  # sparse rows grow
+                    while row and row[-1] == 0.0:  # the width of sparse rows grows
                         row.pop()
                     label = piece.labels[piece.codes[k]]
                     found.append((row, label, int(piece.rows[k]), piece.position(k + 1)))
@@ -162,7 +162,7 @@ def streamed(case: Case, size: int) -> tuple[list[object], str]:
 
 
 def check_stream(case: Case) -> bool:
-    """A stream is the same however its bytes are cut, up to the row that is wrong."""
+    """A stream does not depend on how its bytes are cut, up to the first bad row."""
     found, flaw = streamed(case, 1 << 20)
     other, other_flaw = streamed(case, case.size)
     with pieces_of(1 << 20):
@@ -173,7 +173,7 @@ def check_stream(case: Case) -> bool:
 
 
 def fuzz(count: int, seed: int, folder: Path) -> int:
-    """Run so many inputs; how many of them were read."""
+    """Run this many inputs; return how many of them were read."""
     rng = random.Random(seed)  # noqa: S311 - nothing is secret
     read_ones = 0
     for _ in range(count):
@@ -197,7 +197,7 @@ decimals = st.builds(
     st.just("") | digits.map(lambda text: "." + text),
     st.just("") | st.integers(-400, 400).map(lambda q: f"e{q}") | st.just("E+07"),
 )
-# Doubles and the points halfway between two of them, written out: the hardest to round.
+# Doubles, and the points halfway between two doubles, written in full: the hardest to round.
 doubles = st.integers(0, 2**63 - 2**52 - 1).map(
     lambda bits: repr(struct.unpack("<d", struct.pack("<q", bits))[0])
 )
@@ -222,7 +222,7 @@ long = st.builds(
 @example(["00000000000000000000000001.5", "8.5e-22", "1e23", "1e18446744073709551617"])
 @example(["0.00012345678901234567", "1e0000000000000000000000003", "-0.0000000000000000000000"])
 def test_numbers_are_read_as_python_does(texts: list[str]) -> None:
-    """By pyarrow in CSV, with a decimal point or comma, and by the compiled loop in svmlight."""
+    """pyarrow reads CSV, with a decimal point or comma; the compiled loop reads svmlight."""
     texts = [text for text in texts if is_exact_text(text) and abs(float(text)) < np.inf]
     expected = struct.pack(f"{len(texts)}d", *map(float, texts))
     for decimal in ".,":

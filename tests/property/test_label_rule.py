@@ -1,8 +1,8 @@
 """One rule for labels: a file has the same classes for fit, stream, stream --resume and predict.
 
-`read` is what fit and verify read with, `StreamSession` what stream and nv.stream learn with, and
-`read_pieces` what predict reads with. A stream that has seen no label of some kind may reject the
-first one, with an error; it never goes on with other classes.
+fit and verify use `read`, stream and nv.stream use `StreamSession`, and predict uses `read_pieces`.
+A stream may reject the first label of a kind that it has not seen, with an error, but it never
+continues with different classes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from novikoff.jobs.stream_session import StreamSession
 from tests.cli.conftest import inside
 from tests.data_files import Dripping
 
-# Columns of labels as they are written, and how many classes they are, by hand.
+# Columns of labels as text, and their number of classes, counted by hand.
 COLUMNS: list[tuple[list[str], int]] = [
     (["0.5", "0.50", "5e-1", "1.5"], 2),
     (["1", "1.0", "2"], 2),
@@ -77,7 +77,7 @@ def small_pieces(size: int) -> Iterator[None]:
 
 
 def learned(source: Path | io.BytesIO, options: ReadOptions, stop: int = 0) -> list[Hashable]:
-    """The labels of all rows as a stream learns them; it is saved and resumed after some rows."""
+    """The labels of all rows as a stream learns them; the stream is resumed after some rows."""
     found = list[Hashable]()
     state = None
     if stop:
@@ -119,7 +119,7 @@ def test_a_table_of_labels(tmp_path: Path, form: str, labels: list[str], n_class
     try:
         expected = read(path, options).labels.tolist()
     except DataError:
-        assert form == "svmlight"  # whose labels are finite numbers
+        assert form == "svmlight"  # labels of svmlight are finite numbers
         return
     if form == "svmlight" and labels[0] == "01":
         n_classes = 2  # a number may be written in any way
@@ -180,7 +180,7 @@ def test_labels_of_arrays(tmp_path: Path, labels: list[float]) -> None:
 def test_labels_of_rows_that_are_left_out_do_not_count(
     form: str, content: bytes, tmp_path: Path
 ) -> None:
-    """A dropped row whose label is a word does not make text of all others."""
+    """A dropped row whose label is a word does not turn all labels into text."""
     path, options = tmp_path / form, ReadOptions(format=form, missing="drop")
     path.write_bytes(content)
     expected = read(path, options).labels.tolist()
@@ -189,7 +189,7 @@ def test_labels_of_rows_that_are_left_out_do_not_count(
 
 
 def test_labels_that_come_late_are_of_their_own_kind(tmp_path: Path) -> None:
-    """None of the first 100 rows has one."""
+    """None of the first 100 rows has a label."""
     content = b"a,y\n" + b"1,\n" * 150 + b"1,1\n2,1.0\n3,2\n"
     path, options = tmp_path / "rows.csv", ReadOptions(missing="drop")
     path.write_bytes(content)
@@ -223,7 +223,7 @@ def test_fit_stream_and_predict_have_the_same_classes(
     try:
         expected = read(path, options).labels.tolist()
     except DataError:
-        assert form == "svmlight"  # whose labels are numbers for fit, and may be text in a stream
+        assert form == "svmlight"  # its labels are numbers for fit, and may be text in a stream
         return
     # In a stream integers beyond 2**53 are rejected here; fit rejects them later.
     large = any(isinstance(label, int) and abs(label) > 2**53 for label in expected)
@@ -232,14 +232,14 @@ def test_fit_stream_and_predict_have_the_same_classes(
             assert learned(path, options) == expected
             assert learned(path, options, stop=min(stop, len(labels) - 1)) == expected
         assert told(path, options, sorted(set(expected))) == expected
-    # Of a pipe that brings little at a time, a label of another kind may be rejected.
+    # If a pipe delivers few rows at a time, a label of a different kind may be rejected.
     with contextlib.suppress(DataError):
         found = learned(Dripping(content, size), options)
         assert len(set(found)) == len(set(expected))
 
 
 def test_classes_and_predictions_are_those_of_the_file(tmp_path: Path) -> None:
-    """A stream and its predictions, with all commands."""
+    """Check a stream and its predictions with all commands."""
     data, model = tmp_path / "d.csv", tmp_path / "m.novikoff"
     rng = np.random.default_rng(1)
     rows = [

@@ -1,4 +1,4 @@
-"""Whatever happens to a model file, it is refused by a sentence or is still a sound model."""
+"""A model file that was changed in any way is rejected with an error, or is still valid."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ draws = st.randoms(use_true_random=False)
 
 
 def content_of(name: str) -> bytes:
-    """The file of a model; fitted once."""
+    """The file of a model, which is fitted once."""
     if name not in CONTENTS:
         CONTENTS[name] = dump(FITTED[name]())
     return CONTENTS[name]
 
 
 def loaded(content: bytes, folder: Path) -> Model | None:
-    """The model in a file, or None if it is refused."""
+    """The model in a file, or None if the file is rejected."""
     path = folder / "model"
     path.write_bytes(content)
     try:
@@ -60,7 +60,7 @@ def loaded(content: bytes, folder: Path) -> Model | None:
 
 
 def check_soundness(model: Model | None) -> None:
-    """Finite weights in shapes that agree, which predict and can be saved again."""
+    """Check that weights are finite, shapes agree, and the model predicts and can be saved."""
     if model is None:
         return
     labels = model.classes_.tolist()
@@ -91,7 +91,7 @@ def test_a_flipped_byte(folder: Path, name: str, place: int, flip: int) -> None:
     content = bytearray(content_of(name))
     content[place % len(content)] ^= flip
     model = loaded(bytes(content), folder)
-    if model is not None:  # white space after the table of tensors, nothing else
+    if model is not None:  # the change was in white space after the table of tensors
         assert dump(model) == content_of(name)
 
 
@@ -166,7 +166,7 @@ Place = tuple["dict[str, object] | list[object]", "str | int"]
 
 
 def places_in(body: object) -> list[Place]:
-    """Every place in a header: what holds it, and its key there."""
+    """Every place in a header, as its container and its key there."""
     found: list[Place] = []
     if isinstance(body, dict):
         for key, value in body.items():

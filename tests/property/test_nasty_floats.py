@@ -1,4 +1,4 @@
-"""Numbers at the edge of float64: right or undecided, never wrong."""
+"""Numbers at the limits of float64: verdicts are right or undecided, never wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Problem = tuple[Vector, Signs]
 
 
 def is_never_wrong(X: Vector, y: Signs, fit_intercept: bool) -> Verdict:
-    """Judge, and compare all that is said with the oracle on the very same numbers."""
+    """Decide, and compare every claim with the oracle on the same numbers."""
     verdict = nv.separate(X, y, fit_intercept=fit_intercept)
     top = y.max()
     rows = signed_rows(X, [1 if label == top else -1 for label in y], fit_intercept)
@@ -43,7 +43,7 @@ def is_never_wrong(X: Vector, y: Signs, fit_intercept: bool) -> Verdict:
     assert lo <= hi, where
     if truth.kind != "separable":
         assert lo == 0.0, where
-    elif len(rows) <= 5:  # for more the exact margin takes long
+    elif len(rows) <= 5:  # with more rows, the exact margin takes long
         squared = squared_distance(rows)
         assert Fraction(lo) ** 2 <= squared, where
         assert math.isinf(hi) or squared <= Fraction(hi) ** 2, where
@@ -54,7 +54,7 @@ def is_never_wrong(X: Vector, y: Signs, fit_intercept: bool) -> Verdict:
 
 
 def _split(rng: np.random.Generator, gap: float) -> Problem:
-    """Points at least gap from a random hyperplane, two of them at just gap, on either side."""
+    """Points at least ``gap`` from a random hyperplane, and one at this distance on each side."""
     n, d = rng.integers(4, 13), rng.integers(1, 6)
     w = rng.normal(size=d)
     w /= np.linalg.norm(w)
@@ -63,7 +63,7 @@ def _split(rng: np.random.Generator, gap: float) -> Problem:
     X = rng.normal(size=(n, d))
     side = np.where(np.arange(n) < 2, gap, rng.uniform(0.2, 2.0, size=n))
     X += np.outer(y * side - X @ w, w)
-    X[1] = X[0] - 2.0 * gap * w  # face to face
+    X[1] = X[0] - 2.0 * gap * w  # opposite row 0
     return X + rng.normal() * w, y
 
 
@@ -78,7 +78,7 @@ def _integers(rng: np.random.Generator) -> Problem:
 
 
 def _times(*factors: float, rows: bool = False) -> Callable[[np.random.Generator], Problem]:
-    """Integers with columns, or rows, times factors drawn from these."""
+    """Integers whose columns, or rows, are multiplied by factors drawn from these."""
 
     def draw(rng: np.random.Generator) -> Problem:
         X, y = _integers(rng)
@@ -93,7 +93,7 @@ def _mixed(rng: np.random.Generator) -> Problem:
 
 
 def _last_bits(rng: np.random.Generator) -> Problem:
-    """Points on a line of both classes, moved by an ulp or two."""
+    """Points of both classes on a line, moved by one or two units in the last place."""
     n = rng.integers(3, 13)
     t = rng.integers(-8, 9, size=n) * rng.choice([0.1, 1 / 3, 1.0, 1e8 / 7])
     X = np.column_stack([t, 3.0 * t + 1.0])
@@ -141,12 +141,12 @@ def test_extreme_numbers_never_give_a_wrong_verdict(family: str) -> None:
 
 @pytest.mark.parametrize("gap", [1e-9, -1e-9])
 def test_a_gap_of_a_billionth_among_many_rows(gap: float) -> None:
-    """Too many rows for the oracle, but the gap is known by construction."""
+    """There are too many rows for the oracle, but the gap is known by construction."""
     rng = np.random.default_rng(1)
     t = np.concatenate([rng.uniform(0.0, 1.0, 1000), rng.uniform(-1.0, 0.0, 1000)])
     t[0], t[1000] = 0.0, -gap
     X = np.column_stack([t, rng.normal(size=(2000, 3))])
-    X[1000, 1:] = X[0, 1:]  # face to face: only the first column can tell them apart
+    X[1000, 1:] = X[0, 1:]  # only the first column separates rows 0 and 1000
     y = np.repeat([1, -1], 1000)
     verdict = nv.separate(X, y)
     assert verdict.kind == ("separable" if gap > 0 else "inseparable")
@@ -185,7 +185,7 @@ def test_any_floats_never_give_a_wrong_verdict(data: st.DataObject, fit_intercep
 
 @pytest.mark.parametrize("shift", [-500, 0, 400])
 def test_a_product_of_exactly_zero_does_not_separate(shift: int) -> None:
-    """Floats sum this row to 2, or to something else that is not 0, in most orders."""
+    """In floats, the sum of this row is 2 or a different number that is not 0, in most orders."""
     row = np.ldexp([-(2.0**53), -1.0, -1.0, 2.0**53, 2.0], shift)
     X = np.array([row, np.abs(row)])
     problem = pose(X, np.ones(2, dtype=np.int8), False)
@@ -195,11 +195,11 @@ def test_a_product_of_exactly_zero_does_not_separate(shift: int) -> None:
     assert prove_signs(problem, w) is True
 
 
-# Learners: what they say of the training rows is what `predict` does
+# Learners: their claims about the training rows agree with `predict`
 
 
 def labelled(family: str, how_many: int) -> Iterator[tuple[Vector, Signs, bool, int]]:
-    """Rows of two classes, or of three one time in three, with a seed."""
+    """Rows of two classes, or in one case of three, of three classes; with a seed."""
     for k, (X, y, fit_intercept) in enumerate(draws(family, how_many)):
         labels = y.copy()
         labels[0] = -labels[-1]
@@ -221,7 +221,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
-    """Whether it fits the data, or rejects it with the advice to scale it."""
+    """Whether the learner fits the data; if not, the error must advise to scale it."""
     try:
         model.fit(*data)
     except nv.NotSeparableError:
@@ -305,7 +305,7 @@ def test_a_pocket_on_a_cluster_counts_what_it_predicts(family: str) -> None:
     ids=str,
 )
 def test_what_has_converged_predicts_every_row(learner: Any) -> None:
-    """Or the fit is rejected: no hyperplane exists, or the numbers are beyond float64."""
+    """The fit may be rejected if no hyperplane exists, or if numbers are beyond float64."""
     converged = 0
     for family in FAMILIES:
         for X, y, fit_intercept, _ in labelled(family, 6):

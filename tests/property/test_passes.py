@@ -1,4 +1,4 @@
-"""Visits: however ranges of rows are merged, and mostly however they are cut, the bits agree."""
+"""Visits give the same bits for every order of merging, and mostly for every cut of the rows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ VISITS: dict[str, Make] = {
 
 
 def seen(visit: Any) -> object:
-    """All that a visit has seen, bit by bit."""
+    """The result of a visit as bytes, so that it can be compared bit by bit."""
     if isinstance(visit, Visit):
         return {name: seen(value) for name, value in vars(visit).items()}
     if isinstance(visit, dict):
@@ -75,7 +75,7 @@ def seen(visit: Any) -> object:
 
 
 def joined(visit: Any) -> object:
-    """The same, pieces by the number of their first row joined together."""
+    """The same, with pieces joined in the order of their first rows."""
     for name, value in vars(visit).items():
         pieces = [*value.values()] if isinstance(value, dict) else []
         if pieces and all(isinstance(piece, np.ndarray) for piece in pieces):
@@ -103,7 +103,7 @@ def test_merging_in_any_order_gives_the_same_bits(
         for first, last in pairwise(edges):
             parts.append(question.blank())
             parts[-1].look_at(passes.all.range(first, last))
-        while len(parts) > 1:  # any two, either into the other
+        while len(parts) > 1:  # merge any two parts, in either order
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(parts[j])
             del parts[j]

@@ -1,4 +1,4 @@
-"""Every number of a system that is called proved, on floats of every size, against exact oracles.
+"""All proved numbers of systems, on floats of every size, compared with exact oracles.
 
 Rows, equalities, bounds, fixed variables and rows of zeros are drawn from small numbers, from
 subnormal numbers, and from numbers between 5e-324 and 1.8e308.
@@ -33,7 +33,7 @@ SMALL = (0.0, 0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5)
 TINY = (0.0, 5e-324, -5e-324, 1e-323, -1.5e-323, 1e-310, 1e-308)
 WIDE = (5e-324, -5e-324, 1e-300, 1e-160, 1e160, -2e300, 1.7976931348623157e308, 0.1, 2.0**53)
 POOLS = {"small": SMALL, "tiny": TINY, "wide": (*SMALL, *SMALL, *WIDE)}
-PROBLEMS = 80  # of each pool
+PROBLEMS = 80  # the number of problems of each kind
 
 Given = dict[str, Any]
 
@@ -83,7 +83,7 @@ def model_of(given: Given) -> LinearSystem:
 
 
 def problems(pool: str) -> Any:
-    """Random systems that have a row or an equality: generator, arrays, rationals, solutions."""
+    """Yield random systems with rows or equalities: generator, arrays, rationals, solutions."""
     for seed in range(PROBLEMS):
         rng = Random(f"{pool} {seed}")  # noqa: S311
         given = random_arrays(rng, POOLS[pool])
@@ -107,7 +107,7 @@ def violation(model: LinearSystem, w: Sequence[Fraction]) -> Fraction:
 
 
 def is_within(value: Fraction | float, bounds: tuple[float, float], share: int = 0) -> bool:
-    """Whether an exact number is in an interval, but for this share of its size, in bits."""
+    """Whether an exact number is in an interval, up to a relative error of 2^−bits."""
     if isinstance(value, float):  # infinite
         return bounds[0] <= value <= bounds[1]
     slip = abs(value) / 2**share if share else Fraction(0)
@@ -122,7 +122,7 @@ def test_radius_violation_and_their_certificate(pool: str) -> None:
     for _, given, model, solutions in problems(pool):
         answer = nv.solve(**given)
         kinds[answer.kind] += 1
-        if answer.kind == "undecided":  # numbers beyond floats
+        if answer.kind == "undecided":  # numbers exceed the range of floats
             continue
         feasible = not solutions.is_empty()
         assert answer.kind == ("feasible" if feasible else "infeasible"), given

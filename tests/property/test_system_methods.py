@@ -1,4 +1,4 @@
-"""No method can be wrong: what it proposes is proved, or the answer is "undecided"."""
+"""No method gives a wrong answer: its proposal is proved, or the answer is "undecided"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from novikoff.systems.methods import METHODS, Attempt
 
 
 def liar(A: Any, c: Any, **_: Any) -> Attempt:
-    """Claims a point and multipliers without a look at the rows."""
+    """A method that proposes a point and multipliers without reading the rows."""
     return Attempt(np.ones(A.shape[1]), np.ones(A.shape[0]), 1)
 
 
 def small_system(seed: int) -> tuple[Any, Any]:
-    """Few rows of small integers: often without interior or solution; sometimes A w > 0."""
+    """Few rows of small integers, often without interior or solution; sometimes A w > 0."""
     rng = np.random.default_rng(seed)
     n, p = rng.integers(1, 9), rng.integers(1, 4)
     A = rng.integers(-2, 3, size=(n, p)).astype(float)

@@ -1,4 +1,4 @@
-"""Random small systems, of every nasty kind, against an exact solver by others (D3, D6, D8)."""
+"""Small random systems of every kind, compared with a different exact solver (D3, D6, D8)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STYLES = ("small", "decimal", "point", "ulp", "fractions", "homogeneous", "redun
 
 
 def random_model(seed: int) -> LinearSystem:
-    """A few rows in a few variables: feasible, single points, or contradictory by an ulp."""
+    """Few rows in few variables: feasible, with a single solution, or barely contradictory."""
     rng = Random(seed)  # noqa: S311
     p, n, style = rng.randint(1, 4), rng.randint(0, 7), rng.choice(STYLES)
 
@@ -102,10 +102,10 @@ def assert_irreducible(model: LinearSystem, answer: Solution, seed: int) -> None
 
 
 def assert_radius(model: LinearSystem, answer: Solution, seed: int) -> None:
-    """The radius holds the true one, tightly."""
+    """Check that the interval of the radius is narrow and contains the true radius."""
     found = answer.radius
     true = oracle.signed_radius(model, feasible=answer.kind == "feasible")
-    near = 0 if true in (inf, -inf) else abs(true) / 2**100  # the lengths of the oracle are rounded
+    near = 0 if true in (inf, -inf) else abs(true) / 2**100  # the oracle rounds lengths
     assert found.lo - near <= true <= found.hi + near, (seed, found, float(true))
     assert found.lo == found.hi or found.hi - found.lo <= 2.0**-44 * float(abs(true)), seed
 
@@ -218,7 +218,7 @@ def test_the_same_system_as_arrays(seeds: range, form: Any) -> None:
 
 
 def times(row: Constraint, factor: Fraction) -> Constraint:
-    """A row times a factor, which turns it round if it is negative."""
+    """A row times a factor; a negative factor reverses its sign."""
     turned = TURNED[row.relation] if factor < 0 else row.relation
     terms = {j: value * factor for j, value in row.terms.items()}
     return Constraint(row.name, terms, turned, row.right * factor)
@@ -273,7 +273,7 @@ def test_conflicts_without_a_common_row_and_least_values(seeds: range) -> None:
 
 @seed_blocks(400)
 def test_so_many_rows_must_go_and_a_row_alone_gives_way_by_so_much(seeds: range) -> None:
-    """What ``novikoff solve --all-conflicts`` says, tried on all sets of fewer rows."""
+    """The claims of ``novikoff solve --all-conflicts``, checked on all smaller sets of rows."""
     seen = Counter[int]()
     for seed in seeds:
         model = random_model(seed)

@@ -1,8 +1,8 @@
-"""What is promised of the loop's numbers.
+"""The guarantees about the numbers of the loop.
 
-Where sums are exact, dense, sparse and oracle make the same updates. Everywhere the same data,
-storage and seed give the same bits, however a stream is cut; and each update follows the rule,
-up to the rounding of a sum.
+If sums are exact, dense rows, sparse rows and the oracle make the same updates. In all cases, the
+same data, storage and seed give the same bits, however a stream is cut, and each update follows
+the rule up to the rounding of a sum.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.oracle import Perceptron, oracle, signed
 EPOCHS = 6
 
 integers = st.integers(-3, 3).map(float)
-# Many magnitudes at once, zeros and ties included; products of three stay below 1e308.
+# Many magnitudes, with zeros and ties; products of three numbers stay below 1e308.
 nasty = st.one_of(
     st.sampled_from(
         [0.0, -0.0, 1.0, -1.0, 0.1, 1 / 3, 5e-324, -5e-324, 2.2e-308, 1e16, 1.0 + 2**-52]

@@ -1,4 +1,4 @@
-"""Verdicts on small integer problems against an exact oracle: not one may differ."""
+"""All verdicts on small integer problems agree with an exact oracle."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
     @property
     def signs(self) -> list[int]:
-        """The greater label is the positive one, also where it is alone."""
+        """The larger label is positive, also if it is the only label."""
         positive = self.y.max()
         return [1 if label == positive else -1 for label in self.y]
 
@@ -58,13 +58,13 @@ def _a_few_flips(rng: np.random.Generator, X: Vector, y: Signs) -> None:
 
 
 def _points_on_the_hyperplane(rng: np.random.Generator, X: Vector, y: Signs) -> None:
-    """Most points, of both classes, lie where the first column is 1; the rest beyond it."""
+    """Most points of both classes have 1 in the first column; the others lie on their own side."""
     y[:] = rng.choice([-1, 1], size=len(y))
     X[:, 0] = 1 + y * (rng.random(len(y)) < 0.4) * rng.integers(1, 3, size=len(y))
 
 
 def _on_smaller_and_smaller_faces(rng: np.random.Generator, X: Vector, y: Signs) -> None:
-    """Signed rows are sorted by the first column that is not zero, on their side there."""
+    """In most signed rows, the first column that is not zero is positive."""
     for i in range(len(X)):
         zeros = rng.integers(X.shape[1] + 1)
         X[i, :zeros] = 0
@@ -153,7 +153,7 @@ def judge(case: Case, goal: Goal = "margin") -> Verdict:
 
 
 def check(case: Case, verdict: Verdict, truth: Truth) -> None:
-    """Check all that a decided verdict says but its margins."""
+    """Check all claims of a decided verdict except its margins."""
     assert verdict.kind == truth.kind, case
     assert verdict.separated_rows.tolist() == truth.separated, case
     check_certificate(case, verdict)
@@ -168,7 +168,7 @@ def check(case: Case, verdict: Verdict, truth: Truth) -> None:
 
 
 def check_certificate(case: Case, verdict: Verdict) -> None:
-    """Check that it survives its text and holds, and its weights by our own arithmetic."""
+    """Check that the certificate survives its text and holds, and check its weights exactly."""
     proof = verdict.certificate
     assert proof is not None, case
     assert proof.kind == verdict.kind, case
@@ -188,7 +188,7 @@ def check_weights(case: Case, verdict: Verdict) -> None:
     w = verdict.certificate.w or ()
     floats = [*verdict.coef.tolist(), verdict.intercept][: len(w)]
     if min(products(case, [*map(Fraction, floats)])) <= 0:
-        # Allowed only where the weights that were proved are no floats.
+        # This is allowed only if the proved weights are not floats.
         assert any(Fraction(float(value)) != value for value in w), case
     lo, radius = Fraction(verdict.margin.lo), Fraction(verdict.radius)
     assert min(products(case, w)) ** 2 >= lo**2 * inner(w, w), case
@@ -230,7 +230,7 @@ def contains(interval: Interval, squared: Fraction) -> bool:
 
 @pytest.mark.parametrize("part", range(4))
 def test_every_verdict_agrees_with_the_oracle(part: int) -> None:
-    """Of 2,200 problems in all, many of every kind."""
+    """There are 2,200 problems, and many of every kind."""
     kinds: Counter[str] = Counter()
     for seed in range(part, 22, 4):
         for case in islice(problems(seed), PER_SEED):
@@ -272,7 +272,7 @@ def test_the_kind_alone_is_proved_as_well(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [300, 301, 302, 307, 311])
 def test_scaled_columns_never_change_a_verdict_for_the_worse(seed: int) -> None:
-    """Powers of ten round the numbers: the oracle judges the floats, not the integers."""
+    """Factors of ten round the numbers, so the oracle decides for the floats, not the integers."""
     rng = np.random.default_rng(seed)
     decided = 0
     for case in islice(problems(seed), PER_SEED):

@@ -1,7 +1,7 @@
-"""What ``novikoff verify`` prints about reading is the truth, whatever a certificate says.
+"""``novikoff verify`` prints truly how it read the data, whatever a certificate says.
 
-A forger can prove anything about data that is read in a way of the forger's own. So the features
-are rebuilt here from the file and the printed lines alone: the proof must be about these.
+A forger who controls how data is read can prove anything about it. So these tests rebuild the
+features only from the file and the printed lines, and the proof must be about these features.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def forged(path: Path, preprocessing: dict[str, object]) -> tuple[str, object]:
-    """A certificate of the data as it is read so; some other one, where it cannot be read."""
+    """A certificate of the data when it is read in this way; any certificate if that fails."""
     try:
         recipe = Recipe.from_json(preprocessing)
         data = read(path, ReadOptions(missing=recipe.missing), recipe=recipe)
@@ -100,7 +100,7 @@ def forged(path: Path, preprocessing: dict[str, object]) -> tuple[str, object]:
 
 
 def rebuilt(text: str, done: Result) -> tuple[list[list[float]], list[str]]:
-    """The features, column by column, and the labels, from a file and what is said about it."""
+    """The features, column by column, and the labels, from a file and the printed lines."""
 
     def said(pattern: str) -> list[str]:
         return re.findall(pattern, done.out)
@@ -199,7 +199,7 @@ def test_means_without_their_policy_make_no_sense(folder: Path, change: dict[str
 
 
 def test_the_check_can_fail(folder: Path) -> None:
-    """A line less, and the features that are rebuilt are not those of the proof."""
+    """If one line is missing, the rebuilt features differ from those of the proof."""
     preprocessing = {**BASE, "columns": [COLUMNS[0], COLUMNS[4]], "id": "colour"}
     assert check(folder, preprocessing)
     done = inside("verify", folder / "proof.json", folder / "data.csv")
@@ -225,7 +225,7 @@ LINES_BASE = {**BASE, "family": "named", "columns": [], "missing": "refuse", "wi
     st.lists(st.sampled_from(["a", "b", "kind", "none"])),
 )
 def test_json_lines(folder: Path, features: list[str], drop: list[str]) -> None:
-    """Names of features that are not those of the file, and keys that are dropped."""
+    """The certificate has names that are not in the file, or drops keys."""
     path, proof = folder / "data.jsonl", folder / "proof.json"
     path.write_text(LINES, encoding="utf-8")
     preprocessing = {**LINES_BASE, "features": features, "drop": drop}

@@ -34,7 +34,7 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows, stated_arrays
 from novikoff.systems.system import system_of
-from tests.limits import Questions
+from tests.limits import Questions, interrupted
 
 F = Fraction
 WISHES = ["money", "tea", "bread"]
@@ -227,7 +227,7 @@ def test_what_is_known_when_time_is_up() -> None:
     given_up = nv.solve([[1, 1], [-1, -1]], [1, -1], strict=True, method="dunagan_vempala")
     assert "Undecided: the method ended after " in str(given_up)
     system = system_of(model(row("r", {0: 1}, "<=", 1)))
-    assert solve_system(system, Limits(interrupted=True)).kind == "undecided"
+    assert solve_system(system, interrupted()).kind == "undecided"
 
 
 def altered(proof: nv.SystemCertificate) -> list[nv.SystemCertificate]:
@@ -767,8 +767,8 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     joining = Corral(np.ones(60), 60, WorkingSet(equal, None), [(i, -1) for i in range(40)], 40)
     assert joining.free == 40
     with pytest.raises(OutOfTimeError):
-        Corral(np.ones(60), 60, WorkingSet(equal, None), [(0, -1)], limits=Limits(interrupted=True))
-    assert not least_squares(system, Limits(interrupted=True)).any()
+        Corral(np.ones(60), 60, WorkingSet(equal, None), [(0, -1)], limits=interrupted())
+    assert not least_squares(system, interrupted()).any()
     assert least_squares(system, Limits()).any()
     assert not time_to_factor(10**6, 10**4, Limits(seconds=10.0))
     assert time_to_factor(10**6, 10**4, Limits())

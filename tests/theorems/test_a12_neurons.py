@@ -112,7 +112,7 @@ def test_a_weight_of_0_is_an_edge() -> None:
     assert pruned.layers == [[0, 1], [2, 3], [4]]
     with pytest.raises(ValueError, match="cycle"):
         Network.from_edges([("a", "b", 0), ("b", "a", 0)]).forward([])
-    with pytest.raises(ValueError, match="comes twice"):
+    with pytest.raises(ValueError, match="occurs twice"):
         Network.from_edges([("a", "b", 0), ("a", "b", 1)])
 
 
@@ -217,13 +217,13 @@ def test_weights_lie_on_their_edges() -> None:
 
 
 BAD_CALLS: dict[str, Callable[[], object]] = {
-    "Inputs are 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
+    "Inputs must be 0 or 1, but input 1 is 0.5": lambda: and_gate(2)([0, 0.5]),
     "input 3 is inhibitory, but there are only 2": lambda: McCullochPitts(1, (3,))([0, 1]),
     "θ must be a finite number": lambda: McCullochPitts(math.nan),
     "inhibitory must contain numbers of inputs": lambda: McCullochPitts(1, (-1,)),
     "whole number of inputs above 0, not 0": lambda: or_gate(0),
-    "There are 2 inputs": lambda: Network.xor().forward([1, 2, 3]),
-    "cycle, .*'a'.* not feed-forward; use settle": lambda: Network.from_edges(
+    "has 2 inputs, but x is an array of shape": lambda: Network.xor().forward([1, 2, 3]),
+    "cycle, .*'a'.* not feed-forward: use settle": lambda: Network.from_edges(
         [("a", "b", 1), ("b", "a", 1)]
     ).forward([]),
     "'h' → 'x' of weight 1.0 leads to an input": lambda: Network.from_edges(
@@ -231,19 +231,19 @@ BAD_CALLS: dict[str, Callable[[], object]] = {
     ),
     "activation 'relu'": lambda: Network.from_edges([("a", "b", 1)], activation="relu"),
     "Layer 2 has weights of shape": lambda: Network.from_layers([([[1]], [0]), ([[1, 1]], [0])]),
-    "one layer at least": lambda: Network.from_layers([]),
+    "at least one layer": lambda: Network.from_layers([]),
     "start must be 5 finite numbers": lambda: Network.xor().settle([0]),
-    r"finite numbers, but the one at \[1\] is not": lambda: Network.xor().forward([1, math.nan]),
+    r"finite numbers, but the input at \[1\] is not": lambda: Network.xor().forward([1, math.nan]),
     "sum at unit 'b' is beyond the range": lambda: Network.from_edges(
         [("a", "b", 1e200)], activation="identity"
     ).settle([1e200, 0], update="synchronous"),
-    "An input comes twice": lambda: Network.from_edges([("x", "y", 1)], inputs=["x", "x"]),
-    "activation for 'z', but no such unit": lambda: Network.from_edges(
+    "An input occurs twice": lambda: Network.from_edges([("x", "y", 1)], inputs=["x", "x"]),
+    "activation for 'z', but no unit of this name": lambda: Network.from_edges(
         [("x", "y", 1)], activation={"z": "tanh"}
     ),
-    "one unit at least": lambda: Network.from_edges([]),
+    "at least one unit": lambda: Network.from_edges([]),
     "'x' is an input": lambda: Network.from_edges([("x", "y", 1)], inputs=["x"], biases={"x": 1}),
-    "max_sweeps must be 1 at least": lambda: Network.xor().settle([0] * 5, max_sweeps=-3),
+    "max_sweeps must be at least 1": lambda: Network.xor().settle([0] * 5, max_sweeps=-3),
 }
 
 

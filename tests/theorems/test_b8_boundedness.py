@@ -143,11 +143,11 @@ def test_lengths_of_separable_and_large_runs() -> None:
     ("A", "options", "says"),
     [
         ([[1.0, 2.0], [0.0, 0.0]], {}, "row 1 is zero"),
-        ([[1.0, math.nan]], {}, "row 0, column 1 holds nan"),
-        (np.random.default_rng(0).normal(size=(60, 5)), {}, "more than 20,000: take fewer rows"),
+        ([[1.0, math.nan]], {}, "row 0, column 1 has nan"),
+        (np.random.default_rng(0).normal(size=(60, 5)), {}, "20,000 sets: take fewer rows"),
         (np.arange(1.0, 20_002.0)[:, None], {}, "more than 20,000 different rows"),
-        ([[1.0]], {"step_size": 0.0}, "step size must be finite and positive"),
-        ([[1.0]], {"w0": math.inf}, "w0 finite"),
+        ([[1.0]], {"step_size": 0.0}, "step_size must be finite and positive"),
+        ([[1.0]], {"w0": math.inf}, "w0 must be finite"),
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )

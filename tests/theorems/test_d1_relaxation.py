@@ -167,7 +167,7 @@ def test_without_a_solution_one_cycle_is_a_farkas_vector(seed: int) -> None:
 
 
 def test_farkas_catches_visits_instead_of_steps() -> None:
-    mutant = changed(relaxation, a="seen.tau, minlength → np.sign(seen.tau), minlength")
+    mutant = changed(relaxation, a="path.tau, minlength → np.sign(path.tau), minlength")
     with pytest.raises(AssertionError):
         check_farkas(mutant, 0)
 

@@ -109,5 +109,5 @@ def test_a_threshold_is_not_negative(bad: float) -> None:
 
 @pytest.mark.parametrize("bad", [-1e9, math.nan, math.inf, 1.0, 0.5])
 def test_the_factor_of_the_runs_is_above_1(bad: float) -> None:
-    with pytest.raises(ValueError, match="The factor must be finite and above 1"):
+    with pytest.raises(ValueError, match="factor must be finite and above 1"):
         primal_dual_bound(0.5, 2.0, bad)

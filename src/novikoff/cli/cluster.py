@@ -63,7 +63,7 @@ def opened_rows(
     with _connected(asked.cluster or "", show) as client:
         watch = _PassProgress(show)
         watch.hear(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}", None)
-        found = rows(
+        opened = rows(
             data,
             label=asked.label,
             client=client,
@@ -72,8 +72,8 @@ def opened_rows(
             recipe=recipe,
             progress=watch,
         )
-        watch.n_rows = found.n
-        yield found, watch.hear
+        watch.n_rows = opened.n
+        yield opened, watch.hear
 
 
 class _PassProgress:

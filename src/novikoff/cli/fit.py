@@ -32,7 +32,6 @@ from novikoff.cli.progress import (
     print_text,
     showing_progress,
 )
-from novikoff.core.compilation import announcing_compilation
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset
 from novikoff.data.messages import did_you_mean, quoted
@@ -48,14 +47,13 @@ from novikoff.formats.files import (
 from novikoff.jobs.estimate import estimate_errors
 from novikoff.jobs.study import study
 from novikoff.jobs.study_records import Options, Study, StudyProgress
+from novikoff.names import ORDERS, PLOTS
 from novikoff.report.study_report import ClusterFiles, Report, report_lines
 
 if TYPE_CHECKING:
     from novikoff.report.pictures import Subject
 
 _REQUIRED = ["separable", "quasi-separable", "inseparable"]
-_ORDERS = ["permuted", "cyclic", "fixed", "blocks", "random", "max_distance", "max_residual"]
-_PLOTS = ["boundary", "margins", "mistakes", "proof"]
 # The files that a report lists.
 _LISTED_FILES = ("model", "certificate", "plot", "rows")
 
@@ -79,7 +77,7 @@ _learning_options = add_options("Learning", [
                  show_default=True, help="Run the perceptron on standardised features (mean 0, "
                  "variance 1), or on the original features. Its rule is always for the original "
                  "features, and is checked on them."),
-    click.option("--order", type=click.Choice(_ORDERS), default="permuted", show_default=True,
+    click.option("--order", type=click.Choice(ORDERS), default="permuted", show_default=True,
                  help="The order in which the perceptron visits the rows."),
     click.option("--epochs", type=click.IntRange(1), metavar="N", help="The largest number of "
                  "passes of the perceptron. [default: about two seconds' worth, at least 20]"),
@@ -106,7 +104,7 @@ _output_options = add_options("Report and files", [
                  "side), and multiplier in the proof (support vectors have one). Sort it by "
                  "distance to find suspect labels."),
     click.option("--plot", type=click.Path(), metavar="FILE", help="Draw a picture: .svg or .png."),
-    click.option("--plot-kind", type=click.Choice(_PLOTS), default="boundary", show_default=True,
+    click.option("--plot-kind", type=click.Choice(PLOTS), default="boundary", show_default=True,
                  help="The subject of the picture."),
     click.option("--plane", metavar="A,B", help="The two features that the picture shows."),
     click.option("--out", type=click.Path(), default=".", metavar="DIR", help="The directory for "
@@ -234,14 +232,14 @@ def command(data: str, **values: Any) -> None:
                 dataset = asked.read(data, asked.read_options(), show)
                 report = _fit(dataset, asked, show)
                 show("writing", None)
-                picture, problem = _picture(asked, report.found, dataset, targets)
+                picture, problem = _picture(asked, report.study, dataset, targets)
             paths = ((name, targets.get(name)) for name in _LISTED_FILES)
             named = {name: None if path is None else str(path) for name, path in paths}
-            if not report.found.proofs:
+            if not report.study.proofs:
                 named["certificate"] = None
             if picture is None:
                 named["plot"] = None
-            seconds = max(0.0, time.perf_counter() - began - report.found.loading)
+            seconds = max(0.0, time.perf_counter() - began - report.study.loading)
             report = replace(report, files=named, seconds=seconds)
             page = _page(report) if asked.format_ == "html" else ""
             saved = _save(report, data, asked, targets, page, picture)
@@ -298,9 +296,9 @@ def _replaceable(data: str, asked: FitOptions, targets: Mapping[str, Path]) -> s
         return {*existing.values()}
     from novikoff.report.study_files import wrote_file  # loads Numba, which --help does without
 
-    own = {name: path for name, path in existing.items() if wrote_file(name, path, data)}
-    named = {"model", "certificate"} if "model" not in own else own.keys()
-    return {path for name, path in own.items() if name in named}
+    written = {name: path for name, path in existing.items() if wrote_file(name, path, data)}
+    named = {"model", "certificate"} if "model" not in written else written.keys()
+    return {path for name, path in written.items() if name in named}
 
 
 def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
@@ -324,9 +322,7 @@ def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
     options = asked.study_options(labels.classes.tolist(), data.source)
     try:
         columns = Columns(data.names, data.recipe.groups)
-        found = study(
-            data.X, labels, options, show, columns=columns, loading=announcing_compilation
-        )
+        result = study(data.X, labels, options, show, columns=columns)
         if asked.estimates:
             estimate = estimate_errors(
                 data.X,
@@ -339,7 +335,7 @@ def _fit(data: Dataset, asked: FitOptions, show: StudyProgress) -> Report:
             )
     except ValueError as error:
         raise ValueError(f"{data.source}: {error}") from None
-    return Report(found, data, estimate)
+    return Report(result, data, estimate)
 
 
 def _fit_on_cluster(data: str, asked: FitOptions, show: StudyProgress) -> Report:
@@ -347,8 +343,8 @@ def _fit_on_cluster(data: str, asked: FitOptions, show: StudyProgress) -> Report
     from novikoff.cli.cluster import opened_rows  # loads Dask only if --cluster asks for it
 
     with opened_rows(data, asked, show) as (rows, hear):
-        found = study(rows, None, asked.study_options(rows.labels, data), hear)
-        return Report(found, ClusterFiles.of(data, rows))
+        result = study(rows, None, asked.study_options(rows.labels, data), hear)
+        return Report(result, ClusterFiles.of(data, rows))
 
 
 def _page(report: Report) -> str:
@@ -358,11 +354,11 @@ def _page(report: Report) -> str:
     data = report.data
     if not isinstance(data, Dataset) or data.on_disk:
         return html_report(report, None)
-    return html_report(report, draw_all(report.found, data.X, data.names))
+    return html_report(report, draw_all(report.study, data.X, data.names))
 
 
 def _picture(
-    asked: FitOptions, found: Study, data: Dataset, targets: dict[str, Path]
+    asked: FitOptions, result: Study, data: Dataset, targets: dict[str, Path]
 ) -> tuple[bytes | None, str]:
     """Return the picture that is asked for, or the reason why it cannot be drawn."""
     if "plot" not in targets:
@@ -372,7 +368,7 @@ def _picture(
 
     try:
         plane = names(asked.plane) or None
-        figure = draw_study(found, data.X, data.names, asked.plot_kind, plane=plane)
+        figure = draw_study(result, data.X, data.names, asked.plot_kind, plane=plane)
     except ValueError as error:
         return None, str(error)
     return render_figure(figure, targets["plot"].suffix), ""
@@ -421,6 +417,6 @@ def _exit_code(report: Report, require: str | None) -> int:
         return UNDECIDED
     if require in (None, kind):
         return 0
-    several = f" ({report.question})" if len(report.found.cases) > 1 else ""
+    several = f" ({report.question})" if len(report.study.cases) > 1 else ""
     click.echo(f"novikoff: the verdict is {kind}, not {require}{several}.", err=True)
     return UNMET

@@ -21,7 +21,7 @@ def command(context: click.Context, name: str | None) -> None:
     if name is None:
         click.echo(novikoff.get_help(top))
         return
-    _, found, _ = novikoff.resolve_command(top, [name])
-    if found is not None:
-        with click.Context(found, info_name=name, parent=top) as described:
-            click.echo(found.get_help(described))
+    _, described_command, _ = novikoff.resolve_command(top, [name])
+    if described_command is not None:
+        with click.Context(described_command, info_name=name, parent=top) as described:
+            click.echo(described_command.get_help(described))

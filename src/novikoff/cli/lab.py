@@ -68,9 +68,9 @@ def command(data: str | None, **values: Any) -> None:
       novikoff lab flowers.csv --export lesson.html
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = LabOptions(data=data, **values)
-    own = None if data is None else _points(data, asked)
+    points = None if data is None else _points(data, asked)
     if asked.target is not None:
-        _export(asked.target, own, asked.force)
+        _export(asked.target, points, asked.force)
         return
     try:
         from novikoff.page.server import serve
@@ -82,15 +82,15 @@ def command(data: str | None, **values: Any) -> None:
         if not asked.no_open:
             click.launch(address)
 
-    serve(asked.port, own, opened)
+    serve(asked.port, points, opened)
 
 
-def _export(target: str, own: dict[str, Any] | None, force: bool) -> None:
+def _export(target: str, points: dict[str, Any] | None, force: bool) -> None:
     from novikoff.formats.files import write_file
     from novikoff.page.export import offline_page
     from novikoff.page.presets import presets
 
-    question = presets()["two_clouds"]["question"] if own is None else own["question"]
+    question = presets()["two_clouds"]["question"] if points is None else points["question"]
     write_file(target, offline_page(question).encode("utf-8"), force=force)
     click.echo(f"{target}: written; any browser shows it, without a network")
 
@@ -104,15 +104,15 @@ def _points(data: str, asked: LabOptions) -> dict[str, Any]:
 
     features = asked.features
     try:
-        found = read(data, ReadOptions(label=asked.label, features=features))
+        dataset = read(data, ReadOptions(label=asked.label, features=features))
     except DataError as error:
         raise DataError(str(error).replace("--features", "--x, --y")) from None
-    kinds = distinct_labels(found.labels)
+    kinds = distinct_labels(dataset.labels)
     reject(
-        (len(found.names) < 2, f"{data} has one feature, but the page draws two."),
+        (len(dataset.names) < 2, f"{data} has one feature, but the page draws two."),
         (
-            found.n_rows > MAX_POINTS,
-            f"{data} has {found.n_rows:,} rows, but the page takes at most {MAX_POINTS}: take "
+            dataset.n_rows > MAX_POINTS,
+            f"{data} has {dataset.n_rows:,} rows, but the page takes at most {MAX_POINTS}: take "
             f"fewer, or draw all with novikoff fit {shlex.quote(data)} --plot all.svg.",
         ),
         (
@@ -122,17 +122,17 @@ def _points(data: str, asked: LabOptions) -> dict[str, Any]:
             f"the classes are {', '.join(map(str, kinds[:10]))}.",
         ),
     )
-    names = features or tuple(found.names[:2])
+    names = features or tuple(dataset.names[:2])
     plus = plus_of(kinds) if asked.positive is None else positive_label(kinds, asked.positive, data)
-    if len(found.names) > 2:  # a user who compares the page with `fit` must know this
+    if len(dataset.names) > 2:  # a user who compares the page with `fit` must know this
         click.echo(
-            f"novikoff: the page shows {names[0]} and {names[1]}, two of {len(found.names):,} "
+            f"novikoff: the page shows {names[0]} and {names[1]}, two of {len(dataset.names):,} "
             "features, and its answers are about these two alone; --x and --y choose others.",
             err=True,
         )
-    X = found.X[:, [list(found.names).index(name) for name in names]]
+    X = dataset.X[:, [list(dataset.names).index(name) for name in names]]
     question = {
-        "points": points_of(X, found.labels, plus),
+        "points": points_of(X, dataset.labels, plus),
         "names": [name[:MAX_NAME] for name in names],
     }
     Question.from_json(question)

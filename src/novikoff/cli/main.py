@@ -30,6 +30,7 @@ UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
 
 _COMMANDS = {
     "fit": "Decide with proof whether the classes are separable, and learn a rule.",
+    "separation": "Decide whether the maximum-likelihood estimate of a model exists.",
     "solve": "Find a point of linear inequalities, or a conflict, with proof.",
     "predict": "Predict labels or scores with a model.",
     "verify": "Check a certificate against data.",
@@ -115,8 +116,8 @@ def run() -> None:
         error.show()
         code = WRONG
     except (KeyboardInterrupt, click.Abort, Interrupted) as wish:
-        said = str(wish) or str(wish.__cause__ or "")  # click raises Abort from what it caught
-        _say(said or "interrupted; nothing was written.")
+        message = str(wish) or str(wish.__cause__ or "")  # click raises Abort from what it caught
+        _say(message or "interrupted; nothing was written.")
         code = INTERRUPTED
     except Unmet as answer:
         _say(str(answer))

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+from novikoff.names import DATA_FORMATS
+
 if TYPE_CHECKING:
     from novikoff.data import Dataset, ReadOptions, Recipe
     from novikoff.jobs.study_records import StudyProgress
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_DATA_FORMATS = ["csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"]
 # The ways to write a delimiter that is hard to type in a shell.
 _NAMED_DELIMITERS = {"\\t": "\t", "tab": "\t", "space": " "}
 # The smallest --max-memory: the program itself takes about 400 MB.
@@ -82,7 +83,7 @@ file_options = add_options("Reading the file", [
                  "[default: detected]"),
     click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
                  "[default: .]"),
-    click.option("--from", "from_", type=click.Choice(_DATA_FORMATS), help="The format of DATA. "
+    click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of DATA. "
                  "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip
 
@@ -231,9 +232,9 @@ def positive_label(labels: Sequence[Hashable], text: str | None, source: str) ->
     for label in labels:
         if str(label) == text or (isinstance(label, bool) and str(label).lower() == text.lower()):
             return plain_label(label)
-    some = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
+    known = ", ".join(map(str, labels[:10])) + (", …" if len(labels) > 10 else "")
     raise click.BadParameter(
-        f"no row of {source} has the label {text}; there are {some}.", param_hint="--positive"
+        f"no row of {source} has the label {text}; there are {known}.", param_hint="--positive"
     )
 
 

@@ -75,43 +75,45 @@ def command(
         recipe=Recipe.from_json(record.preprocessing),
         classes=record.model.classes.tolist(),
     )
-    found = Predictions(record, reader, scores, differing)
+    predictions = Predictions(record, reader, scores, differing)
     if out != "-":
         with showing_progress() as show, AtomicFile(out, force=force) as file:
-            _write_pieces(found, lambda text: file.write(text.encode()), show)
+            _write_pieces(predictions, lambda text: file.write(text.encode()), show)
             file.commit()
     elif data != "-" and Path(data).is_file():
-        _print_whole(found)
-    elif not _print_as_they_come(found):
+        _print_whole(predictions)
+    elif not _print_as_they_come(predictions):
         return
-    for note in found.notes():
+    for note in predictions.notes():
         click.echo(f"novikoff: {note}", err=True)
 
 
-def _write_pieces(found: Predictions, put: Callable[[str], object], show: StudyProgress) -> bool:
+def _write_pieces(
+    predictions: Predictions, put: Callable[[str], object], show: StudyProgress
+) -> bool:
     """Hand each piece of text to ``put``; return False if ``put`` returns False, and stop."""
-    with closing(found.pieces()) as pieces:
+    with closing(predictions.pieces()) as pieces:
         for text in pieces:
             if text and put(text) is False:
                 return False
-            show(f"{found.reader.source}: {found.rows:,} rows predicted", None)
+            show(f"{predictions.reader.source}: {predictions.rows:,} rows predicted", None)
     return True
 
 
-def _print_whole(found: Predictions) -> None:
+def _print_whole(predictions: Predictions) -> None:
     """Print after the last row was read, so that a bad row does not leave half a table."""
     with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="") as held:
         with showing_progress() as show:
-            _write_pieces(found, held.write, show)
+            _write_pieces(predictions, held.write, show)
         held.seek(0)
         while (text := held.read(_CHARACTERS_AT_ONCE)) and print_text(text):
             pass
 
 
-def _print_as_they_come(found: Predictions) -> bool:
+def _print_as_they_come(predictions: Predictions) -> bool:
     """Print lines as rows arrive; return False if the reader has closed the pipe (head -1)."""
     try:
         with showing_progress(silent=sys.stdout.isatty()) as show:
-            return _write_pieces(found, print_text, show)
+            return _write_pieces(predictions, print_text, show)
     except KeyboardInterrupt:
         raise Interrupted("interrupted; the table that was printed is not complete.") from None

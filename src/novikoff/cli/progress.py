@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import sys
@@ -22,6 +23,10 @@ _COLOURS = {
     "quasi-separable": "bold yellow",
     "inseparable": "bold red",
     "undecided": "bold magenta",
+    "overlap": "bold green",
+    "complete separation": "bold red",
+    "complete or quasi-complete separation": "bold red",
+    "quasi-complete separation": "bold red",
     "feasible": "bold green",
     "infeasible": "bold red",
 }
@@ -110,9 +115,9 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
     for heading, text in lines:
         shown = Text(_wrapped(heading, text, console.width))
         shown.stylize("dim", 0, len(heading))
-        first = text.split(" ", 1)[0].rstrip(",")
-        if heading == "verdict" and first in _COLOURS:
-            shown.stylize(_COLOURS[first], _HEADING_WIDTH, _HEADING_WIDTH + len(first))
+        kind = next((own for own in _COLOURS if re.match(rf"{own}(?![\w-])", text)), "")
+        if heading == "verdict" and kind:
+            shown.stylize(_COLOURS[kind], _HEADING_WIDTH, _HEADING_WIDTH + len(kind))
         console.print(shown, soft_wrap=True)
 
 

@@ -14,18 +14,15 @@ from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
 from novikoff.formats import certificate_file
 from novikoff.formats.files import check_writable, write_files
+from novikoff.names import METHODS, POINTS, SYSTEM_FORMATS
 
 if TYPE_CHECKING:
     from novikoff.jobs.system_study import SystemStudy
 
 _REQUIRED = ["feasible", "infeasible", "optimal", "unbounded"]
-_SYSTEM_FORMATS = ["csv", "mps", "lp", "npz"]
-_POINTS = ["any", "nearest", "interior", "chebyshev"]
-_METHODS = ["auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual",
-            "rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"]  # fmt: skip
 
 _question_options = add_options("What is asked", [
-    click.option("--point", type=click.Choice(_POINTS), default="any", show_default=True,
+    click.option("--point", type=click.Choice(POINTS), default="any", show_default=True,
                  help="The solution to find: any point, the nearest to the origin, a point in the "
                  "relative interior, or the Chebyshev centre (of a largest ball inside)."),
     click.option("--objective", metavar="TEXT", help='Also find the best value of an objective, '
@@ -34,7 +31,7 @@ _question_options = add_options("What is asked", [
                  "fact: the conflict is irreducible among the other rows. May be repeated."),
     click.option("--all-conflicts", is_flag=True, help="Find several conflicts that share no row, "
                  "though not every conflict that exists. At least one row of each must go."),
-    click.option("--method", type=click.Choice(_METHODS), default="auto", show_default=True,
+    click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True,
                  help="The method. auto always decides; the others are for study. Every answer is "
                  "verified."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
@@ -44,8 +41,8 @@ _question_options = add_options("What is asked", [
                  "differs. optimal and unbounded need --objective; both are feasible, too."),
 ])  # fmt: skip
 _file_options = add_options("Files", [
-    click.option("--from", "from_", type=click.Choice(_SYSTEM_FORMATS), help="The format of FILE. "
-                 "[default: from its name]"),
+    click.option("--from", "from_", type=click.Choice([*SYSTEM_FORMATS]),
+                 help="The format of FILE. [default: from its name]"),
     click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
                  show_default=True, help="Output format."),
     click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "

@@ -32,7 +32,6 @@ from novikoff.cli.progress import (
     print_text,
     status_line,
 )
-from novikoff.core.compilation import announcing_compilation
 from novikoff.data import StreamOptions
 from novikoff.data.messages import printable_name
 from novikoff.errors import OutputError
@@ -210,7 +209,6 @@ def command(data: str, **values: Any) -> None:
         fit_intercept=not asked.no_intercept,
         average=asked.average,
         multi_class=asked.multi_class,
-        loading=announcing_compilation,
     )
     session = StreamSession(
         data,
@@ -230,10 +228,10 @@ def command(data: str, **values: Any) -> None:
     if not signals:
         _sum_up(session, asked)
         return
-    kept = "nothing was written."
+    outcome = "nothing was written."
     if session.model is not None:
-        kept = f"{session.model} has the model so far; --resume continues it."
-    sentence = f"interrupted after {counted(run.rows, 'row')}; {kept}"
+        outcome = f"{session.model} has the model so far; --resume continues it."
+    sentence = f"interrupted after {counted(run.rows, 'row')}; {outcome}"
     if signals[0] == signal.SIGINT:  # the usual end of a stream that has none
         if run.rows:
             _sum_up(session, asked)

@@ -22,17 +22,17 @@ from novikoff.cli.options import (
     reject,
 )
 from novikoff.cli.progress import print_lines, showing_progress
-from novikoff.data import Dataset, ReadOptions, Recipe
+from novikoff.data import Dataset, ReadOptions, Recipe, read
 from novikoff.data.messages import all_quoted, quoted
 from novikoff.data.source import parquet_files
 from novikoff.errors import CertificateError
 from novikoff.formats import certificate_file, model_file
 from novikoff.formats.certificate_file import Proofs
 from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
-from novikoff.proofs.certificate import Certificate
+from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.sentences import counted
+from novikoff.sentences import counted, first_few, hyperplane, quasi_clause
 
 if TYPE_CHECKING:
     from novikoff.jobs.study_records import StudyProgress
@@ -82,15 +82,20 @@ def command(certificate: str, data: str, **values: Any) -> None:
             asked.reject_all()
             print_lines(_check_systems(systems, data, proofs))
             return
+        if "model" in proofs.data:
+            asked.reject_all()
+            print_lines(_check_separation(others, data, proofs))
+            return
         if asked.cluster:
             lines = _check_on_cluster(others, data, proofs, asked)
             print_lines([*lines, *_sibling_model(certificate, proofs)])
             return
         with showing_progress() as show:
             dataset = _read_rows(data, proofs, asked, show)
+            claims = list[tuple[str, str]]()
             for proof in others:
                 show(f"checking {proof.positive}", None)
-                proof.verify(dataset.X, dataset.labels)
+                claims += _check(proof, dataset)
     except CertificateError as error:
         how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
         raise Unmet(f"{certificate}: {error}{how}") from None
@@ -99,10 +104,30 @@ def command(certificate: str, data: str, **values: Any) -> None:
         [
             ("data", f"{dataset.source} · {size} · label {dataset.label or 'first field'}"),
             *(("", note) for note in _notes(dataset, _stated_recipe(proofs, asked))),
-            *(("holds", proof.claim()) for proof in others),
+            *claims,
             *_sibling_model(certificate, proofs),
         ]
     )
+
+
+def _check(proof: Certificate | ErrorBound, dataset: Dataset) -> list[tuple[str, str]]:
+    """Check a proof; return its claim, and what the check shows about single rows."""
+    holds = [("holds", proof.claim())]
+    if isinstance(proof, ErrorBound):
+        proof.verify(dataset.X, dataset.labels)
+        return holds
+    check = CertificateCheck(proof)
+    check.read(dataset.X, dataset.labels)
+    check.finish()
+    plane = hyperplane(fit_intercept=proof.fit_intercept)
+    if proof.kind == "quasi-separable":  # the rows with ⟨a, w⟩ = 0 are a dependence
+        holds.append(("", quasi_clause(plane, proof.n - check.n_zero, check.n_zero)))
+    conflict = proof.contradiction or proof.dependence
+    if conflict is not None and conflict.among is not None:
+        rows = [str(dataset.rows[i]) for i in conflict.among]
+        named = f"{'rows' if rows[1:] else 'row'} {first_few(rows, len(rows))} (counted from 1)"
+        holds.append(("", f"no {plane} separates {named}"))
+    return holds
 
 
 def _sibling_model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
@@ -141,6 +166,44 @@ def _check_systems(
     return [("system", f"{data} · read as {file.format} · {size}"), *notes, *claims]
 
 
+def _check_separation(
+    others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs
+) -> list[tuple[str, str]]:
+    """Check a certificate of novikoff separation against the inequalities of the model."""
+    from novikoff.jobs.separation_study import SeparationOptions, model_of  # loads the models
+
+    options = SeparationOptions.from_json(proofs.data["model"])
+    verdicts = [proof for proof in others if isinstance(proof, Certificate)]
+    # With a bias, or with another positive class, the rows would not be those inequalities.
+    if len(verdicts) < len(others) or any(
+        own.fit_intercept or own.positive != 1 for own in verdicts
+    ):
+        raise CertificateError("The certificate is not about the inequalities of a model.")
+    if proofs.preprocessing is None:
+        raise CertificateError("The certificate does not say how its data was read.")
+    recipe = Recipe.from_json(proofs.preprocessing)
+    with showing_progress() as show:
+        show(f"reading {data}", None)
+        how = ReadOptions(missing=recipe.missing)
+        dataset = read(data, how, recipe=recipe, labelled=options.labelled)
+        show("checking", None)
+        model = model_of(dataset, options)
+        X = model.cone.rows()
+        for proof in verdicts:
+            proof.verify(X, np.ones(X.shape[0], dtype=np.int64))
+    size = f"{counted(dataset.n_rows, 'row')} · {counted(len(model.cone.names), 'coefficient')}"
+    exists = verdicts[0].kind == "inseparable"
+    conclusion = "finite estimates exist" if exists else "no finite estimates exist"
+    about = f"{model.cone.n:,} observations as a {options.about.title} model"
+    return [
+        ("data", f"{data} · {size}"),
+        *(("", note) for note in [*dataset.notes, *_stated(recipe)]),
+        ("model", f"{about}{f', {model.link} link' if model.link else ''}"),
+        *(("holds", proof.claim()) for proof in verdicts),
+        ("", f"these rows are the inequalities of the model, so that {conclusion}"),
+    ]
+
+
 def _check_on_cluster(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs, asked: VerifyOptions
 ) -> list[tuple[str, str]]:
@@ -171,8 +234,8 @@ def _ignored(folder: str, recipe: Recipe | None) -> list[str]:
     names = [
         name for path in parquet_files(folder) for name in ParquetFile(path).schema_arrow.names
     ]
-    left = [name for name in dict.fromkeys(names) if name not in used]
-    return [f"columns that are ignored: {all_quoted(left)}"] if left else []
+    ignored = [name for name in dict.fromkeys(names) if name not in used]
+    return [f"columns that are ignored: {all_quoted(ignored)}"] if ignored else []
 
 
 def _read_rows(data: str, proofs: Proofs, asked: VerifyOptions, show: StudyProgress) -> Dataset:
@@ -225,9 +288,9 @@ def _own_means(dataset: Dataset) -> list[str]:
     if dataset.imputed is None:
         return []
     rows, columns = dataset.imputed
-    found = []
+    means = []
     for j in np.unique(columns).tolist():
         values = np.delete(dataset.X[:, j], rows[columns == j]).astype(np.float64).tolist()
         mean = repr(math.fsum(x / len(values) for x in values)) if values else "undefined"
-        found.append(f"{mean} in column {quoted(dataset.names[j])}")
-    return [f"the mean of the values that are present is {', '.join(found)}"]
+        means.append(f"{mean} in column {quoted(dataset.names[j])}")
+    return [f"the mean of the values that are present is {', '.join(means)}"]

@@ -1,4 +1,4 @@
-"""Data larger than one machine: the verdict, the perceptron and the pocket on Dask (F2).
+"""Rows on a Dask cluster: the verdict, the perceptron and the pocket for data of any size (F2).
 
 `rows` opens a folder of Parquet files, or Dask arrays and data frames. The result is passed instead
 of X and y: ``nv.separate(rows)``, ``nv.verify(certificate, rows)``, ``nv.Perceptron().fit(rows)``,

@@ -37,12 +37,12 @@ Mix: TypeAlias = Literal["mistakes", "uniform"]
 
 @dataclass
 class MixedRun:
-    """The weights of all rules, and the counts of the run.
+    """The result of a mixed run: the weights of all rules, and the counts.
 
-    ``mixed_updates`` is ΣΣ μ_i k_i for each rule, which the theorem bounds by R²/γ².
+    ``mixed_updates`` is ΣΣ μ_i k_i for each rule. The theorem bounds it by R²/γ².
     """
 
-    W: Vector  # (p, K), the biases last
+    W: Vector  # (p, K); the last row has the biases
     totals: Indices  # (3, K): rows visited, updates and mistakes
     epochs: int
     stops: list[Stop]
@@ -56,10 +56,11 @@ class MixedRun:
 
 @dataclass
 class Epoch(ShardVisit):
-    """One epoch of every shard from the same weights, and the sums that mix them.
+    """One epoch of every shard, all from the same weights, and the sums that mix the results.
 
     ``sums[level, place]`` is Σ c_i w_i over the shards place·2^level, …, (place + 1)·2^level − 1,
-    with c_i = k_i, or c_i = 1 if mixing is uniform. Neighbouring sums are added at once.
+    with c_i = k_i, or c_i = 1 if mixing is uniform. Two neighbouring sums are added as soon as both
+    are known.
     """
 
     plan: Plan
@@ -90,8 +91,8 @@ class Epoch(ShardVisit):
 
     def merge(self, other: Epoch) -> None:
         """Add the sums and the counts of both."""
-        for (level, place), own in other.sums.items():
-            self._add(level, place, own)
+        for (level, place), summed in other.sums.items():
+            self._add(level, place, summed)
         self.totals, self.squares = self.totals + other.totals, self.squares + other.squares
         self.shards += other.shards
 
@@ -117,14 +118,14 @@ class Epoch(ShardVisit):
         )
         return run.W, run.counts.totals
 
-    def _add(self, level: int, place: int, own: Vector) -> None:
+    def _add(self, level: int, place: int, summed: Vector) -> None:
         while (level, place ^ 1) in self.sums:  # add the sum of the neighbour
-            own = own + self.sums.pop((level, place ^ 1))
+            summed = summed + self.sums.pop((level, place ^ 1))
             level, place = level + 1, place // 2
-        self.sums[level, place] = own
+        self.sums[level, place] = summed
 
     def _total(self, level: int, place: int) -> Vector:
-        """The sum of a subtree; shards without rows are missing from the tree."""
+        """The sum of a subtree; shards without rows are not in the tree."""
         if (level, place) in self.sums or level == 0:
             return self.sums.get((level, place), np.zeros_like(self.W))
         return self._total(level - 1, 2 * place) + self._total(level - 1, 2 * place + 1)
@@ -146,13 +147,14 @@ def mixed_run(cluster: Cluster, first: Epoch, limits: Limits) -> MixedRun:
                 raise ValueError("The weights are beyond the range of float64: scale the features.")
             if not done.totals[1].any():
                 stop = Stop.CLEAN
-            elif int(run.totals[1].max()) >= limits.most_updates():  # the updates of one rule
+            elif int(run.totals[1].max()) >= limits.most_updates():  # the updates of each rule
                 stop = Stop.UPDATES
             else:
                 stop = limits.reached(run.epochs)
     except OutOfTimeError:
         stop = limits.reached() or Stop.SECONDS
     except KeyboardInterrupt:
-        limits.interrupted, stop = True, Stop.INTERRUPTED
+        limits.interrupt()
+        stop = Stop.INTERRUPTED
     run.stops = [stop] * n_rules
     return run

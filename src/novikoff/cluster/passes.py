@@ -1,8 +1,8 @@
-"""The verdict's passes over rows on a cluster, without masks or numbers for all rows.
+"""The verdict's passes over rows on a cluster, which store nothing for each row in one process.
 
 No process can hold a mask of all rows. A set of rows is therefore a predicate, which a task
-evaluates on the rows of its part. The result stays with the shard (`memo`) for the next pass. The
-few rows that an answer names are returned with the answer.
+evaluates on the rows of its part. The shard keeps the result (`memo`) for the next pass. If an
+answer names rows, which are few, they are returned with the answer.
 """
 
 from __future__ import annotations
@@ -51,30 +51,30 @@ class DaskPasses(Passes):
         for label, first in survey.labels.items():
             side = 1 if label == setting.positive else -1
             self.first_rows[side] = min(first, self.first_rows.get(side, first))
-        self._known: FetchedPart | None = None  # rows that were fetched
+        self._known: FetchedPart | None = None  # the rows that this process has fetched
 
     def over(self, visit: V, limits: Limits) -> V:
         """Run a visit over all rows; raise OutOfTimeError if a limit is reached."""
         if not isinstance(visit, MostViolated | ExactSigns):
             return self.cluster.over(visit, limits, self.setting)
-        found = self.cluster.over(Carrying(visit), limits, self.setting)
-        if self._known is not None and found.rows is not None:
-            self._known = self._known.joined(found.rows)
-        return cast(V, found.visit)
+        visited = self.cluster.over(Carrying(visit), limits, self.setting)
+        if self._known is not None and visited.rows is not None:
+            self._known = self._known.joined(visited.rows)
+        return cast(V, visited.visit)
 
     def fetch(self, rows: Indices) -> FetchedPart:
-        """Rows by number: from this process if it knows them, otherwise from the workers."""
-        # Every answer needs the first rows, even the answer that there was no time.
+        """The rows with these numbers, from this process if it has them, else from the workers."""
+        # The first fetch has no limit: every answer needs rows, even "there was no time".
         limits = Limits() if self._known is None else self.limits
         known = self._known
         if known is not None and known.n * self.p >= MAX_FETCHED_ENTRIES:
-            known = None  # drop them to make room
+            known = None  # free the memory of known rows
         wanted = np.unique(rows) if known is None else np.setdiff1d(rows, known.numbers)
         if known is None or len(wanted) > 0:
             groups = np.unique(np.searchsorted(self.cluster.firsts, wanted, side="right") - 1)
             visit = Carrying(Wanted(wanted))
-            found = self.cluster.over(visit, limits, self.setting, groups.tolist() or [0]).rows
-            known = found if known is None or found is None else known.joined(found)
+            fetched = self.cluster.over(visit, limits, self.setting, groups.tolist() or [0]).rows
+            known = fetched if known is None or fetched is None else known.joined(fetched)
         self._known = known = cast(FetchedPart, known)
         at = np.searchsorted(known.numbers, rows)
         return FetchedPart(rows, known.X[at], known.signs[at], self.fit_intercept)
@@ -88,30 +88,30 @@ class DaskPasses(Passes):
         return RowPredicate(len(rows), only=tuple(rows.tolist()))
 
     def difference(self, rows: RowSet, others: RowSet) -> RowSet:
-        """A set without the rows of one of its subsets."""
+        """A set of rows without the rows of one of its subsets."""
         return cast(RowPredicate, rows).less(cast(RowPredicate, others))
 
-    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+    def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> RowSet:
         """The rows of a set that have the sign 0."""
         before = cast(RowPredicate, rows)
-        return replace(before, size=seen.zero, faces=(*before.faces, (seen.w, seen.doubt)))
+        return replace(before, size=signs.zero, faces=(*before.faces, (signs.w, signs.doubt)))
 
     def size(self, rows: RowSet) -> int:
         """The number of rows of a set."""
         return cast(RowPredicate, rows).size
 
-    def members_of(self, rows: RowSet, few: Indices) -> Indices:
-        """The rows of ``few`` that are in a set."""
-        return few[self.fetch(few).of(rows)] if len(few) > 0 else few
+    def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
+        """The rows of ``numbers`` that are in a set."""
+        return numbers[self.fetch(numbers).of(rows)] if len(numbers) > 0 else numbers
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> LengthsAsSeen:
-        """‖a_i‖ for every row, computed where it is needed."""
+        """‖a_i‖ for every row, computed when a task needs it."""
         return LengthsAsSeen(columns, centre)
 
 
 @dataclass
 class Survey(ShardVisit):
-    """The shape, R, and the labels with the first row of each.
+    """A visit that finds the shape, R, and the labels with the first row of each label.
 
     NaN and infinity are rejected with an error that names row and column.
     """
@@ -125,7 +125,7 @@ class Survey(ShardVisit):
     labels: dict[Label, int] = field(init=False, default_factory=dict)
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Check the rows of a shard and take its numbers into account."""
+        """Check the rows of a shard and add its numbers to the survey."""
         self._take(int(shard.X.shape[1]), not isinstance(shard.X, np.ndarray))
         rows = shard.rows(self.fit_intercept, self.names)
         self.radius = max(self.radius, rows.radius)
@@ -154,7 +154,7 @@ class Survey(ShardVisit):
 
 
 class FetchedPart(Part):
-    """A few rows with their numbers in the data."""
+    """A part that consists of a few rows, with their numbers in the data."""
 
     def __init__(self, numbers: Indices, X: Any, signs: Signs, fit_intercept: bool) -> None:
         super().__init__(0, X, signs, fit_intercept)
@@ -195,7 +195,7 @@ class Wanted(Visit):
 
 @dataclass
 class Carrying(Visit):
-    """A visit with the rows that its answer names, so that no second pass has to fetch them."""
+    """A visit together with the rows that its answer names, so that no second pass fetches them."""
 
     visit: MostViolated | ExactSigns | Wanted
     rows: FetchedPart | None = field(init=False, default=None)
@@ -212,7 +212,7 @@ class Carrying(Visit):
 
     def merge(self, other: Carrying) -> None:
         """Merge the visits and keep the rows that the result names."""
-        self.visit.merge(other.visit)  # type: ignore[arg-type]  # both are of one type
+        self.visit.merge(other.visit)  # type: ignore[arg-type]  # both visits have the same type
         if other.rows is not None:
             self._keep(other.rows)
 
@@ -231,9 +231,9 @@ class Carrying(Visit):
 class RowPredicate(PerRow):
     """A set of ``size`` rows: the rows with ⟨a_i, w⟩ = 0 for every w of ``faces``.
 
-    If ``others`` is True, it is the complement of these rows. ``only`` restricts the set to rows by
-    number, and ``without`` excludes rows by number. The number beside each w bounds the error of a
-    product with it.
+    If ``others`` is True, it is the complement of these rows. ``only`` restricts the set to rows
+    with given numbers, and ``without`` excludes rows by their numbers. The number that is stored
+    with each w bounds the error of a product with w.
     """
 
     size: int
@@ -243,11 +243,11 @@ class RowPredicate(PerRow):
     without: tuple[int, ...] = ()
 
     def less(self, rows: RowPredicate) -> RowPredicate:
-        """The set without a subset: a few rows, or the rows on more faces."""
+        """The set without a subset, which is a few rows or the rows on more faces."""
         size = self.size - rows.size
         if rows.only is not None:
             return replace(self, size=size, without=(*self.without, *rows.only))
-        # The search asks this only of the set of all rows.
+        # The search calls this only for the set of all rows.
         return replace(rows, size=size, others=True)
 
     def of(self, part: Part) -> Mask:
@@ -265,11 +265,11 @@ def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
     """Which rows have ⟨a_i, w⟩ = 0, decided exactly."""
 
     def find() -> Mask:
-        found = ~(np.abs(part.products(w.near)) > doubt)
-        at = np.flatnonzero(found)
-        for some, block in part.blocks(at):
-            found[at[some]] = exact.product_signs(block.A, block.of(w)) == 0
-        return found
+        at_zero = ~(np.abs(part.products(w.near)) > doubt)
+        at = np.flatnonzero(at_zero)
+        for part_of_block, block in part.blocks(at):
+            at_zero[at[part_of_block]] = exact.product_signs(block.A, block.of(w)) == 0
+        return at_zero
 
     return remembered(part, tuple(w.whole.tolist()), find)
 
@@ -288,7 +288,7 @@ class LengthsAsSeen(PerRow):
 
 
 def remembered(part: Part, key: object, find: Callable[[], Any]) -> npt.NDArray[Any]:
-    """A result about a part of a shard, from its memo or computed now."""
+    """A result about a part of a shard: from its memo, or computed now."""
     memo: Memo = getattr(part, "memo", {})
     if key not in memo and len(memo) >= MAX_REMEMBERED:
         memo.clear()

@@ -1,8 +1,8 @@
-"""The rule with the fewest mistakes found on a cluster, and a proved lower bound (A6, C5).
+"""The rule with the fewest mistakes that are found on a cluster, and a proved lower bound (A6, C5).
 
-Every shard searches for a rule and for contradictions among its own rows, and this process searches
-in a sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards
-have no common row, so the lower bounds that their contradictions prove can be added.
+Each shard is searched for a rule and for contradictions among its rows, and this process searches a
+sample of all rows. Then the mistakes of all rules are counted on all rows. Different shards have no
+row in common, so the lower bounds that their contradictions prove can be added.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class CountedRule:
 
     @property
     def history(self) -> list[tuple[int, float]]:
-        """One entry: the updates of all shards, and the mistakes after them."""
+        """A list with one entry: the updates of all shards, and the mistakes after them."""
         return [(self.updates, float(self.errors))]
 
 
@@ -77,20 +77,20 @@ def find_counted_rules(
     options: dict[str, Any],
     verdicts: Sequence[Verdict] = (),
 ) -> list[CountedRule]:
-    """Find the best rule for each setting. Several settings are classes, each against the rest.
+    """Find the best rule for each setting; several settings stand for classes against the rest.
 
-    1. Find the verdicts that are not given; each has a w or a contradiction.
+    1. Find the verdicts that are not given. Each has a w or a contradiction.
     2. If not all settings are separable, find rules and contradictions in a sample of all rows and
        in each shard.
-    3. Count the mistakes of all these rules on all rows, and move the rules off the rows that lie
-       on them. Count again for the best rule of each setting, the rules that are best together, and
-       the constant rules that predict the most frequent class.
+    3. Count the mistakes of all these rules on all rows, and move each rule away from the rows that
+    lie on its hyperplane. Count again for the best rule of each setting, the rules that are best
+    together, and the constant rules that predict the most frequent class.
     4. Add up the lower bounds that the contradictions of all shards prove.
     """
     rng, n_settings = np.random.default_rng(seed), len(settings)
     if not verdicts:
         verdicts = [_kind_verdict(rows, own, limits.part(0.2 / n_settings)) for own in settings]
-    parts: list[list[ShardRule]] = []  # for each setting, of the sample first, then of each shard
+    parts: list[list[ShardRule]] = []  # for each setting: from the sample, then from each shard
     if any(verdict.kind != "separable" for verdict in verdicts):
         visit = ShardSearch(
             settings, options, limits.updates, limits.part(0.3 / n_settings).seconds, seed
@@ -98,16 +98,16 @@ def find_counted_rules(
         parts.append(visit.among(*_sampled(rows, settings, rng)))
         turns = -(-rows.n_shards // sum(rows.cluster.client.nthreads().values()))
         visit = replace(visit, seconds=limits.part(0.8 / (n_settings * turns)).seconds)
-        by_shard = rows.cluster.over(visit, Limits()).found
+        by_shard = rows.cluster.over(visit, Limits()).rules
         parts += [by_shard[number] for number in sorted(by_shard)]
     W = _best_rules(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
     errors = _misclassified(rows, settings, W)
     digests = _digests(rows, settings, verdicts)
     rules = []
     for k, setting in enumerate(settings):
-        found = [part[k] for part in parts]
-        proof = _joint_bound(rows, setting, digests[k], verdicts[k].certificate, found)
-        updates = sum(own.updates for own in found)
+        shard_rules = [part[k] for part in parts]
+        proof = _joint_bound(rows, setting, digests[k], verdicts[k].certificate, shard_rules)
+        updates = sum(own.updates for own in shard_rules)
         if errors[k] < proof.bound:
             raise ValueError(_SCORES_OUT_OF_RANGE)
         rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
@@ -115,10 +115,9 @@ def find_counted_rules(
 
 
 def _kind_verdict(rows: ClusterRows, setting: Setting, limits: Limits) -> Verdict:
-    found = rows.decide(setting, "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        raise KeyboardInterrupt
-    return found
+    verdict = rows.decide(setting, "kind", 1e-8, limits, None)
+    limits.raise_if_interrupted()
+    return verdict
 
 
 def _sampled(
@@ -127,8 +126,8 @@ def _sampled(
     """A random sample of the rows with the signs of each setting, and the numbers of its rows."""
     size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
     numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
-    own = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
-    return [passes.problem for passes in own], numbers
+    samples = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
+    return [passes.problem for passes in samples], numbers
 
 
 def _candidates(
@@ -137,11 +136,11 @@ def _candidates(
     verdicts: Sequence[Verdict],
     parts: list[list[ShardRule]],
 ) -> Vector:
-    """The candidates W[:, c, k] for each setting k. Of equally good candidates, the first wins.
+    """The candidates W[:, c, k] for each setting k; of equally good candidates, the first wins.
 
-    They are the constant rule, the w of the verdict, the rules of the sample and of the shards, the
-    mean of the rules of the shards, and the cheap rules of the sample, whose scores have a common
-    scale.
+    The candidates are the constant rule, the w of the verdict, the rules of the sample and of the
+    shards, the mean of the rules of the shards, and the quickly computed rules of the sample, whose
+    scores have a common scale.
     """
     constant, decided = np.zeros((2, d + 1, len(settings)))
     for k, (setting, verdict) in enumerate(zip(settings, verdicts, strict=True)):
@@ -149,10 +148,10 @@ def _candidates(
         if proof is not None and proof.w is not None:
             w = exact.numbers(proof.w).near
             decided[: len(w), k] = w if proof.positive == setting.positive else -w
-    found = [np.column_stack([own.w for own in part]) for part in parts]
-    tried = [constant, decided, *found]
+    weights = [np.column_stack([own.w for own in part]) for part in parts]
+    tried = [constant, decided, *weights]
     if parts:
-        tried.append(np.mean(found[1:], axis=0))
+        tried.append(np.mean(weights[1:], axis=0))
         tried += map(np.column_stack, zip(*(own.cheap for own in parts[0]), strict=False))
     W = np.stack(tried, axis=1)
     W[:, ~np.isfinite(W).all(axis=(0, 2))] = 0.0
@@ -162,27 +161,27 @@ def _candidates(
 def _best_rules(
     rows: ClusterRows, settings: tuple[Setting, ...], W: Vector, rng: np.random.Generator
 ) -> Vector:
-    """The best rule of each setting among candidates that are moved off the rows on them."""
+    """The best rule of each setting, after candidates are moved away from rows on their planes."""
     d, n_settings, bias = rows.d, len(settings), settings[0].fit_intercept
     v = np.append(np.zeros(d), 1.0) if bias else np.append(rng.normal(size=d), 0.0)
-    seen = rows.cluster.over(MistakeCount(settings, W, v), Limits())
-    moved = W + v[:, None, None] * seen.steps()
-    best_alone = (seen.wrong - np.maximum(seen.up, seen.down)).argmin(axis=0)
-    chosen = [moved[:, best_alone, np.arange(n_settings)], moved[:, seen.together.argmin()]]
+    counted = rows.cluster.over(MistakeCount(settings, W, v), Limits())
+    moved = W + v[:, None, None] * counted.steps()
+    best_alone = (counted.wrong - np.maximum(counted.up, counted.down)).argmin(axis=0)
+    chosen = [moved[:, best_alone, np.arange(n_settings)], moved[:, counted.together.argmin()]]
     if bias:  # a constant rule classifies the rows of its own class correctly
-        largest = np.arange(n_settings) == seen.up[0].argmax()
+        largest = np.arange(n_settings) == counted.up[0].argmax()
         chosen.append(np.vstack([np.zeros((d, n_settings)), np.where(largest, 1.0, -1.0)]))
     W = np.stack(chosen, axis=1)
-    seen = rows.cluster.over(MistakeCount(settings, W, v), Limits())
-    return np.asarray(W[:, int(seen.together.argmin())])
+    counted = rows.cluster.over(MistakeCount(settings, W, v), Limits())
+    return np.asarray(W[:, int(counted.together.argmin())])
 
 
 def _misclassified(rows: ClusterRows, settings: tuple[Setting, ...], W: Vector) -> Indices:
-    """The number of rows that `predict` misclassifies by each rule."""
-    seen = rows.cluster.over(Misclassified(settings, W), Limits())
-    if seen.overflow:
+    """The number of rows that `predict` misclassifies with each rule."""
+    visit = rows.cluster.over(Misclassified(settings, W), Limits())
+    if visit.overflow:
         raise ValueError(_SCORES_OUT_OF_RANGE)
-    return seen.wrong
+    return visit.wrong
 
 
 def _digests(
@@ -203,22 +202,22 @@ def _joint_bound(
     setting: Setting,
     sha256: str,
     verdict: Certificate | None,
-    found: list[ShardRule],
+    rules: list[ShardRule],
 ) -> ErrorBound:
-    """The lower bound by the contradictions of all shards, or of the sample if it proves more.
+    """The lower bound from the contradictions of all shards, or of the sample if that is larger.
 
-    ``found`` has the result of the sample first. The contradiction of the verdict is added if it
-    shares no row with the others. Without a bias it is not added: it may contain a row of zeros,
-    which `predict` may classify correctly.
+    The first entry of ``rules`` is the result of the sample. The contradiction of the verdict is
+    added if it shares no row with the others. Without a bias it is not added, because it may
+    contain a row of zeros, which `predict` may classify correctly.
     """
-    taken = max(found[1:], found[:1], key=lambda some: sum(sum(own.shares) for own in some))
+    taken = max(rules[1:], rules[:1], key=lambda some: sum(sum(own.shares) for own in some))
     claims = [claim for own in taken for claim in own.claims]
     shares = [share for own in taken for share in own.shares]
     used = {row for claim in claims for row in claim.among or ()}
-    more = None if verdict is None else verdict.contradiction or verdict.dependence
-    others = more.among if more is not None and setting.fit_intercept else None
-    if more is not None and others and used.isdisjoint(others):
-        claims, shares, used = [*claims, more], [*shares, Fraction(1)], used | {*others}
+    contradiction = None if verdict is None else verdict.contradiction or verdict.dependence
+    others = contradiction.among if contradiction is not None and setting.fit_intercept else None
+    if contradiction is not None and others and used.isdisjoint(others):
+        claims, shares, used = [*claims, contradiction], [*shares, Fraction(1)], used | {*others}
     among = [claim.among or () for claim in claims]
     return ErrorBound(
         bound=add_up(among, shares, dict.fromkeys(used, Fraction(1))),
@@ -234,7 +233,7 @@ def _joint_bound(
 
 
 class ShardRule(NamedTuple):
-    """A rule and contradictions for one setting among some rows, with their numbers in the data."""
+    """A rule and contradictions for one setting, found among rows whose numbers are stored."""
 
     w: Vector
     cheap: tuple[Vector, ...]
@@ -252,19 +251,19 @@ class ShardSearch(ShardVisit):
     updates: int | None
     seconds: float | None
     seed: int
-    found: dict[int, list[ShardRule]] = field(init=False, default_factory=dict)  # by shard
+    rules: dict[int, list[ShardRule]] = field(init=False, default_factory=dict)  # by shard
 
     def look_at_shard(self, shard: Shard) -> None:
         """Search among the rows of a shard."""
         rows = shard.rows(self.settings[0].fit_intercept)
         parts = [shard.part(setting) for setting in self.settings]
         problems = [rows.with_signs(part.signs) for part in parts]
-        self.found[shard.number] = self.among(problems, parts[0].numbers)
+        self.rules[shard.number] = self.among(problems, parts[0].numbers)
 
     def among(self, problems: list[Problem], numbers: Indices) -> list[ShardRule]:
         """Search among rows with the signs of each setting, as in memory."""
         load_pocket_loop(problems[0])
-        seed, found = [self.seed, int(numbers[0])], []
+        seed, rules = [self.seed, int(numbers[0])], []
         basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
         for setting, problem in zip(self.settings, problems, strict=True):
             limits = Limits(updates=self.updates, seconds=self.seconds)
@@ -276,25 +275,25 @@ class ShardSearch(ShardVisit):
                 basis=basis,
                 **self.options,
             )
-            if limits.interrupted:
-                raise KeyboardInterrupt
+            limits.raise_if_interrupted()
             claims = [renumbered(claim, numbers) for claim in best.claims]
             shares = [Fraction(1)] * len(claims) if best.shares is None else [*best.shares]
-            found.append(ShardRule(best.w, best.cheap, claims, shares, best.updates))
-        return found
+            rules.append(ShardRule(best.w, best.cheap, claims, shares, best.updates))
+        return rules
 
     def merge(self, other: ShardSearch) -> None:
         """Join the results of both."""
-        self.found |= other.found
+        self.rules |= other.rules
 
 
 @dataclass
 class MistakeCount(ShardVisit):
-    """The mistakes of each candidate W[:, c, k] for setting k, and of all settings ``together``.
+    """A visit that counts the mistakes of the candidates W[:, c, k] for each setting k.
 
-    A row counts as a mistake if it is so close to the hyperplane that rounding decides its side. A
-    step w + t·v with t > 0 classifies ``up`` of these rows correctly, a step with t < 0 ``down`` of
-    them. No other row changes its side while ``low`` < t < ``high``.
+    ``together`` counts the mistakes of all settings as one classifier. A row counts as a mistake if
+    it is so close to the hyperplane that rounding decides its side. A step w + t·v with t > 0
+    classifies ``up`` of these rows correctly, and a step with t < 0 classifies ``down`` of them
+    correctly. No other row changes its side while ``low`` < t < ``high``.
     """
 
     settings: tuple[Setting, ...]
@@ -326,16 +325,16 @@ class MistakeCount(ShardVisit):
         size = max(_MIN_ROWS_PER_BLOCK, _SCORES_PER_BLOCK // flat.shape[1])
         with one_blas_thread():
             for first in range(0, rows.n, size):
-                some = slice(first, first + size)
-                f = scores(rows.X[some], flat).reshape(-1, *shape)
-                step = (scores(rows.X[some], self.v[:, None]) * signs[some])[:, None]
-                near = ~(np.abs(f) > doubt * lengths[some, None, None])
+                block_rows = slice(first, first + size)
+                f = scores(rows.X[block_rows], flat).reshape(-1, *shape)
+                step = (scores(rows.X[block_rows], self.v[:, None]) * signs[block_rows])[:, None]
+                near = ~(np.abs(f) > doubt * lengths[block_rows, None, None])
                 at = np.flatnonzero(near.any(axis=(1, 2)))
-                if len(at) > 0:  # columns of different size: Σ|w_j·x_j| is far below ‖w‖·‖x‖
-                    block: Any = rows.X[some][at]
+                if len(at) > 0:  # if columns differ in size, Σ|w_j·x_j| is far below ‖w‖·‖x‖
+                    block: Any = rows.X[block_rows][at]
                     terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
                     near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _EPSILON * terms)
-                self._count(f, near, signs[some], step, taking[some, None])
+                self._count(f, near, signs[block_rows], step, taking[block_rows, None])
 
     def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
         """Count some rows, from the scores f (rows × C × K) and the change of y·f along v."""
@@ -359,16 +358,16 @@ class MistakeCount(ShardVisit):
         self.low, self.high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
 
     def steps(self) -> Vector:
-        """The step along v that moves w off its rows to the better side; 0 if no row is on it."""
+        """The step along v that moves w off the rows on its plane, to the better side, or 0."""
         right = np.where(np.isfinite(self.high), self.high / 2.0, 1.0)
-        left = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
-        t = np.where(self.up >= self.down, right, left)
+        down_step = np.where(np.isfinite(self.low), self.low / 2.0, -1.0)
+        t = np.where(self.up >= self.down, right, down_step)
         return np.where(self.up + self.down == 0, 0.0, t)
 
 
 @dataclass
 class Misclassified(ShardVisit):
-    """The number of rows that `predict` misclassifies by each rule W[:, k]."""
+    """A visit that counts the rows that `predict` misclassifies with each rule W[:, k]."""
 
     settings: tuple[Setting, ...]
     W: Vector  # (p, K)

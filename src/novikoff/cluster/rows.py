@@ -1,4 +1,4 @@
-"""Rows on a cluster, passed instead of X and y: a folder of files, Dask arrays or data frames."""
+"""Rows on a cluster (a folder of files, Dask arrays or data frames), passed instead of X and y."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def rows(
         How a `Perceptron` averages the weights of the shards after an epoch: see
         `ClusterRows.fit`.
     recipe : Recipe, optional
-        How the columns of the files become features, if a model or a certificate says so.
+        How the columns of the files become features, if a model or a certificate determines this.
     progress : callable, optional
-        A function that is called with the number of tasks of a pass and how many are done.
+        Called with the number of tasks of a pass, and the number of tasks that are done.
 
     Returns
     -------
@@ -195,23 +195,23 @@ class ClusterRows(RemoteRows):
         limits: Limits,
         progress: IntervalProgress | None,
     ) -> Verdict:
-        """Decide one setting. The rows are hashed at the same time, for the certificate."""
+        """Decide one setting; at the same time, the rows are hashed for the certificate."""
         passes = self.passes(setting, limits)
         hashing = self.cluster.begin(Digests(passes.d, (setting,)), priority=-1)
-        found = None
+        result = None
         try:
-            found = search_verdict(passes, goal, tol, limits, progress)
+            result = search_verdict(passes, goal, tol, limits, progress)
         finally:
-            if found is None or found.kind is None:  # then there is no certificate
+            if result is None or result.kind is None:  # then there is no certificate
                 self.cluster.cancel(hashing)
-        sha256 = "" if found.kind is None else self.digests((setting,), hashing)[0]
+        sha256 = "" if result.kind is None else self.digests((setting,), hashing)[0]
         sides = setting.positive, setting.negative
-        return with_undecided_reason(make_verdict(passes, sha256, found, sides), passes, limits)
+        return with_undecided_reason(make_verdict(passes, sha256, result, sides), passes, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
         """The digest of the rows with the signs of each setting.
 
-        ``hashing`` are the futures of a pass of `Digests` that has begun already.
+        ``hashing`` has the futures of a pass of `Digests` that has already begun.
         """
         begun = hashing or self.cluster.begin(Digests(self.d, settings))
         trees = self.cluster.result(begun, Limits())
@@ -249,9 +249,9 @@ class ClusterRows(RemoteRows):
         Then w ← Σ μ_i w_i. With ``mix="mistakes"``, μ_i = k_i/Σk, and at most R²/γ² epochs have a
         mistake. With ``mix="uniform"``, μ_i = 1/S for S shards. In both cases ΣΣ μ_i k_i ≤ R²/γ².
         """
-        own = replace(plan, limits=Limits())  # the tasks have no time limit
+        unlimited = replace(plan, limits=Limits())  # the tasks have no time limit
         W = np.zeros((self.d + 1, scheme.sides.shape[1]))
-        first = Epoch(own, scheme, tuple(labels), fit_intercept, self.mix, W)
+        first = Epoch(unlimited, scheme, tuple(labels), fit_intercept, self.mix, W)
         return mixed_run(self.cluster, first, plan.limits)
 
     def fewest_mistakes(
@@ -265,10 +265,10 @@ class ClusterRows(RemoteRows):
     ) -> list[CountedRule]:
         """Find a rule with few mistakes for each pair of sides, with a proved lower bound.
 
-        Every shard searches among its own rows as `novikoff.Pocket` does, with the same options,
-        and this process searches in a sample of all rows. The mistakes of all rules found are
-        counted on all rows. The first label of a pair is positive. Several pairs are the classes,
-        each against the rest. Verdicts that are not given are computed.
+        The rows of each shard are searched as `novikoff.Pocket` does, with the same options, and
+        this process searches a sample of all rows. Then the mistakes of all rules are counted on
+        all rows. The first label of a pair is positive. Several pairs stand for the classes, each
+        against the rest. Verdicts that are not given are computed.
         """
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
         return find_counted_rules(self, settings, limits, seed, options, verdicts)
@@ -293,7 +293,10 @@ class ClusterRows(RemoteRows):
 
 @dataclass
 class Judgement(ShardVisit):
-    """The confusion matrix of a model (true classes down), and the smallest margin of each rule."""
+    """A visit that finds the confusion matrix of a model, and the smallest margin of each rule.
+
+    The rows of the confusion matrix are the true classes.
+    """
 
     model: LinearModel
     labels: tuple[Label, ...]
@@ -308,9 +311,9 @@ class Judgement(ShardVisit):
 
     def look_at_shard(self, shard: Shard) -> None:
         """Predict the class of each row."""
-        found = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
-        self.confusion = self.confusion + found.confusion
-        self.margins = np.minimum(self.margins, found.margins)
+        evaluation = evaluate(self.model, shard.X, self.codes[shard.classes(self.labels)])
+        self.confusion = self.confusion + evaluation.confusion
+        self.margins = np.minimum(self.margins, evaluation.margins)
 
     def merge(self, other: Judgement) -> None:
         """Add the counts and keep the smaller margins."""
@@ -320,7 +323,7 @@ class Judgement(ShardVisit):
 
 @dataclass
 class Digests(ShardVisit):
-    """The hash trees of the rows and of their signs."""
+    """A visit that computes the hash trees of the rows and of their signs."""
 
     d: int
     settings: tuple[Setting, ...]
@@ -339,13 +342,13 @@ class Digests(ShardVisit):
     def merge(self, other: Digests) -> None:
         """Join the trees of both."""
         self.rows.merge(other.rows)
-        for own, tree in zip(self.signs, other.signs, strict=True):
-            own.merge(tree)
+        for tree_here, tree in zip(self.signs, other.signs, strict=True):
+            tree_here.merge(tree)
 
 
 @dataclass
 class Check(ShardVisit):
-    """The check of a certificate on the rows of the shards."""
+    """A visit that checks a certificate on the rows of the shards."""
 
     certificate: Certificate | ErrorBound
     checking: Any = field(init=False)
@@ -362,7 +365,7 @@ class Check(ShardVisit):
         self.checking.read(shard.X, shard.given_labels(), part)
 
     def merge(self, other: Check) -> None:
-        """Join what both checks have read."""
+        """Join the results of both checks."""
         self.checking.merge(other.checking)
 
 
@@ -370,8 +373,8 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     """Which rows of the shards w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
-    seen = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
-    return in_row_order(seen.signs) > 0
+    visit = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    return in_row_order(visit.signs) > 0
 
 
 def _client(client: Any) -> Any:
@@ -387,8 +390,8 @@ def _client(client: Any) -> Any:
             "There is no Dask client: make one, for instance with "
             "distributed.Client('tcp://host:8786')."
         ) from None
-    for worker, found in client.run(versions, on_error="return").items():
-        # Dask would wait for other workers. An OSError means that the worker is gone.
-        if isinstance(found, Exception) and not isinstance(found, OSError):
-            raise ClusterError(f"Worker {worker} cannot import novikoff ({found}): install it.")
+    for worker, reply in client.run(versions, on_error="return").items():
+        # Dask itself would wait for other workers. An OSError means that the worker has ended.
+        if isinstance(reply, Exception) and not isinstance(reply, OSError):
+            raise ClusterError(f"Worker {worker} cannot import novikoff ({reply}): install it.")
     return client

@@ -1,6 +1,6 @@
-"""Shards: the rows of one file, chunk or partition, on a worker.
+"""Shards: the rows of one file, chunk or partition, as a worker holds them.
 
-A `ShardSource` lists the shards and knows how to read them. It holds paths or futures, not rows.
+A `ShardSource` lists the shards and reads them. It holds paths or futures, not rows.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.visits import Part
 
-# Results about the rows of a shard: by the question, then by first row and number of rows.
+# Results about the rows of a shard. The first key is the question, the second key is the first row
+# and the number of rows.
 Memo = dict[object, dict[tuple[int, int], npt.NDArray[Any]]]
 
 
 def versions() -> str:
-    """The versions that the bits of a result depend on."""
+    """The versions of the programs that the bits of a result depend on."""
     from novikoff import __version__
 
     python = ".".join(platform.python_version_tuple()[:2])
@@ -44,7 +45,7 @@ def versions() -> str:
 
 
 def run_checked(expected: str, task: Callable[..., Any], *given: Any) -> Any:
-    """Run a task if the worker has the expected versions; workers may join at any time."""
+    """Run a task if the worker has the expected versions, because workers may join at any time."""
     if versions() != expected:
         raise ClusterError(
             f"A worker on {platform.node()} has {versions()}, but this process has {expected}. "
@@ -74,13 +75,13 @@ class ShardPart(Part):
     def range(self, first: int, last: int) -> Part:
         """The rows ``first`` to ``last`` of this part, without a copy."""
         part = super().range(first, last)
-        own = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
-        own.memo = self.memo
-        return own
+        piece = ShardPart(part.first, part.X, part.signs, part.fit_intercept)
+        piece.memo = self.memo
+        return piece
 
 
 class Shard:
-    """The rows first, first + 1, … of the data, with their labels. Shards are numbered."""
+    """Consecutive rows of the data, from row ``first`` on, with their labels; ``number`` counts."""
 
     def __init__(self, number: int, first: int, X: Matrix, coded: CodedLabels) -> None:
         self.number, self.first, self.X = number, first, X
@@ -96,10 +97,10 @@ class Shard:
         return sum(int(part.nbytes) for part in (*parts, self.codes))
 
     def rows(self, fit_intercept: bool, names: Sequence[Hashable] | None = None) -> Rows:
-        """The rows, checked once."""
+        """The rows, which are checked the first time."""
         if fit_intercept not in self._checked:
-            own = Rows.of(self.X, fit_intercept, names=names, first=self.first)
-            self._checked[fit_intercept] = own
+            checked = Rows.of(self.X, fit_intercept, names=names, first=self.first)
+            self._checked[fit_intercept] = checked
         return self._checked[fit_intercept]
 
     def part(self, setting: Setting) -> ShardPart:
@@ -125,13 +126,13 @@ class Shard:
 class ShardSource:
     """The shards of the data, and how a worker reads a shard.
 
-    A unit is what ``read`` needs besides the number and the first row of a shard: a path, or
-    futures of chunks. ``recipe`` describes the columns of files.
+    ``read`` needs the number and the first row of a shard, and its unit: a path, or futures of
+    chunks. ``recipe`` describes the columns of files.
     """
 
     read: Callable[..., Shard]
     units: list[tuple[Any, ...]]
-    counts: list[int]  # the rows of each shard
+    counts: list[int]  # the number of rows of each shard
     width: int  # the number of columns
     names: Sequence[Hashable] | None = None
     recipe: Recipe | None = None
@@ -181,7 +182,7 @@ def read_file(
 ) -> Shard:
     """Read the shard of a file; raise DataError if the file has changed since it was counted.
 
-    ``kind`` is the kind of the labels of all files, if a single file may not show it.
+    ``kind`` is the kind of the labels in all files, if one file alone does not determine it.
     """
     from novikoff.data.reading import join, open_reader
 
@@ -251,7 +252,7 @@ def folder_source(
 
 
 def _label_type(schema: Any, label: str | None) -> str | None:
-    """The type of the labels of a file: numbers, truths or texts; None if it has no labels."""
+    """The type of a file's labels: numbers, truth values or texts; None if it has no labels."""
     from pyarrow import types
 
     if label not in schema.names:
@@ -265,25 +266,30 @@ def _label_type(schema: Any, label: str | None) -> str | None:
 
 
 def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
-    """How columns become features: as in the first file, with the categories of all files."""
+    """How columns become features: as in the first file, but with the categories of all files."""
     recipe = _file_recipe(paths[0], options)
     text = [column.name for column in recipe.columns if column.levels is not None]
     if not text:
         return recipe
-    own = replace(options, one_hot=tuple(text))
-    found = client.gather(client.map(_file_recipe, paths, options=own, pure=False))
-    every = [column for other in found for column in other.columns]
+    as_texts = replace(options, one_hot=tuple(text))
+    recipes = client.gather(client.map(_file_recipe, paths, options=as_texts, pure=False))
+    every = [column for other in recipes for column in other.columns]
     columns = []
     for column in recipe.columns:
         if column.levels is not None:
-            levels = {x for own in every if own.name == column.name for x in own.levels or ()}
+            levels = {
+                x
+                for as_texts in every
+                if as_texts.name == column.name
+                for x in as_texts.levels or ()
+            }
             column = replace(column, levels=tuple(sorted(levels)))
         columns.append(column)
     return replace(recipe, columns=tuple(columns))
 
 
 def _file_recipe(path: str, options: ReadOptions) -> Recipe:
-    """How the columns of a file become features, from its first rows; from all for text columns."""
+    """How the columns of a file become features, from its first rows, or all if there is text."""
     from novikoff.data.reading import open_reader
 
     reader = open_reader(path, options, None, labelled=True)
@@ -328,19 +334,19 @@ def frame_source(client: Any, frame: Any, label: Any) -> ShardSource:
     levels: dict[Hashable, list[Any]] = {}
     for name in names:
         if str(frame.dtypes[name]) == "category":
-            found = client.gather(
+            described = client.gather(
                 client.compute([delayed(_category_values)(part[name]) for part in parts])
             )
-            occurring = {value for _, some in found for value in some}
-            # Partitions may have different categories. Their order is kept, as in memory.
-            every = dict.fromkeys(value for known, _ in found for value in known)
+            occurring = {value for _, some in described for value in some}
+            # Partitions may have different categories, whose order is kept, as in memory.
+            every = dict.fromkeys(value for known, _ in described for value in known)
             levels[name] = [value for value in every if value in occurring]
     wide = widened((name, levels.get(name)) for name in names).names
     return _counted(client, X, y, len(wide), wide, levels)
 
 
 def _category_values(column: Any) -> tuple[list[Any], list[Any]]:
-    """The categories of a column, in order, and the categories that occur."""
+    """The categories of a column, in order, and those that occur in its rows."""
     return column.cat.categories.tolist(), column.dropna().unique().tolist()
 
 

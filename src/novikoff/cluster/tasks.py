@@ -1,9 +1,9 @@
 """Tasks on a cluster: visits to groups of shards, whose results are merged in a tree.
 
 A task is a pure function of a visit and some shards. Dask decides where the task runs, moves its
-data, and runs it again if a worker dies; the bits of the result are the same in every case. There
-are about four tasks for each thread, however many shards there are, so the scheduler has little to
-do.
+data, and runs it again if a worker dies. The bits of the result are the same in every case. There
+are about four tasks for each thread, so the scheduler has little to do even if there are many
+shards.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from novikoff.geometry.visits import V, Visit
 from novikoff.proofs import exact
 
 TASKS_PER_THREAD = 4
-# The number of results that one task merges.
+# One task merges at most this many results.
 FAN_IN = 8
 SECONDS_BETWEEN_POLLS = 0.25
-# A visit with a longer pickle is sent once, as the result of a task.
+# A visit whose pickle is longer than this is sent once, as the result of a task.
 MAX_EMBEDDED_BYTES = 1 << 15
 # Shards stay in memory if they take at most this share of the memory of all workers.
 SHARE_OF_MEMORY_FOR_SHARDS = 0.4
 
-# A function that is called with the number of tasks of a pass and how many are done.
+# A callback that gets the number of tasks of a pass, and the number of tasks that are done.
 TaskProgress = Callable[[int, int], None]
 
 
@@ -47,19 +47,22 @@ class ShardVisit(Visit):
     """A visit that reads whole shards instead of parts with signs."""
 
     def look_at_shard(self, shard: Shard) -> None:
-        """Take a shard into account."""
+        """Add the rows of a shard to the visit's result."""
         raise NotImplementedError
 
 
 def identity(value: Any) -> Any:
-    """Return a value: Dask computes a lost result of a task again, but not lost scattered data."""
+    """Return the value, so that it is the result of a task.
+
+    Dask computes a lost result of a task again, but it does not restore scattered data.
+    """
     return value
 
 
 def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
-    """Run a copy of a visit over shards: over whole shards, or over rows with signs.
+    """Run a copy of a visit over whole shards, or over their rows with signs.
 
-    Rows are read range by range, as in memory, so that a range stays in the cache.
+    Rows are read range by range, as in memory, so that a range stays in the CPU cache.
     """
     exact.check_arithmetic()
     total = visit.blank()
@@ -70,9 +73,9 @@ def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
                 continue
             part = shard.part(cast(Setting, setting))
             for ends in part.ranges():
-                own = total.blank()
-                own.look_at(part.range(*ends))
-                total.merge(own)
+                partial = total.blank()
+                partial.look_at(part.range(*ends))
+                total.merge(partial)
     return total
 
 
@@ -177,9 +180,9 @@ class Cluster:
                     if limits.reached() is not None:
                         raise OutOfTimeError
                     waiting = not ended.wait(SECONDS_BETWEEN_POLLS)
-                found = futures[-1].result()
+                result = futures[-1].result()
                 done = True
-                return found
+                return result
         finally:
             if not done:
                 self.cancel(futures)

@@ -12,7 +12,7 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-# How many `with` blocks are active, and the object that restores the number of threads.
+# `_active` counts the active `with` blocks. `_limiter` restores the number of threads.
 _active, _limiter = 0, None
 
 
@@ -22,11 +22,11 @@ def one_blas_thread() -> Iterator[None]:
 
     With several threads BLAS adds the terms of a product in a different order, so that the last
     bits of the result depend on the number of threads. Small products are also slower with
-    several threads: the threads wait for each other, which takes about five times as long when
-    other programs use the cores.
+    several threads, because the threads wait for each other. When other programs use the cores,
+    such a product takes about five times as long.
 
     The limit applies to the whole process. Blocks may be nested and may overlap in several Python
-    threads: the limit ends with the last of them. Entering a block takes about 10 microseconds.
+    threads: the limit ends when the last block ends. Entering a block takes about 10 microseconds.
 
     Examples
     --------

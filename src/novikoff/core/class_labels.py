@@ -24,25 +24,26 @@ _ROWS_AT_ONCE = 1 << 20  # the number of rows whose labels are sorted at the sam
 
 
 def check_labels(y: object) -> Labels:
-    """The labels as an array with one label per row; DataError if a label is missing.
+    """Check labels, and return them as an array with one label per row.
 
-    Labels that float64 cannot represent exactly are rejected too. Dates and times become text.
+    A missing label raises DataError, and so does an integer label that float64 cannot represent
+    exactly. Dates and times become text.
     """
     if y is None:
         raise DataError("y is missing: every row needs a label.")
     if np.ma.is_masked(y):
-        raise DataError("y is masked in places: remove these rows first.")
+        raise DataError("y has masked labels: remove their rows first.")
     values: Any = y.to_numpy() if hasattr(y, "to_numpy") else y
     labels: Labels = np.asarray(values)
     if not hasattr(values, "dtype") and (labels.dtype.kind in "US" or may_be_rounded(labels)):
-        labels = np.asarray(values, dtype=object)  # keep numbers as they are, beside text
+        labels = np.asarray(values, dtype=object)  # numbers among texts stay numbers
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
         raise DataError(f"y has shape {labels.shape}, but one label per row is needed.")
     if labels.dtype.kind in "Vc":
         what = "structured labels" if labels.dtype.kind == "V" else "complex numbers"
-        raise DataError(f"y has {what}: labels are whole numbers, text or the like.")
+        raise DataError(f"y has {what}: labels must be text, real numbers, booleans or dates.")
     _check_labels_are_there(labels)
     return labels.astype(str) if labels.dtype.kind in "mM" else labels
 
@@ -75,8 +76,8 @@ class CodedLabels(NamedTuple):
 def code_labels(labels: Labels) -> CodedLabels:
     """Find the distinct labels, and number the label of each row.
 
-    The result is that of `numpy.unique`. NumPy sorts all rows at once, which takes five times the
-    memory of the labels; this function sorts a part of the rows at a time.
+    The result equals the result of `numpy.unique`. NumPy sorts all rows at once, which takes five
+    times the memory of the labels. This function sorts a part of the rows at a time.
     """
     if labels.dtype == object or len(labels) <= _ROWS_AT_ONCE:
         values, codes = np.unique(labels, return_inverse=True)
@@ -92,9 +93,9 @@ def code_labels(labels: Labels) -> CodedLabels:
 def signs_of(
     labels: Labels, positive: Label | None, negative: Label | None
 ) -> npt.NDArray[np.int8]:
-    """+1 where the label is ``positive``, else −1.
+    """Return +1 for each row whose label is ``positive``, and −1 for each other row.
 
-    If ``negative`` is not None, every other label must be ``negative``; else DataError.
+    Raises DataError if ``negative`` is given and a row has a third label.
     """
     signs = np.full(len(labels), -1, dtype=np.int8)
     for label in distinct_labels(labels):
@@ -107,7 +108,9 @@ def signs_of(
 
 
 def side_labels(scheme: Scheme, classes: Labels, rule: int) -> tuple[Label, Label | None]:
-    """The labels of the positive and of the negative side of a rule; None stands for the rest.
+    """Return the labels of the positive and of the negative side of a rule.
+
+    None instead of a negative label stands for all other classes.
 
     Examples
     --------

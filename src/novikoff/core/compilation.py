@@ -5,26 +5,23 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-
-# Loading loops that are compiled already takes less processor time than this.
-_SECONDS_TO_LOAD = 0.6
+from typing import Any
 
 
 @contextlib.contextmanager
-def announcing_compilation() -> Iterator[None]:
-    """Announce once in a process that loops are compiled, if loading takes that long.
+def announcing_compilation(*loops: Callable[..., object]) -> Iterator[None]:
+    """Print a message, once in a process, if Numba compiles a loop inside a ``with`` block.
 
-    The message is on standard error, which notebooks show below the cell. The processor time of
-    this process counts, not the time on the wall: a busy machine must not look like a first run.
+    The message goes to standard error, which notebooks show below the cell, while the loop is being
+    compiled. Numba counts a loop that is missing in its cache before it compiles the loop.
     """
-    done, began = threading.Event(), time.process_time()
+    done, before = threading.Event(), _compiled(loops)
 
     def watch() -> None:
         while not done.wait(0.05):
-            if time.process_time() - began > _SECONDS_TO_LOAD:
+            if _compiled(loops) > before:
                 _announce_compilation()
                 return
 
@@ -36,6 +33,11 @@ def announcing_compilation() -> Iterator[None]:
         done.set()
         if watcher.is_alive():
             watcher.join()
+
+
+def _compiled(loops: tuple[Any, ...]) -> int:
+    """The number of times that Numba did not find a loop in its cache."""
+    return sum(sum(dict(loop.stats.cache_misses).values()) for loop in loops)
 
 
 @cache

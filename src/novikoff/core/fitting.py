@@ -35,7 +35,7 @@ class Fit(Generic[M]):
     model : Model
         The model, for the original features.
     run : Run
-        What the run counted, and why it ended.
+        The counts of the run, and the reason why it ended.
     rows : Rows
         The rows that the run visited: the standardised rows if the run was on them.
     clean : bool
@@ -63,7 +63,7 @@ def fit_model(
     Parameters
     ----------
     model : Model
-        The model to start from. It is trained in place, unless ``standardised``.
+        The model to start from. It is not changed.
     rows, codes
         The original rows and the class of each row.
     plan : Plan
@@ -85,19 +85,18 @@ def fit_model(
     >>> fit.clean, fit.run.mistakes
     (True, 8)
     """
+    threshold, fitted = plan.update.threshold, model.copy()
     if not standardised:
-        run = model.train(rows, codes, plan, sample_weight)
-        clean = run.converged and is_clean(model, rows, codes, sample_weight)
-        return Fit(model, run, rows, clean)
-    if not isinstance(model, LinearModel):
+        run = fitted.train(rows, codes, plan, sample_weight)
+        clean = run.converged and is_clean(fitted, rows, codes, threshold, sample_weight)
+        return Fit(fitted, run, rows, clean)
+    if not isinstance(fitted, LinearModel):
         raise TypeError(f"A {type(model).__name__} cannot be mapped back from scaled features.")
     scaled, scaling = standardise(rows)
-    inner = model.copy()
-    inner.W = scaling.forth(model.W)
-    run = inner.train(scaled, codes, plan, sample_weight)
-    back = scaling.back_model(inner)
-    threshold = plan.update.threshold
-    clean = run.converged and is_clean(back, rows, codes, sample_weight, threshold)
+    fitted.W = scaling.forth(fitted.W)
+    run = fitted.train(scaled, codes, plan, sample_weight)
+    back = scaling.back_model(fitted)
+    clean = run.converged and is_clean(back, rows, codes, threshold, sample_weight)
     return Fit(cast(M, back), run, scaled, clean)
 
 
@@ -105,13 +104,13 @@ def is_clean(
     model: Model,
     rows: Rows,
     codes: Indices,
+    threshold: float,
     sample_weight: Vector | None = None,
-    threshold: float = 0.0,
 ) -> bool:
     """Whether y·f(x) of the last weights exceeds the threshold on every row of positive weight.
 
-    The scores are the scores that `predict` uses. A run adds the same terms in a different order,
-    or works on scaled features, so that its scores may differ where rounding matters.
+    The scores are computed as `predict` computes them. The scores inside a run may differ from them
+    by rounding, because a run adds the same terms in a different order or uses scaled features.
     """
     with np.errstate(all="ignore"):
         margins = model.last_scores(rows.X) * model.sides[codes]
@@ -125,7 +124,7 @@ def is_clean(
 class Scaling:
     """The map x ↦ (x − mean)/scale, column by column.
 
-    Columns that are constant, or whose variance is beyond float64, are not changed.
+    A column is not changed if it is constant or if its variance is beyond the range of float64.
 
     Examples
     --------
@@ -142,16 +141,19 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Matrix, *, centre: bool) -> Scaling:
-        """The means and standard deviations of the columns; without ``centre``, all means are 0."""
+        """Measure the columns of X; without ``centre``, 0 takes the place of all means."""
         with np.errstate(over="ignore", invalid="ignore"):
             mean, variance = _moments(X)
         scale = np.sqrt(variance)
         usable = np.isfinite(mean) & np.isfinite(scale) & (scale > 0.0)
-        kept = usable & (centre and isinstance(X, np.ndarray))
-        return cls(np.where(kept, mean, 0.0), np.where(usable, scale, 1.0))
+        centred = usable & (centre and isinstance(X, np.ndarray))
+        return cls(np.where(centred, mean, 0.0), np.where(usable, scale, 1.0))
 
     def apply(self, X: Matrix) -> Matrix:
-        """The standardised rows in the precision of X, in a temporary file if X is a memory map."""
+        """Return the standardised rows in the precision of X.
+
+        If X is a memory map, the result is in a temporary file.
+        """
         if not isinstance(X, np.ndarray):
             data = _empty_like(X.data)
             for first in range(0, X.nnz, 1 << 20):
@@ -169,21 +171,21 @@ class Scaling:
         return bool(((np.abs(np.log2(self.scale)) > 1.0) | (np.abs(self.mean) > self.scale)).any())
 
     def forth(self, W: Vector) -> Vector:
-        """The weights for standardised rows with the scores that W gives the original rows."""
+        """Convert weights for original rows to weights for standardised rows with equal scores."""
         scaled = W.copy()
         scaled[-1] += self.mean @ scaled[:-1]
         scaled[:-1] *= self.scale[:, None]
         return scaled
 
     def back(self, W: Vector) -> Vector:
-        """The weights for original rows with the scores that W gives the standardised rows."""
+        """Convert weights for standardised rows to weights for original rows with equal scores."""
         given = W.copy()
         given[:-1] /= self.scale[:, None]
         given[-1] -= self.mean @ given[:-1]
         return given
 
     def back_model(self, model: LinearModel) -> LinearModel:
-        """The model for original features, given a model for standardised features."""
+        """Convert a model for standardised features to a model for original features."""
         given = model.copy()
         given.W = self.back(model.W)
         if model.averages:
@@ -194,7 +196,7 @@ class Scaling:
 def standardise(rows: Rows) -> tuple[Rows, Scaling]:
     """The rows with features of mean 0 and variance 1, and their scaling.
 
-    Without a bias, and in a sparse matrix, columns are only divided and keep their means.
+    If there is no bias, or if X is sparse, columns are divided but their means are not subtracted.
     """
     scaling = Scaling.of(rows.X, centre=rows.fit_intercept)
     return Rows.of(scaling.apply(rows.X), rows.fit_intercept), scaling
@@ -211,7 +213,7 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
             low = np.minimum(low, X[first:last].min(axis=0))
             high = np.maximum(high, X[first:last].max(axis=0))
         mean = sums / n
-        # A second pass: the difference of large squares would lose digits.
+        # The variance needs a second pass: a difference of large squares would lose digits.
         for first, last in row_blocks(X):
             squares += np.square(X[first:last] - mean).sum(axis=0)
         return mean, np.where(low < high, squares / n, 0.0)
@@ -222,7 +224,7 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         squares += np.bincount(part.indices, values * values, minlength=d)
     mean = sums / n
     variance = squares / n - mean**2
-    # In a constant column, the difference of two rounded sums is not exactly 0.
+    # Rounding may give a constant column a small positive variance, which is replaced by 0.
     return mean, np.where(variance > 1e-12 * squares / n, variance, 0.0)
 
 
@@ -233,5 +235,5 @@ def _empty_like(values: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
         owner = owner.base
     if not isinstance(owner, np.memmap):
         return np.empty_like(values)
-    with tempfile.TemporaryFile() as file:  # the mapping keeps the file until it is deleted
+    with tempfile.TemporaryFile() as file:  # the memory map keeps the file alive
         return np.memmap(file, dtype=values.dtype, mode="w+", shape=values.shape)

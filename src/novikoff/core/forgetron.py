@@ -1,15 +1,18 @@
 """The Forgetron: a kernel perceptron that keeps at most B points (A9).
 
-On a mistake the point is added with the coefficient β = y, which gives f'. If there are then more
-than B points, the oldest point r with σ = |β_r| is removed. Before that, all β are multiplied by
+A mistake adds the point to the model, with the coefficient β = y. Let f' be the new function. If
+the model now has more than B points, two steps follow. First all coefficients β are multiplied by
 the largest φ in (0, 1] with
 
-    Q + Ψ(φσ, φμ) ≤ 15/32·M,    Ψ(λ, μ) = λ² + 2λ − 2λμ,    μ = y_r·f'(x_r).
+    Q + Ψ(φσ, φμ) ≤ 15/32·M,    Ψ(λ, μ) = λ² + 2λ − 2λμ.
 
-M is the number of mistakes, including the present one, and Q is the sum of the Ψ of all removed
-points. For K(x, x) ≤ 1, B ≥ 83 and every g of length at most ¼·√((B + 1)/ln(B + 1)) there are at
-most 2‖g‖² + 4·Σℓ mistakes (`novikoff.bounds.forgetron_bound`). Kernels other than "rbf" are
-normalised: K(x, z)/√(K(x, x)·K(z, z)).
+Then the oldest point r is removed. Here σ = |β_r| and μ = y_r·f'(x_r) are the values before the
+multiplication, M is the number of mistakes including the present mistake, and Q is the sum of the
+Ψ of all points that were removed before.
+
+If K(x, x) ≤ 1 and B ≥ 83, the number of mistakes is at most 2‖g‖² + 4·Σℓ for every function g of
+length at most ¼·√((B + 1)/ln(B + 1)) (`novikoff.bounds.forgetron_bound`). Kernels other than "rbf"
+are normalised: K(x, z)/√(K(x, x)·K(z, z)).
 
 References
 ----------
@@ -37,7 +40,10 @@ HEAD, SIZE, SCALE, DAMAGE, MISTAKES = range(5)
 
 
 class ForgetronModel(StateModel):
-    """For each rule a ring of B + 1 places for points; a place in use has β ≠ 0."""
+    """The model of the Forgetron: each rule has a ring of B + 1 places for points.
+
+    A place that is in use has β ≠ 0.
+    """
 
     points: Vector
     beta: Vector  # the coefficients of the points, divided by the scale of the rule
@@ -58,8 +64,8 @@ class ForgetronModel(StateModel):
     @property
     def kernel(self) -> Kernel:
         """The kernel before it is normalised."""
-        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
-        return Kernel(self.settings["kernel"], **own)
+        parameters = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **parameters)
 
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
@@ -73,14 +79,14 @@ class ForgetronModel(StateModel):
                     visit(rule, epoch[at : at + CHUNK])
 
         def visit(rule: int, chunk: Indices) -> None:
-            points, beta, kept, ring = (array[rule] for array in self.state.values())
+            points, beta, gram_of_members, ring = (array[rule] for array in self.state.values())
             own_rows = X[chunk].astype(np.float64)
             used, members = np.flatnonzero(beta), np.zeros(len(beta), np.int64)
             members[used] = np.arange(len(used))
             gram = _normalised(kernel, own_rows, stacked(points[used], own_rows))
             tallies = counts.totals[:, rule], counts.per_row[:, rule]
-            own = members, beta, kept, ring
-            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *own, *tallies)
+            memory = members, beta, gram_of_members, ring
+            sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *memory, *tallies)
             new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
             taken = own_rows[members[new] - len(used)]
             points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
@@ -88,7 +94,7 @@ class ForgetronModel(StateModel):
         return sweep
 
     def last_scores(self, X: Matrix) -> Vector:
-        """Σ β·K(x_j, x)."""
+        """Compute the scores Σ β·K(x_j, x)."""
         out = np.zeros((X.shape[0], self.n_rules))
         for rule in range(self.n_rules):
             points, beta = self.support_of(rule)
@@ -108,15 +114,15 @@ class ForgetronModel(StateModel):
         super().check()
         n_places = self.beta.shape[1]
         if n_places != int(self.settings["budget"]) + 1:
-            raise ValueError("it has not as many places as its budget")
+            raise ValueError("its number of places does not fit its budget")
         for beta, ring in zip(self.beta, self.ring, strict=True):
             head, size = ring[HEAD], ring[SIZE]
             whole = head % 1.0 == 0.0 and size % 1.0 == 0.0
             if not (whole and 0 <= head < n_places and 0 <= size < n_places):
-                raise ValueError("its places are not those of its budget")
+                raise ValueError("its ring points to places that do not exist")
             used = (int(head) + np.arange(int(size))) % n_places
             if set(np.flatnonzero(beta)) != set(used.tolist()) or not 0.0 < ring[SCALE] <= 1.0:
-                raise ValueError("its weights are not in the places that are used")
+                raise ValueError("its coefficients are not in the places that are in use")
 
 
 def _normalised(kernel: Kernel, X: Matrix, Z: Matrix) -> Vector:
@@ -132,12 +138,12 @@ def _normalised(kernel: Kernel, X: Matrix, Z: Matrix) -> Vector:
 @njit(cache=True, nogil=True)
 def sweep_forgetting(
     gram: Vector, signs: Vector, chunk: Indices, n_used: int, members: Indices, beta: Vector,
-    kept: Vector, ring: Vector, totals: Indices, per_row: Indices,
+    gram_of_members: Vector, ring: Vector, totals: Indices, per_row: Indices,
 ) -> None:  # fmt: skip
     """Visit the rows of a chunk, given their kernel values with the points and with each other.
 
-    ``members[j]`` is the column of ``gram`` of the point in place j. ``kept[j]`` are the kernel
-    values of the point in place j with the older points.
+    The point in place j belongs to column ``members[j]`` of ``gram``. ``kept[j]`` has the kernel
+    values of this point with the older points.
     """
     n_places = len(beta)
     for t in range(len(chunk)):
@@ -151,13 +157,13 @@ def sweep_forgetting(
         members[new], beta[new] = n_used + t, signs[t] / ring[SCALE]
         ring[SIZE] += 1.0
         for j in range(n_places):
-            kept[new, j] = gram[t, members[j]]
-        if ring[SIZE] == n_places:  # one more than the budget
+            gram_of_members[new, j] = gram[t, members[j]]
+        if ring[SIZE] == n_places:  # the ring has one point more than the budget
             oldest = int(ring[HEAD])
             sigma = abs(beta[oldest]) * ring[SCALE]
             mu = 0.0
             for j in range(n_places):
-                mu += beta[j] * kept[j, oldest]
+                mu += beta[j] * gram_of_members[j, oldest]
             mu *= ring[SCALE] * np.sign(beta[oldest])
             phi = shrinking(sigma, mu, ring[DAMAGE], ring[MISTAKES])
             ring[DAMAGE] += (phi * sigma) ** 2 + 2.0 * phi * sigma * (1.0 - phi * mu)
@@ -176,7 +182,10 @@ def sweep_forgetting(
 
 @njit(cache=True, nogil=True)
 def shrinking(sigma: float, mu: float, damage: float, mistakes: float) -> float:
-    """The largest φ in (0, 1] with Q + Ψ(φσ, φμ) ≤ 15/32·M: 1, or a root of a·φ² + b·φ + c."""
+    """Return the largest φ in (0, 1] with Q + Ψ(φσ, φμ) ≤ 15/32·M.
+
+    It is 1, or a root of the quadratic equation a·φ² + b·φ + c = 0.
+    """
     a, b, c = sigma * sigma - 2.0 * sigma * mu, 2.0 * sigma, damage - SHARE * mistakes
     if a + b + c <= 0.0:
         return 1.0

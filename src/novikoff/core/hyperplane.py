@@ -12,12 +12,19 @@ from novikoff.core.rows import Vector
 
 @dataclass(frozen=True)
 class Hyperplane:
-    """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b.
+    """The points x with ⟨w, x⟩ + b = 0, for a normal w that is not zero and a bias b (A13).
+
+    Parameters
+    ----------
+    w : array-like of shape (d,)
+        The normal of the hyperplane. At least one entry must not be 0.
+    b : float, default=0.0
+        The bias.
 
     See Also
     --------
-    separate : Finds a separating hyperplane.
-    MaxMargin : The hyperplane with the largest margin.
+    separate : Decide whether a hyperplane separates two classes.
+    MaxMargin : The separating hyperplane with the largest margin.
 
     Examples
     --------
@@ -41,17 +48,50 @@ class Hyperplane:
             raise ValueError("The bias of a hyperplane must be finite.")
 
     def distance(self, X: npt.ArrayLike) -> Vector:
-        """The signed distance (⟨w, x⟩ + b)/‖w‖ of each row."""
+        """Compute the signed distance of points from the hyperplane.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points, one in each row.
+
+        Returns
+        -------
+        array of shape (n,)
+            (⟨w, x⟩ + b)/‖w‖ for each point x.
+        """
         w, points = self._aligned(X)
         return np.asarray((points @ w + self.b) / np.linalg.norm(w))
 
     def side(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """+1 for rows in the half-space ⟨w, x⟩ + b > 0, −1 for the others."""
+        """Find the side of the hyperplane on which points lie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The points, one in each row.
+
+        Returns
+        -------
+        array of shape (n,)
+            1 for each point with ⟨w, x⟩ + b > 0, and −1 for each other point.
+        """
         w, points = self._aligned(X)
         return np.where(points @ w + self.b > 0.0, 1, -1)
 
     def angle(self, X: npt.ArrayLike) -> Vector:
-        """The angle between w and each row, in [0, π]; NaN for a zero row."""
+        """Compute the angle between the normal w and points, taken as vectors.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The vectors, one in each row.
+
+        Returns
+        -------
+        array of shape (n,)
+            The angle in [0, π] for each vector; NaN for a vector of zeros.
+        """
         w, points = self._aligned(X)
         lengths = np.linalg.norm(w) * np.linalg.norm(points, axis=1)
         cosine = np.full(len(points), np.nan)
@@ -62,5 +102,7 @@ class Hyperplane:
         w = np.asarray(self.w, dtype=np.float64)
         points = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if points.shape[1:] != w.shape:
-            raise ValueError(f"The rows have {points.shape[1]} entries, the normal {len(w)}.")
+            raise ValueError(
+                f"The rows have {points.shape[1]} entries, but the normal has {len(w)}."
+            )
         return w, points

@@ -1,9 +1,9 @@
 """The kernel perceptron: the run of the perceptron with ⟨·, ·⟩ replaced by a kernel K (A8).
 
 The weights are w = Σ k_i·y_i·Φ(x_i) with integer counts k_i, and f(x) = Σ k_i·y_i·K(x_i, x). The
-scores of all rows are kept: a row that is classified correctly costs nothing, and a mistake on row
-i adds y_i·K(x_i, ·) to all scores. With a factor c_i in ``sample_weight``, a mistake on row i
-counts c_i times, as in the run on the rows c_i·Φ(x_i).
+loop keeps the scores of all rows. A row that is classified correctly therefore costs nothing, and a
+mistake on row i adds y_i·K(x_i, ·) to all scores. If row i has a factor c_i in ``sample_weight``, a
+mistake on it counts c_i times, as in a run on the rows c_i·Φ(x_i).
 
 From w = 0 there are at most R²/γ² mistakes, where R² = max K(x_i, x_i) and γ is the margin in the
 feature space of the kernel: Novikoff's proof uses inner products only.
@@ -52,8 +52,8 @@ class KernelModel(StateModel):
     @property
     def kernel(self) -> Kernel:
         """The kernel, with 1 added for an intercept."""
-        own = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
-        return Kernel(self.settings["kernel"], **own, bias=float(self.fit_intercept))
+        parameters = {name: self.settings[name] for name in ("gamma", "degree", "coef0")}
+        return Kernel(self.settings["kernel"], **parameters, bias=float(self.fit_intercept))
 
     @property
     def precomputed(self) -> bool:
@@ -61,7 +61,7 @@ class KernelModel(StateModel):
         return bool(self.settings["kernel"] == "precomputed")
 
     def work(self, rows: Rows) -> int:
-        """The work for a row of the kernel matrix and for the scores of all rows."""
+        """About how many multiplications a row of the kernel matrix and all scores take."""
         return rows.n * (rows.longest + self.n_rules)
 
     def watched(self) -> Vector:
@@ -75,25 +75,25 @@ class KernelModel(StateModel):
         kernels = KernelRows(self.kernel, rows.X, self.settings["cache_bytes"])
         scores = np.ascontiguousarray(self.last_scores(rows.X).T)
         signs = np.ascontiguousarray(self.sides[codes].T.astype(np.float64))
-        own, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
-        self._rows, self._counts, self._late = rows.X, own, late
+        sums, late = np.zeros((2, *scores.shape))  # Σ c·y, and Σ n_steps·c·y for the average
+        self._rows, self._counts, self._late = rows.X, sums, late
         self._acts: list[list[tuple[int, int, float, float, float]]] = [[] for _ in scores]
 
         def sweep(rule: int, epoch: Indices) -> None:
             f, y, acts = scores[rule], signs[rule], self._acts[rule]
             at, look = 0, LOOK
             while at < len(epoch):
-                seen = epoch[at : at + look]
-                wrong = np.flatnonzero(f[seen] * y[seen] <= 0.0)
+                ahead = epoch[at : at + look]
+                wrong = np.flatnonzero(f[ahead] * y[ahead] <= 0.0)
                 if len(wrong) == 0:
-                    at, look = at + len(seen), 2 * look
+                    at, look = at + len(ahead), 2 * look
                     continue
-                i, at, look = int(seen[wrong[0]]), at + int(wrong[0]) + 1, LOOK
+                i, at, look = int(ahead[wrong[0]]), at + int(wrong[0]) + 1, LOOK
                 row, m, c = kernels[i], float(f[i] * y[i]), float(sample_weight[i])
                 n_steps = int(counts.totals[0, rule]) + at - 1
                 acts.append((n_steps, i, m, c, row[i]))
                 f += c * y[i] * row
-                own[rule, i] += c * y[i]
+                sums[rule, i] += c * y[i]
                 late[rule, i] += n_steps * c * y[i]
                 counts.per_row[i, rule] += 1
                 counts.totals[1:, rule] += 1
@@ -120,7 +120,7 @@ class KernelModel(StateModel):
             square = values.dot(values)
         if not np.isfinite(scores).all() or not np.isfinite(square):
             raise ValueError(TOO_LARGE)
-        self.kernel.diagonal(row)  # raises ValueError if it is not finite
+        self.kernel.diagonal(row)  # raises ValueError if K(x, x) is not finite
         sides = self.sides[code]
         moved = np.where(sides * scores <= 0.0, factor * sides, 0.0)
         if moved.any():
@@ -130,37 +130,37 @@ class KernelModel(StateModel):
         return scores, int(np.count_nonzero(moved))
 
     def last_scores(self, X: Matrix) -> Vector:
-        """Σ coef·K(x_i, x)."""
+        """Compute the scores Σ coef·K(x_i, x)."""
         return self._combine(X, self.coef)
 
     def dual_coef(self) -> Vector:
-        """The coefficients that predict: (n_rules, n_support)."""
+        """Return the coefficients that predict, as an array of shape (n_rules, n_support)."""
         late = self.weighted / np.maximum(self.totals[0], 1)[:, None]
         return self.coef - late if self.averages else self.coef.copy()
 
     def final_scores(self, X: Matrix) -> Vector:
-        """Σ dual_coef·K(x_i, x), by the last coefficients or their average."""
+        """Compute the scores Σ dual_coef·K(x_i, x), by the last coefficients or their average."""
         return self._combine(X, self.dual_coef())
 
     def traces(self) -> list[Trace]:
         """The trace of the last run for each rule, with ‖w‖² in the feature space of the kernel."""
-        found = []
+        traces = []
         begun = (self.coef * self.last_scores(self.support).T).sum(axis=1)  # ‖w₀‖²
         for acts, start in zip(self._acts, begun, strict=True):
             n_steps, index, margin, c, square = np.array(acts, dtype=np.float64).reshape(-1, 5).T
             norms = start + np.cumsum(2.0 * c * margin + c * c * square)  # ‖w + cΦ‖² − ‖w‖²
-            found.append(Trace(n_steps.astype(np.int64), index.astype(np.int64), margin, c, norms))
-        return found
+            traces.append(Trace(n_steps.astype(np.int64), index.astype(np.int64), margin, c, norms))
+        return traces
 
     def check(self) -> None:
         """Raise ValueError if the arrays, which may come from a file, contradict each other."""
         super().check()
         rows, width = self.rows, self.coef.shape[1]
         if not ((rows >= 0) & (rows < self.n_features) & (rows % 1.0 == 0.0)).all():
-            raise ValueError("its support has numbers of no row")
+            raise ValueError("its support has row numbers that do not exist")
         points = 0 if self.support is None else self.support.shape[0]
         if (len(rows) if self.precomputed else points) != width or self.support is None:
-            raise ValueError("its coefficients are not those of its support")
+            raise ValueError("its coefficients do not fit its support")
 
     def _append(self, rows: Matrix, coef: Vector, weighted: Vector) -> None:
         """Append support points."""

@@ -17,7 +17,7 @@ from novikoff.core.rows import Matrix, Vector
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 KERNEL_NAMES = ("linear", "poly", "rbf")
-# For each setting of a kernel, its least value if it is a number, else its possible values.
+# A setting of a kernel is a number with this least value, or one of these names.
 KERNEL_SETTINGS = {"kernel": KERNEL_NAMES, "gamma": 0.0, "degree": 1, "coef0": 0.0}
 BLOCK = 1 << 21  # the number of kernel values that are computed at the same time
 # If γ·(‖x‖² + ‖z‖²) is above this number, ‖x − z‖² is computed from x − z, not from ⟨x, z⟩.
@@ -41,58 +41,59 @@ class Kernel:
     bias: float = 0.0
 
     def gram(self, X: Matrix, Z: Matrix, squares: Vector | None = None) -> Vector:
-        """K(x_i, z_j) for all rows of X and Z; ``squares`` are the ‖x_i‖² if they are known."""
+        """Compute K(x_i, z_j) for all rows of X and Z; ``squares`` has the ‖x_i‖² if known."""
         X, Z = (part.astype(np.float64, copy=False) for part in (X, Z))
         if 0 in (X.shape[0], Z.shape[0]):  # a kernel function may reject empty matrices
             return np.zeros((X.shape[0], Z.shape[0]))
         with np.errstate(all="ignore"):
             if not isinstance(self.form, str):
-                found = np.array(self.form(_writeable(X), _writeable(Z)), dtype=np.float64)
-                if found.shape != (X.shape[0], Z.shape[0]):
+                gram = np.array(self.form(_writeable(X), _writeable(Z)), dtype=np.float64)
+                if gram.shape != (X.shape[0], Z.shape[0]):
                     raise ValueError(
-                        f"The kernel function returned an array of shape {found.shape} for "
+                        f"The kernel function returned an array of shape {gram.shape} for "
                         f"matrices of {X.shape[0]} and {Z.shape[0]} rows."
                     )
             else:
                 scale = {"poly": self.gamma, "rbf": 2.0 * self.gamma}.get(self.form)
                 with one_blas_thread():
                     product = X @ (Z if scale is None else Z * scale).T
-                found = product if isinstance(product, np.ndarray) else product.toarray()
+                gram = product if isinstance(product, np.ndarray) else product.toarray()
             if self.form == "poly":
-                found = (found + self.coef0) ** self.degree
+                gram = (gram + self.coef0) ** self.degree
             elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
                 squares = squared_norms(X) if squares is None else squares
-                found -= self.gamma * squares[:, None]
+                gram -= self.gamma * squares[:, None]
                 others = squared_norms(Z)
-                found -= self.gamma * others
+                gram -= self.gamma * others
                 if self.gamma * (squares.max() + others.max()) > CANCELS:
-                    self._subtract_first(found, X, Z, self.gamma * (squares[:, None] + others))
-                np.minimum(found, 0.0, out=found)
-                np.exp(found, out=found)
+                    self._subtract_first(gram, X, Z, self.gamma * (squares[:, None] + others))
+                np.minimum(gram, 0.0, out=gram)
+                np.exp(gram, out=gram)
             if self.bias:
-                found += self.bias
-            total = found.sum()  # not finite if one value is not finite
-        if not np.isfinite(total) and not np.isfinite(found).all():
-            i, j = np.argwhere(~np.isfinite(found))[0]
+                gram += self.bias
+            total = gram.sum()  # not finite if one value is not finite
+        if not np.isfinite(total) and not np.isfinite(gram).all():
+            i, j = np.argwhere(~np.isfinite(gram))[0]
             raise ValueError(
-                f"The kernel of two rows, {i} and {j} of those compared, is {found[i, j]}: it must "
-                "be finite; scale the data down, or correct the kernel function."
+                f"The kernel of two rows is {gram[i, j]}, but must be finite (rows {i} and {j} of "
+                "the two matrices that were compared): scale the data down, or correct the kernel "
+                "function."
             )
-        return found
+        return gram
 
-    def _subtract_first(self, found: Vector, X: Matrix, Z: Matrix, sizes: Vector) -> None:
-        """Compute −γ·‖x − z‖² from x − z, where sums of terms of these sizes may lose digits.
+    def _subtract_first(self, exponents: Vector, X: Matrix, Z: Matrix, sizes: Vector) -> None:
+        """Compute −γ·‖x − z‖² again, from x − z, for pairs of rows where digits may be lost.
 
-        Values below −746 do not matter, because their exponential is 0.
+        Values below −746 are not computed again, because their exponential is 0.
         """
-        near = np.nonzero((sizes > CANCELS) & (found > -746.0 - 2.0**-40 * sizes))
+        near = np.nonzero((sizes > CANCELS) & (exponents > -746.0 - 2.0**-40 * sizes))
         step = max(1, BLOCK // max(1, X.shape[1]))
         for begin in range(0, len(near[0]), step):
             i, j = (places[begin : begin + step] for places in near)
-            found[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
+            exponents[i, j] = -self.gamma * squared_norms(X[i] - Z[j])
 
     def diagonal(self, X: Matrix) -> Vector:
-        """K(x_i, x_i) for every row."""
+        """Compute K(x_i, x_i) for every row."""
         if self.form == "rbf":
             return np.full(X.shape[0], 1.0 + self.bias)
         out = np.empty(X.shape[0])
@@ -102,7 +103,10 @@ class Kernel:
         return out
 
     def blocks(self, X: Matrix, Z: Matrix) -> Iterator[tuple[int, int, Vector]]:
-        """Ranges of rows of X, and their kernel values with all rows of Z, if Z has rows."""
+        """Yield ranges of rows of X, each with its kernel values with all rows of Z.
+
+        Nothing is yielded if Z has no rows.
+        """
         size = max(1, BLOCK // max(1, Z.shape[0]))
         for begin in range(0, X.shape[0] if Z.shape[0] > 0 else 0, size):
             end = min(X.shape[0], begin + size)
@@ -110,9 +114,9 @@ class Kernel:
 
 
 class KernelRows:
-    """A cache of the rows K(x_i, ·) of a kernel matrix, within a number of bytes.
+    """A cache of the rows K(x_i, ·) of a kernel matrix, of at most ``cache_bytes`` bytes.
 
-    If the form of the kernel is "precomputed", the matrix holds the kernel values.
+    If the form of the kernel is "precomputed", X is the matrix of the kernel values.
     """
 
     def __init__(self, kernel: Kernel, X: Matrix, cache_bytes: float) -> None:
@@ -128,8 +132,8 @@ class KernelRows:
             self._kept.move_to_end(i)
             return row
         if self._given:
-            found = self._X[i : i + 1]
-            dense = found if isinstance(found, np.ndarray) else found.toarray()
+            one_row = self._X[i : i + 1]
+            dense = one_row if isinstance(one_row, np.ndarray) else one_row.toarray()
             row = dense[0] + self._kernel.bias
         else:
             row = self._kernel.gram(self._X, self._X[i : i + 1], self._squares)[:, 0]

@@ -1,9 +1,9 @@
-"""Models: the binary rules of a scheme, their arrays, and what they have counted.
+"""Models: the binary rules of a scheme, their arrays, and the counts of their updates.
 
-`Model` is what all models share: how a model chooses a class, is copied, grows by features and
-classes, and is saved follows from the shapes of its arrays. A model says how it scores rows and how
-it learns. `LinearModel` is the model of the perceptron. `novikoff.core.state_model` is the base of
-the models with a formula of their own. `evaluate` measures a linear model on rows.
+`Model` is the base class. It chooses classes, copies a model, and adds features and classes. It
+needs to know only the shapes of the model's arrays. A subclass defines how rows are scored and how
+the model learns. `LinearModel` is the model of the perceptron. `novikoff.core.state_model` has the
+base class of all other models. `evaluate` measures a linear model on rows.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ TOO_LARGE = "The score of x, or an update by it, is beyond the range of float64:
 
 @dataclass(eq=False)
 class Model(ABC):
-    """The rules of a scheme, and what every kind of model does.
+    """The base class of models: the rules of a scheme, with their arrays and counts.
 
     Each array is an attribute, and ``shapes`` describes its shape. A shape is a word with one
-    letter for each axis: K is the number of rules, d the number of features, p = d + 1 the number
-    of features and the bias. A digit is that length. Any other letter is a length of the model's
-    own, which is the same wherever the letter stands.
+    character for each axis. K is the number of rules, d is the number of features, and p = d + 1 is
+    the number of weights including the bias. A digit is the length itself. Any other letter is a
+    length that the subclass chooses; the same letter always means the same length.
     """
 
     classes: Labels  # sorted and distinct
@@ -62,7 +62,7 @@ class Model(ABC):
     # Arrays that are multiplied by −1 when the two sides of a rule are exchanged. The first must
     # stay finite.
     negated_on_swap: ClassVar[tuple[str, ...]] = ()
-    # For each setting, its least value if it is a number, else the values that it may have.
+    # A setting is a number with this least value, or one of these values.
     allowed_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __post_init__(self, arrays: Mapping[str, Vector] | None) -> None:
@@ -91,7 +91,7 @@ class Model(ABC):
 
     @classmethod
     def names(cls, *, averages: bool) -> list[str]:
-        """The names of the arrays, with or without those that only an average needs."""
+        """The names of the arrays, including the arrays for the average if ``averages``."""
         return [name for name in cls.shapes if averages or name not in cls.average_only]
 
     @property
@@ -100,7 +100,7 @@ class Model(ABC):
         return {name: getattr(self, name) for name in self.names(averages=self.averages)}
 
     def blank_arrays(self) -> dict[str, Vector]:
-        """The arrays of a model that has learned nothing: zeros, unless the formula differs."""
+        """The arrays of a model that has learned nothing; zeros, unless a subclass differs."""
         lengths = {"K": self.n_rules, "d": self.n_features, "p": self.n_features + 1}
         return {
             name: np.zeros([lengths[letter] for letter in self.shapes[name]])
@@ -111,7 +111,7 @@ class Model(ABC):
     def check_settings(cls, settings: dict[str, Any]) -> None:
         """Raise ValueError if the settings of a model file do not fit the formula."""
         if settings.keys() != cls.allowed_settings.keys():
-            raise ValueError(f"its settings are not {', '.join(cls.allowed_settings)}")
+            raise ValueError(f"its settings must be {', '.join(cls.allowed_settings)}")
         for name, allowed in cls.allowed_settings.items():
             value = settings[name]
             if isinstance(allowed, tuple):
@@ -120,7 +120,7 @@ class Model(ABC):
                 number = isinstance(value, int | float) and not isinstance(value, bool)
                 fits = number and allowed <= value < 2.0**1023
             if not fits:
-                raise ValueError(f"its setting {name!r} is {str(value)[:80]!r}")
+                raise ValueError(f"its setting {name!r} has the wrong value {str(value)[:80]!r}")
 
     def check(self) -> None:
         """Raise ValueError if the counts and arrays of a file contradict each other."""
@@ -130,22 +130,23 @@ class Model(ABC):
     # Predicting
 
     def prediction_weights(self) -> Vector:
-        """The weights that predict, the biases last: an array of shape (n_features + 1, n_rules).
+        """Return the weights that predict, as an array of shape (n_features + 1, n_rules).
 
-        AttributeError if the rules are not linear in the features.
+        The last row has the biases. Raises AttributeError if the rules are not linear in the
+        features.
         """
         raise AttributeError("The rules are not linear in the features: they have no weights.")
 
     def scores(self, X: Matrix) -> Vector:
-        """The score of every row by every rule; ValueError if a score is beyond float64."""
+        """Return the score of every row by every rule; ValueError if it is beyond float64."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"The rows have {X.shape[1]} features, not {self.n_features}.")
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.final_scores(X)
-        if not np.isfinite(found).all():
-            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            scores = self.final_scores(X)
+        if not np.isfinite(scores).all():
+            row = int(np.flatnonzero(~np.isfinite(scores).all(axis=1))[0])
             raise ValueError(f"The score of row {row} is beyond the range of float64.")
-        return found
+        return scores
 
     @abstractmethod
     def final_scores(self, X: Matrix) -> Vector:
@@ -153,7 +154,7 @@ class Model(ABC):
 
     @abstractmethod
     def last_scores(self, X: Matrix) -> Vector:
-        """The scores by which the loop recognises a mistake; `final_scores` may be an average."""
+        """The scores of the last weights, by which the loop recognises a mistake."""
 
     @abstractmethod
     def score_one(self, columns: Indices, values: Vector) -> Vector:
@@ -167,7 +168,7 @@ class Model(ABC):
         return self.scheme.decision(self.scores(X))
 
     def predict(self, X: Matrix) -> Labels:
-        """The class of each row; f(x) = 0 is the negative class (A1)."""
+        """Predict the class of each row; f(x) = 0 means the negative class (A1)."""
         return self.classes[self.scheme.choose(self.scores(X))]
 
     # Learning
@@ -182,8 +183,8 @@ class Model(ABC):
     ) -> Run:
         """Learn from rows, epoch after epoch, until a cycle is clean or a limit is reached.
 
-        ``codes`` are the classes of the rows. ``sample_weight`` has a factor c_i on the steps of
-        each row; rows whose factor is 0 are left out.
+        ``codes`` has the class of each row. ``sample_weight`` has a factor c_i for each row, by
+        which its steps are multiplied; rows whose factor is 0 are left out.
         """
 
     @abstractmethod
@@ -199,20 +200,20 @@ class Model(ABC):
 
         Counts and arrays continue from piece to piece, so that a stream may be cut anywhere. After
         an exception the model is what it was before. Sparse rows may have fewer columns than the
-        model. ``update`` is the update rule of linear models. ``sample_weight`` has a factor on the
-        steps of each row; rows whose factor is 0 are left out.
+        model. ``update`` is the update rule of a linear model. ``sample_weight`` has a factor for
+        each row, by which its steps are multiplied; rows whose factor is 0 are left out.
         """
 
     @abstractmethod
     def learn_one(
         self, columns: Indices, values: Vector, code: int, numbers: Vector, factor: float = 1.0
     ) -> tuple[Vector, int]:
-        """Learn one example: returns its scores before, and how many rules were updated.
+        """Learn one example; return its scores before the update, and the number of updated rules.
 
-        If ``columns`` is empty, ``values`` is a dense vector. ``code`` is the class, ``numbers``
-        are the update rule of linear models (`novikoff.core.updates.numbers_of`), and ``factor`` is
-        a factor on the step. ValueError, and nothing is learned, if a number would leave the range
-        of float64.
+        If ``columns`` is empty, ``values`` is a dense vector. ``code`` is the class. ``numbers`` is
+        the update rule of a linear model (`novikoff.core.updates.numbers_of`). The step is
+        multiplied by ``factor``. If a number would leave the range of float64, ValueError is raised
+        and nothing is learned.
         """
 
     def _check_rows(self, X: Matrix) -> Rows:
@@ -233,19 +234,19 @@ class Model(ABC):
         return copied
 
     def with_features(self, n_features: int) -> Self:
-        """The rules for more features, whose weights are 0, or for fewer features."""
+        """Return the model for more features, with weights 0, or for fewer features."""
         grown = replace(self, n_features=n_features, support=None)
         n_kept = min(self.n_features, n_features)
-        kept, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
+        shared, whole = (slice(n_kept), slice(n_kept)), (slice(None), slice(None))
         bias = slice(n_features, None), slice(self.n_features, None)
-        places = {"d": [kept], "p": [kept, bias]}  # (new, old) slices along an axis
+        places = {"d": [shared], "p": [shared, bias]}  # (new, old) slices along an axis
         for name, array in self.state.items():
             if not places.keys() & {*self.shapes[name]}:
                 setattr(grown, name, array)
                 continue
             for part in product(*(places.get(letter, [whole]) for letter in self.shapes[name])):
-                there, here = zip(*part, strict=True)
-                grown.state[name][there] = array[here]
+                new_place, old_place = zip(*part, strict=True)
+                grown.state[name][new_place] = array[old_place]
         grown.totals = self.totals.copy()
         if isinstance(self.support, np.ndarray):
             grown.support = np.zeros((len(self.support), n_features))
@@ -258,7 +259,7 @@ class Model(ABC):
         return grown
 
     def with_class(self, label: Hashable) -> Self:
-        """The rules of a scheme with one more class.
+        """Return the model with one more class.
 
         Rules between old classes keep their arrays. Rules of the new class have learned nothing.
 
@@ -269,12 +270,12 @@ class Model(ABC):
         """
         labels = self.classes.tolist()
         try:
-            more: list[str] = sorted([*labels, cast(str, label)])
+            grown_labels: list[str] = sorted([*labels, cast(str, label)])
         except TypeError:
-            more = []
-        if not more or np.array(more).tolist() != more or label != label:
-            raise ValueError(f"The label {label!r} cannot be put in order with {labels}.")
-        grown = replace(self, classes=np.array(more))
+            grown_labels = []
+        if not grown_labels or np.array(grown_labels).tolist() != grown_labels or label != label:
+            raise ValueError(f"The label {label!r} cannot be compared with the labels {labels}.")
+        grown = replace(self, classes=np.array(grown_labels))
         grown.support = self.support
         heirs = list(self._heirs(grown, label))
         for heir, rule, _ in heirs:
@@ -285,7 +286,7 @@ class Model(ABC):
                 setattr(grown, name, array)
                 continue
             old, new = np.moveaxis(array, axis, 0), np.moveaxis(grown.state[name], axis, 0)
-            if new.shape[1:] != old.shape[1:]:  # a length of the model's own that has grown
+            if new.shape[1:] != old.shape[1:]:  # a length that the subclass chooses has grown
                 new = np.zeros((grown.n_rules, *old.shape[1:]))
                 setattr(grown, name, np.moveaxis(new, 0, axis))
             for heir, rule, sign in heirs:
@@ -293,10 +294,11 @@ class Model(ABC):
         return grown
 
     def _heirs(self, grown: Model, label: Hashable) -> Iterator[tuple[int, int, int]]:
-        """The rules of ``grown`` that continue a rule: (number in ``grown``, number here, sign).
+        """Yield the rules of ``grown`` that continue a rule of this model.
 
-        A rule continues where the old classes are on the same sides (sign 1), or all of them on
-        the opposite sides (sign −1).
+        Each is a triple: the number of the rule in ``grown``, its number here, and a sign. A rule
+        continues another rule if both have all old classes on the same sides (sign 1) or on
+        opposite sides (sign −1).
         """
         rules = {sides.tobytes(): rule for rule, sides in enumerate(self.sides.T)}
         old = grown.sides[[known != label for known in grown.classes.tolist()]]
@@ -309,9 +311,9 @@ class Model(ABC):
 
 @dataclass(eq=False)
 class LinearModel(Model):
-    """The linear rules of a scheme, a column of weights for each.
+    """The linear rules of a scheme, with one column of weights for each rule.
 
-    The loop is imported when the model learns: predicting does not wait for Numba.
+    The loop is imported when the model learns, so that predicting does not wait for Numba.
 
     Examples
     --------
@@ -325,7 +327,7 @@ class LinearModel(Model):
 
     radius: float = 0.0  # at least the largest ‖a_i‖ that has changed a rule
     W: Vector = field(init=False)  # (n_features + 1, n_rules): the weights, the biases last
-    # Σ t·τ·a_i over the updates, of the shape of W, if the average predicts; else (0, n_rules).
+    # Σ t·τ·a_i over the updates, in the shape of W; without an average the shape is (0, n_rules).
     weighted: Vector = field(init=False)
 
     shapes: ClassVar = {"W": "pK", "weighted": "pK"}
@@ -348,10 +350,10 @@ class LinearModel(Model):
     # Predicting
 
     def prediction_weights(self) -> Vector:
-        """The weights that predict: their average over all steps, if it is kept, or W (A9).
+        """Return the weights that predict: the average over all steps if it is kept, else W (A9).
 
-        The mean of w after steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t over the updates, where t
-        counts from 0: a step without an update costs nothing.
+        The mean of w after the steps 1, …, T is w_T − (1/T)·Σ t·τ_t·a_t, where the sum is over the
+        updates and t counts from 0. A step without an update therefore takes no time.
         """
         if not self.averages:
             return self.W
@@ -361,22 +363,22 @@ class LinearModel(Model):
         return averaged
 
     def last_scores(self, X: Matrix) -> Vector:
-        """⟨w, x⟩ + b by the last weights."""
+        """Compute the scores ⟨w, x⟩ + b by the last weights."""
         return scores(X, self.W)
 
     def final_scores(self, X: Matrix) -> Vector:
-        """⟨w, x⟩ + b by the weights that predict."""
+        """Compute the scores ⟨w, x⟩ + b by the weights that predict."""
         return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; see `Model.score_one`."""
-        own = columns if len(columns) > 0 else slice(len(values))
+        present = columns if len(columns) > 0 else slice(len(values))
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Vector = values.dot(self.W[own]) + self.W[-1]
+            scores: Vector = values.dot(self.W[present]) + self.W[-1]
             if self.averages:
-                lag = values.dot(self.weighted[own]) + self.weighted[-1]
-                found -= lag / np.maximum(self.totals[0], 1)
-            return found
+                lag = values.dot(self.weighted[present]) + self.weighted[-1]
+                scores -= lag / np.maximum(self.totals[0], 1)
+            return scores
 
     # Learning
 
@@ -392,7 +394,7 @@ class LinearModel(Model):
         """Learn from rows until a cycle is clean or a limit is reached.
 
         The run begins with the weights of the model, and its counts begin with 0. ``plan.average``
-        must be ``averages`` of the model.
+        must be equal to ``averages`` of the model.
         """
         from novikoff.core.runs import train
 
@@ -415,8 +417,8 @@ class LinearModel(Model):
         -------
         array of int
             For each row, the code of the class that the last weights predicted before they learned
-            the row, even if their average predicts in the end; −1 for a tie. For a row whose factor
-            is 0, the row's own class.
+            the row, or −1 for a tie. The average is not used, even if it predicts in the end. For a
+            row whose factor is 0, the code is the class of the row itself.
         """
         from novikoff.core.sweep import check_range
         from novikoff.core.updates import perceptron
@@ -498,9 +500,9 @@ class Evaluation(NamedTuple):
     """How the rules of a model classify rows whose classes are known."""
 
     predicted: Indices  # the class that the model predicts for each row
-    distances: Vector  # the least y·f(x)/‖w‖ of each row over the rules
-    margins: Vector  # the least y·f(x)/‖w‖ of each rule over the rows
-    confusion: Indices  # rows of each class (down) by predicted class (across)
+    distances: Vector  # for each row, the least y·f(x)/‖w‖ over the rules
+    margins: Vector  # for each rule, the least y·f(x)/‖w‖ over the rows
+    confusion: Indices  # the number of rows for each class (down) and predicted class (across)
 
 
 def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
@@ -514,18 +516,18 @@ def evaluate(model: LinearModel, X: Matrix, codes: Indices) -> Evaluation:
     (array([ 2.,  1., -1.]), array([-1.]), array([[1, 1],
            [0, 1]]))
     """
-    found = model.scores(X)
+    scores = model.scores(X)
     W = model.prediction_weights()[:-1]
     n = len(model.classes)
     largest = np.abs(W).max(axis=0)
-    distances, margins = np.full(len(found), np.inf), np.full(W.shape[1], np.inf)
+    distances, margins = np.full(len(scores), np.inf), np.full(W.shape[1], np.inf)
     for k, sides in enumerate(model.sides.T):
         signs = sides[codes]
         with np.errstate(all="ignore"):  # zero weights have no hyperplane
             length = largest[k] * np.linalg.norm(W[:, k] / largest[k])
-            own = np.where(signs == 0, np.inf, signs * found[:, k] / length)
-        margins[k] = own.min(initial=np.inf)
-        distances = np.minimum(distances, own)
-    predicted = model.scheme.choose(found)
+            rule_distances = np.where(signs == 0, np.inf, signs * scores[:, k] / length)
+        margins[k] = rule_distances.min(initial=np.inf)
+        distances = np.minimum(distances, rule_distances)
+    predicted = model.scheme.choose(scores)
     pairs = np.bincount(codes * n + predicted, minlength=n * n)
     return Evaluation(predicted, distances, margins, pairs.reshape(n, n))

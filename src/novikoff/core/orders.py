@@ -1,8 +1,9 @@
-"""The index rules: which row comes next (A4).
+"""The index rules, which decide in what order a run visits the rows (A4).
 
-An index rule yields *epochs*, arrays of row numbers. If every epoch is certain to visit every row
-(``covers``), an epoch without an update is a clean cycle. The epochs of the two maximal rules are
-all rows, and the loop looks at all margins before every step: `novikoff.core.sweep.sweep_greedy`.
+An index rule is also called an order. It yields *epochs*, which are arrays of row numbers. If
+``covers`` is true, every epoch visits every row, and an epoch without an update is a clean cycle.
+`MaxDistance` and `MaxResidual` choose the worst row at every step: their epochs are all rows, and
+the loop computes all margins before every step (`novikoff.core.sweep.sweep_greedy`).
 
 >>> rng = np.random.default_rng(0)
 >>> sorted(next(Permuted().epochs(Candidates(np.arange(5)), rng)).tolist())
@@ -27,55 +28,118 @@ from novikoff.core.rows import Indices, Vector
 
 @dataclass(frozen=True)
 class Candidates:
-    """The row numbers that an order chooses from, and ‖a_i‖² of each row on request."""
+    """The row numbers that an order chooses from.
+
+    Parameters
+    ----------
+    rows : array of int
+        The numbers of the rows.
+    squared_norms : callable
+        A function without arguments that returns ‖a_i‖² of each of these rows.
+    n_all : int or None
+        The number of all rows, if ``rows`` are only a part of them.
+
+    Examples
+    --------
+    >>> next(Cyclic().epochs(Candidates(np.array([0, 2, 3])), np.random.default_rng(0))).tolist()
+    [0, 2, 3]
+    """
 
     rows: Indices
     squared_norms: Callable[[], Vector] = field(default=lambda: np.empty(0))
-    n_all: int | None = None  # the number of all rows, if the candidates are a part of them
+    n_all: int | None = None
 
 
 @runtime_checkable
 class Order(Protocol):
-    """An index rule: an object with these two members."""
+    """The interface of an index rule: an object with ``covers`` and ``epochs``.
+
+    Examples
+    --------
+    An order of one's own, which visits the rows forwards and then backwards:
+
+    >>> class ThereAndBack:
+    ...     covers = True
+    ...
+    ...     def epochs(self, candidates, rng):
+    ...         while True:
+    ...             yield candidates.rows
+    ...             yield candidates.rows[::-1]
+    >>> isinstance(ThereAndBack(), Order)
+    True
+    """
 
     @property
     def covers(self) -> bool:
         """Whether every epoch visits every row."""
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield epoch after epoch, each an array of row numbers."""
+        """Yield the epochs of a run, one after the other.
+
+        Parameters
+        ----------
+        candidates : Candidates
+            The rows to choose from.
+        rng : Generator
+            The random generator of the run.
+
+        Yields
+        ------
+        array of int
+            The numbers of the rows that the run visits in this epoch, in this order.
+        """
 
 
 @dataclass(frozen=True)
 class Cyclic:
-    """I_t = t mod n: the rows in their order, again and again."""
+    """The rows in their order, again and again: I_t = t mod n.
+
+    Examples
+    --------
+    >>> next(Cyclic().epochs(Candidates(np.arange(3)), np.random.default_rng(0))).tolist()
+    [0, 1, 2]
+    """
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield the candidates in their order."""
+        """Yield the candidates in their order; see `Order.epochs`."""
         return itertools.repeat(candidates.rows)
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """A random permutation that is drawn once and repeated."""
+    """A random permutation of the rows that is drawn once and repeated.
+
+    Examples
+    --------
+    >>> epochs = Fixed().epochs(Candidates(np.arange(9)), np.random.default_rng(0))
+    >>> bool((next(epochs) == next(epochs)).all())
+    True
+    """
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield the permutation again and again."""
+        """Yield the permutation again and again; see `Order.epochs`."""
         return itertools.repeat(rng.permutation(candidates.rows))
 
 
 @dataclass(frozen=True)
 class Permuted:
-    """A new random permutation in every epoch."""
+    """A new random permutation of the rows in every epoch.
+
+    Examples
+    --------
+    >>> epochs = Permuted().epochs(Candidates(np.arange(9)), np.random.default_rng(0))
+    >>> bool((next(epochs) == next(epochs)).all())
+    False
+    """
 
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield one permutation after the other."""
+        """Yield one permutation after the other; see `Order.epochs`."""
         while True:
             yield rng.permutation(candidates.rows)
 
@@ -85,7 +149,19 @@ class Blocks:
     """Blocks of neighbouring rows in random order, with the rows of each block in random order.
 
     The order is drawn again for every epoch. Memory is read block by block, which is several times
-    faster than row by row, and learns about as well as a full permutation.
+    faster than reading rows in a fully random order. The run learns about as well as with a full
+    permutation.
+
+    Parameters
+    ----------
+    size : int, default=64
+        The number of rows in a block.
+
+    Examples
+    --------
+    >>> epoch = next(Blocks(2).epochs(Candidates(np.arange(6)), np.random.default_rng(0)))
+    >>> sorted(epoch.tolist())
+    [0, 1, 2, 3, 4, 5]
     """
 
     size: int = 64
@@ -96,11 +172,11 @@ class Blocks:
             raise ValueError(f"A block needs at least one row, not {self.size}.")
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield shuffled blocks."""
+        """Yield all rows, in shuffled blocks; see `Order.epochs`."""
         whole = len(candidates.rows) // self.size * self.size
         starts, rest = np.arange(0, whole, self.size), candidates.rows[whole:]
         while True:
-            # Sorting random numbers shuffles all blocks at once, far faster than one by one.
+            # Sorting random numbers shuffles all blocks at once, which is far faster than a loop.
             places = rng.random((len(starts), self.size)).argsort(axis=1)
             places += rng.permutation(starts)[:, None]
             shuffled = candidates.rows[places.ravel()]
@@ -110,23 +186,36 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Random:
-    """Independent draws: I_t = i with probability p_i ∝ ‖a_i‖², or with the given p.
+    """Independent random draws of rows.
 
-    An epoch is n draws. It need not visit every row, and so all rows are checked before a run
-    ends.
+    An epoch consists of n draws and may miss rows. Therefore all rows are checked before a run ends
+    with a clean cycle.
+
+    Parameters
+    ----------
+    p : array-like of shape (n,), optional
+        The probability of each row, up to a common factor. By default the probability of row i is
+        proportional to ‖a_i‖².
+
+    Examples
+    --------
+    >>> next(Random([0, 1, 0]).epochs(Candidates(np.arange(3)), np.random.default_rng(0))).tolist()
+    [1, 1, 1]
     """
 
     p: npt.ArrayLike | None = None
     covers = False
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield n draws at a time."""
+        """Yield n draws at a time; see `Order.epochs`."""
         n = len(candidates.rows)
         p = candidates.squared_norms() if self.p is None else np.asarray(self.p, dtype=np.float64)
         if self.p is not None and p.shape == (candidates.n_all,):
             p = p[candidates.rows]
         if p.shape != (n,):
-            raise ValueError(f"The order needs one probability per row: {n}, not {p.size}.")
+            raise ValueError(
+                f"The order needs {n} probabilities, one per row, not an array of shape {p.shape}."
+            )
         if not (np.isfinite(p).all() and (p >= 0).all() and p.sum() > 0):
             raise ValueError("Probabilities must be finite, not negative, and not all zero.")
         ladder = np.cumsum(p / p.max())
@@ -137,10 +226,24 @@ class Random:
 
 @dataclass(frozen=True)
 class Chaotic:
-    """The caller's own sequence of row numbers, with every row at least once in ``window`` steps.
+    """A sequence of row numbers that the caller gives.
 
-    The condition is checked while the sequence is read. An epoch is ``window`` steps. When the
-    sequence ends, the run ends after the last whole window.
+    Every row must occur at least once in any ``window`` successive steps. This condition is checked
+    while the sequence is read; ValueError is raised where it fails. An epoch consists of ``window``
+    steps. When the sequence ends, the run ends after the last whole window.
+
+    Parameters
+    ----------
+    sequence : iterable of int
+        The row numbers.
+    window : int
+        The number of steps within which every row occurs.
+
+    Examples
+    --------
+    >>> order = Chaotic([0, 1, 2, 1, 0, 2], window=4)
+    >>> next(order.epochs(Candidates(np.arange(3)), np.random.default_rng(0))).tolist()
+    [0, 1, 2, 1]
     """
 
     sequence: Iterable[int]
@@ -148,7 +251,7 @@ class Chaotic:
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield the sequence, window by window."""
+        """Yield the sequence, one window after the other; see `Order.epochs`."""
         n, window = len(candidates.rows), self.window
         if not isinstance(window, Integral) or window < n:
             raise ValueError(f"A window of {window} steps cannot visit {n} rows.")
@@ -179,7 +282,14 @@ class Chaotic:
 
 @dataclass(frozen=True)
 class Cycle:
-    """The caller's own cycle of row numbers, repeated; every row occurs at least once.
+    """A cycle of row numbers that the caller gives, repeated.
+
+    Every row must occur at least once in the cycle, else ValueError is raised.
+
+    Parameters
+    ----------
+    rows : sequence of int
+        The row numbers.
 
     Examples
     --------
@@ -191,7 +301,7 @@ class Cycle:
     covers = True
 
     def epochs(self, candidates: Candidates, rng: np.random.Generator) -> Iterator[Indices]:
-        """Yield the cycle without the rows that are not candidates."""
+        """Yield the cycle without the rows that are not candidates; see `Order.epochs`."""
         n, cycle = (
             len(candidates.rows) if candidates.n_all is None else candidates.n_all,
             np.array(self.rows),
@@ -210,17 +320,34 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Greedy(Cyclic):
-    """An index rule that takes the worst of all rows at every step; an epoch is n steps."""
+    """The base of the index rules that take the worst of all rows at every step.
+
+    An epoch consists of n steps.
+    """
 
 
 @dataclass(frozen=True)
 class MaxDistance(Greedy):
-    """The row with the least ⟨a_i, w⟩/‖a_i‖: the farthest on the wrong side."""
+    """At every step, the row with the least ⟨a_i, w⟩/‖a_i‖: the row farthest on the wrong side.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> nv.Perceptron(order=MaxDistance()).fit([[1.0], [2.0]], [0, 1]).converged_
+    True
+    """
 
 
 @dataclass(frozen=True)
 class MaxResidual(Greedy):
-    """The row with the least ⟨a_i, w⟩: the most violated inequality."""
+    """At every step, the row with the least ⟨a_i, w⟩: the most violated inequality.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> nv.Perceptron(order=MaxResidual()).fit([[1.0], [2.0]], [0, 1]).converged_
+    True
+    """
 
 
 BY_NAME: dict[str, Callable[[], Order]] = {
@@ -239,10 +366,27 @@ REPEATED = (Cyclic, Fixed, Cycle, MaxDistance, MaxResidual)
 
 
 def named(order: str | Sequence[int] | Indices | Order) -> Order:
-    """The order of a name, or the cycle of a list of rows; an order is returned unchanged."""
+    """Return the order that a parameter ``order`` stands for.
+
+    Parameters
+    ----------
+    order : str, list of row numbers or order
+        A name such as "cyclic", a list that becomes a `Cycle`, or an order, which is returned
+        unchanged.
+
+    Returns
+    -------
+    Order
+        The order; ValueError if there is none.
+
+    Examples
+    --------
+    >>> named("cyclic"), named([1, 0])
+    (Cyclic(), Cycle(rows=[1, 0]))
+    """
     if isinstance(order, str):
         if order not in BY_NAME:
-            raise ValueError(f"Unknown order {order!r}; there are {', '.join(BY_NAME)}.")
+            raise ValueError(f"Unknown order {order!r}; the orders are {', '.join(BY_NAME)}.")
         return BY_NAME[order]()
     if isinstance(order, list | tuple | np.ndarray):
         return Cycle(order)
@@ -257,7 +401,7 @@ def named(order: str | Sequence[int] | Indices | Order) -> Order:
 def epochs_of(
     order: Order, problem: Problem, sample_weight: Vector | None, rng: np.random.Generator
 ) -> Iterator[Indices]:
-    """The epochs of an order, without the rows whose sign or factor is 0."""
+    """Yield the epochs of an order, without the rows whose sign or ``sample_weight`` is 0."""
     rows = problem.active_rows()
     candidates = Candidates(rows, lambda: np.square(norms(problem)[rows]), problem.n)
     ours = type(order) in (Chaotic, Cycle, *BY_NAME.values())  # a subclass may do anything
@@ -275,9 +419,9 @@ def epochs_of(
 def first_visits(
     order: Order, problem: Problem, rng: np.random.Generator, count: int
 ) -> Indices | None:
-    """The first ``count`` rows that a run in this order visits; None if they depend on w.
+    """Return the first ``count`` rows that a run in this order visits; None if they depend on w.
 
-    ``rng`` must be in the state in which the run received it.
+    ``rng`` must be in the same state as at the beginning of the run.
 
     Examples
     --------

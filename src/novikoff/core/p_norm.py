@@ -2,9 +2,9 @@
 
     θ ← θ + a_i on a mistake ⟨a_i, w⟩ ≤ 0,    w = ∇½‖θ‖_p²:  w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)
 
-With p = 2 it is the perceptron. With p = 2·ln d its mistake bound is small if a few features decide
-the label: `novikoff.bounds.p_norm_bound`. With a factor c_i in ``sample_weight`` for each row, the
-run is the run on the rows c_i·a_i.
+With p = 2 this is the perceptron. With p = 2·ln d the mistake bound is small if a few features
+decide the label (`novikoff.bounds.p_norm_bound`). If row i has a factor c_i in ``sample_weight``,
+the run equals the run on the rows c_i·a_i.
 
 References
 ----------
@@ -27,7 +27,7 @@ from novikoff.core.verbs import axpy, dot, entries
 
 
 class PNormModel(StateModel):
-    """The vector θ of each rule, the bias last."""
+    """The model of the p-norm perceptron: the vector θ of each rule, with the bias last."""
 
     theta: Vector
 
@@ -57,8 +57,8 @@ def sweep_p_norm(
 ) -> None:  # fmt: skip
     """Visit rows in turn with w_j = sign(θ_j)·|θ_j/unit|^(p−1); the scale of w does not matter.
 
-    The unit is the power of two above all |θ_j|: no power overflows, p = 2 rounds nothing, and w
-    depends on θ alone, wherever a stream is cut.
+    The unit is the power of two above all |θ_j|. Then no power overflows, p = 2 causes no rounding,
+    and w depends on θ alone, so that a stream may be cut anywhere.
     """
     unit, w = unit_above(theta), np.empty(len(theta))
     for j in range(len(w)):

@@ -1,4 +1,4 @@
-"""The pocket algorithm: run the perceptron, and keep the best weights it meets (A6; Gallant 1990).
+"""The pocket algorithm: run the perceptron and keep its best weights (A6; Gallant 1990).
 
 `pocket_steps` is the algorithm as textbooks print it: it corrects a random mistake, then compares
 the new w with the pocket by the number of mistakes on all rows.
@@ -30,14 +30,14 @@ from novikoff.core.verbs import axpy, dot
 
 # `fill_pocket` stops after this many draws for each row without a mistake.
 _IDLE_DRAWS = 50
-# It also stops when counting mistakes has read about _COUNTED entries of X, but not before
-# mistakes were counted _MIN_COUNTS times.
+# Counting the mistakes of a rule reads all of X. `fill_pocket` stops after about _COUNTED entries
+# were read for this purpose, but not before mistakes were counted _MIN_COUNTS times.
 _COUNTED, _MIN_COUNTS = 1 << 31, 10
-# The averaged perceptron sees this many entries of X even if the time is up.
+# The averaged perceptron reads at least this many entries of X, even if the time is up.
 _AVERAGED = 1 << 24
-# The state of `learn_picks` is an array of these five entries: the length of the run of w, the
-# length of the run of the pocket, the number of updates, 1 if the mistakes of w were counted or w
-# is in the pocket, and 1 for the strategy ``run_length``.
+# The state of `learn_picks` is an array of five entries. _RUN is the length of the run of w,
+# _POCKET_RUN the length of the run of the pocket, and _N_UPDATES the number of updates. _KNOWN is 1
+# if w is in the pocket or its mistakes were counted. _RUN_LENGTH is 1 for this strategy.
 _RUN, _POCKET_RUN, _N_UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 
 
@@ -45,8 +45,8 @@ _RUN, _POCKET_RUN, _N_UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 class Pocketed:
     """The best weights of a run of the pocket algorithm, and the cost of their mistakes.
 
-    ``history`` is a list of pairs: a number of updates, and the cost of the pocket's mistakes after
-    these updates.
+    ``history`` is a list of pairs: the number of updates so far, and the cost of the mistakes of
+    the weights that were in the pocket at that time.
     """
 
     w: Vector
@@ -56,7 +56,7 @@ class Pocketed:
 
 
 def cost_of(s: Vector, costs: Vector | None) -> float:
-    """The cost of the rows with s_i ≤ 0, correctly rounded; a row with s_i = NaN is a mistake."""
+    """Return the cost of the rows with s_i ≤ 0, correctly rounded; a NaN counts as a mistake."""
     wrong = ~(s > 0.0)
     return float(np.count_nonzero(wrong)) if costs is None else math.fsum(costs[wrong].tolist())
 
@@ -67,7 +67,7 @@ class PocketStep(NamedTuple):
     row: int  # the row whose mistake was corrected; −1 for the initial weights
     w: Vector  # the weights after the update, the bias last
     mistakes: float  # the number of rows that w misclassifies, or the sum of their costs
-    kept: bool  # whether w makes fewer mistakes than the pocket, and so becomes the pocket
+    kept: bool  # whether w makes fewer mistakes than the pocket and therefore replaces it
 
 
 def pocket_steps(
@@ -114,20 +114,20 @@ def pocket_steps(
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
     taking, row, fewest = problem.active_rows(costs), -1, math.inf
-    own = None if costs is None else costs[taking]
+    taken_costs = None if costs is None else costs[taking]
     while True:
         s = products(problem, w)[taking]
         if not (np.isfinite(w).all() and np.isfinite(s).all()):
             raise ValueError("The pocket's weights are beyond the range of float64: scale X down.")
-        mistakes = cost_of(s, own)
-        kept, fewest = mistakes < fewest, min(mistakes, fewest)
-        yield PocketStep(row, w.copy(), mistakes, kept)
+        mistakes = cost_of(s, taken_costs)
+        is_kept, fewest = mistakes < fewest, min(mistakes, fewest)
+        yield PocketStep(row, w.copy(), mistakes, is_kept)
         wrong = np.flatnonzero(~(s > 0.0))
         if len(wrong) == 0:
             return
         shares = None
-        if own is not None:
-            shares = own[wrong] / own[wrong].max()
+        if taken_costs is not None:
+            shares = taken_costs[wrong] / taken_costs[wrong].max()
             shares /= shares.sum()
         row = int(taking[rng.choice(wrong, p=shares)])
         with np.errstate(over="ignore"):
@@ -135,7 +135,7 @@ def pocket_steps(
 
 
 def signed_row(problem: Problem, i: int) -> Vector:
-    """The row a_i = y_i·(x_i, 1), or y_i·(x_i, 0) without a bias, as a vector."""
+    """Return the row a_i = y_i·(x_i, 1), or y_i·(x_i, 0) without a bias, as a vector."""
     x = problem.X[[i]]
     dense = x if isinstance(x, np.ndarray) else x.toarray()
     return np.append(dense.ravel().astype(np.float64), problem.bias) * problem.signs[i]
@@ -192,7 +192,7 @@ def fill_pocket(
             if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     best.updates = int(state[_N_UPDATES])
     return best
 
@@ -208,16 +208,16 @@ def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits
             if updates >= limits.most_updates() or limits.reached() is not None:
                 return
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
 
 
 def averaged_perceptron(
     problem: Problem, limits: Limits, rng: np.random.Generator, costs: Vector | None
 ) -> Vector:
-    """The average of w over 3·n random draws (A9; Freund and Schapire 1999).
+    """Return the average of w over 3·n random draws (A9; Freund and Schapire 1999).
 
-    A limit on time may end the draws early, but not before n draws or, on large data, before draws
-    with 2²⁴ entries of X.
+    A limit on time may end the draws early, but not before n draws were made or, on large data,
+    2²⁴ entries of X were read.
     """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
     least = min(problem.n, _AVERAGED // problem.longest)
@@ -231,11 +231,11 @@ def averaged_perceptron(
     return total / drawn
 
 
-@announcing_compilation()
 def load_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
-    learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
+    with announcing_compilation(learn_picks):
+        learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
 
 
 @njit(cache=True, nogil=True)
@@ -251,8 +251,8 @@ def learn_picks(
 ) -> int:
     """Learn from the rows picks[first:] until the run of w is longer than the pocket's run.
 
-    If ``total`` is not empty, each update is added to it once for every pick from there on, so that
-    ``total`` gains the sum of w over the picks. Returns the number of picks that are done.
+    If ``total`` is not empty, the sum of w over the picks is added to it: each update counts once
+    for every pick after it. Returns the number of picks that are done.
     """
     for k in range(first, len(picks)):
         i = picks[k]
@@ -275,7 +275,7 @@ def learn_picks(
 
 
 def _draws(problem: Problem, rng: np.random.Generator, costs: Vector | None) -> Iterator[Indices]:
-    """Random rows, with probabilities proportional to their costs, in batches."""
+    """Yield batches of random rows, drawn with probabilities proportional to their costs."""
     size = min(1 << 14, max(1, (1 << 22) // problem.longest))
     shares = None if costs is None else costs / costs.max()
     while True:
@@ -286,7 +286,7 @@ def _draws(problem: Problem, rng: np.random.Generator, costs: Vector | None) -> 
 
 
 def _step_size(problem: Problem) -> float:
-    """The step size: 1, or about 1/R for rows so long or short that ⟨a_i, a_j⟩ leaves float64."""
+    """Return the step size: 1, or about 1/R if a product ⟨a_i, a_j⟩ would leave float64."""
     if 1e-100 < problem.radius < 1e100 or problem.radius == 0.0:
         return 1.0
     return math.ldexp(1.0, min(1000, -math.frexp(problem.radius)[1]))

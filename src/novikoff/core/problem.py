@@ -1,11 +1,12 @@
-"""Rows that were checked, and separation problems: rows with a sign each.
+"""Checked rows, and separation problems, which consist of rows with signs.
 
-`Rows` are the rows [x_i, 1] of a matrix after one check of all entries, with the numbers that every
-bound needs. A `Problem` is rows and signs, a_i = y_i·[x_i, 1]: find w with ⟨a_i, w⟩ > 0 for all i.
-Several problems, for instance each class against the rest, share their rows.
+`Rows` are the rows [x_i, 1] of a matrix. All entries are checked once, when the rows are made, and
+the numbers that every bound needs are computed then. A `Problem` has a sign y_i for each row, and
+a_i = y_i·[x_i, 1]. The question is whether some w has ⟨a_i, w⟩ > 0 for all i. Several problems, for
+instance each class against the rest, share their rows.
 
-All products here are NumPy's and SciPy's, for one block of rows after the other: memory-mapped data
-is read from front to back, and float32 is converted a block at a time. Nothing is compiled.
+Products are computed by NumPy and SciPy, for one block of rows after the other. Memory-mapped data
+is read from front to back, and float32 is converted one block at a time. Nothing is compiled.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from novikoff.core.rows import (
 )
 from novikoff.core.validation import missing_value
 
-# The number of entries in a block of rows: a dense block stays in the cache, and a sparse block is
-# large enough for a product of its own.
+# The number of entries in a block of rows. A dense block fits into the cache of the processor. A
+# sparse block is large enough that the call of a product costs little.
 DENSE_BLOCK, CSR_BLOCK = 1 << 17, 1 << 20
 
 _ULP = float(np.finfo(np.float64).eps)
@@ -129,7 +130,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Problem(Rows):
-    """Rows with a sign each, a_i = y_i·[x_i, 1]; rows of sign 0 are left out of the problem."""
+    """Rows with signs, a_i = y_i·[x_i, 1]; rows of sign 0 are left out of the problem."""
 
     signs: Signs
 
@@ -139,11 +140,11 @@ class Problem(Rows):
         return signed_rows(self.X, self.signs, self.fit_intercept)
 
     def part(self, rows: Indices) -> Problem:
-        """The problem of some of the rows, with an R of its own."""
+        """The problem of some of the rows; its radius R is computed again."""
         return pose(self.X[rows], self.signs[rows], self.fit_intercept)
 
     def active_rows(self, sample_weight: Vector | None = None) -> Indices:
-        """The numbers of the rows whose sign, and factor in ``sample_weight``, is not 0."""
+        """The numbers of the rows whose sign is not 0 and whose ``sample_weight`` is positive."""
         if sample_weight is None:
             return np.flatnonzero(self.signs)
         return np.flatnonzero(self.signs * (sample_weight > 0.0))
@@ -169,7 +170,7 @@ def products(problem: Problem, w: Vector) -> Vector:
 
 
 def sure_products(problem: Problem, w: Vector) -> Vector:
-    """⟨a_i, w⟩ for all rows i, and 0 if rounding may have decided the sign.
+    """Return ⟨a_i, w⟩ for all rows i, with 0 for each product whose sign may be wrong by rounding.
 
     The rounded product is within γ_k·Σ_j |a_ij·w_j| of the exact product, with γ_k = ku/(1 − ku)
     for k terms (Higham 2002, Accuracy and Stability of Numerical Algorithms, section 3.1).
@@ -184,6 +185,8 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
     slip = (problem.longest + 6) * _ULP
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.flatnonzero(~(np.abs(s) > slip * problem.radius * float(sizes.sum())))
+        if len(near) == 0:
+            return s
         rows = problem.X[near]
         terms = abs(rows) @ sizes[:-1] + problem.bias * sizes[-1]
         s[near[~(np.abs(s[near]) > slip * terms)]] = 0.0
@@ -191,14 +194,14 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
 
 
 def margins_of(problem: Problem, w: Vector, sample_weight: Vector | None) -> Vector:
-    """⟨a_i, w⟩ for the rows whose sign and factor are not 0."""
+    """Return ⟨a_i, w⟩ for the rows whose sign and ``sample_weight`` are not 0."""
     return products(problem, w)[problem.active_rows(sample_weight)]
 
 
 def scores(X: Matrix, W: Vector) -> Vector:
-    """The scores ⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
+    """Return the scores ⟨x_i, W[:-1, k]⟩ + W[-1, k] for all rows i and columns k."""
     if len(W) != X.shape[1] + 1:
-        raise ValueError(f"The weights have {len(W)} entries, the rows need {X.shape[1] + 1}.")
+        raise ValueError(f"The weights have {len(W)} entries, but the rows need {X.shape[1] + 1}.")
     coef = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
     with np.errstate(over="ignore", invalid="ignore"):
         if not isinstance(X, np.ndarray) and X.dtype == np.float64:
@@ -211,7 +214,7 @@ def scores(X: Matrix, W: Vector) -> Vector:
 
 
 def norms(rows: Rows) -> Vector:
-    """‖[x_i, 1]‖ = ‖a_i‖ of every row in the unit of the rows, so that no square overflows."""
+    """Return ‖[x_i, 1]‖ = ‖a_i‖ of every row in the unit of the rows, which avoids overflow."""
     out = np.empty(rows.n)
     for begin, end in row_blocks(rows.X):
         out[begin:end] = _squared_norms(rows.X, begin, end, 1.0 / rows.unit)
@@ -219,7 +222,7 @@ def norms(rows: Rows) -> Vector:
 
 
 def row_blocks(X: Matrix) -> Iterator[tuple[int, int]]:
-    """Ranges of rows, one after the other, whose products need little memory."""
+    """Yield ranges of rows, one after the other, whose products need little memory."""
     n = X.shape[0]
     if isinstance(X, np.ndarray):
         size = DENSE_BLOCK // max(1, X.shape[1])
@@ -246,7 +249,7 @@ def _squared_norms(X: Matrix, begin: int, end: int, factor: float = 1.0) -> Vect
 
 
 def _complaint(X: Matrix, unclear: Indices, names: Sequence[Hashable] | None, first: int) -> str:
-    """The sentence about the first NaN or infinity in the rows ``unclear``."""
+    """Return the error message about the first NaN or infinity in the rows ``unclear``."""
     from scipy.sparse import coo_array  # imported here because finite data does not need it
 
     entries = coo_array(X[unclear])

@@ -30,7 +30,8 @@ Matrix: TypeAlias = "Floats | SparseMatrix"
 _Array = TypeVar("_Array", bound=npt.NDArray[np.generic])
 
 
-# An array of at least _LARGE entries, of which at most the share _THIN is not 0, is better as CSR.
+# `compact` converts an array to CSR if it has at least _LARGE entries and at most the share _THIN
+# of them is not 0.
 _LARGE, _THIN = 1 << 16, 0.2
 
 
@@ -45,8 +46,8 @@ class Dense(NamedTuple):
 class Csr(NamedTuple):
     """The rows of a CSR matrix with ``d`` columns.
 
-    The indices are unsigned views of SciPy's indices: Numba checks signed indices for negative
-    values, which doubles the time of a sparse dot product.
+    The indices are unsigned views of SciPy's indices, because Numba checks signed indices for
+    negative values, which doubles the time of a sparse dot product.
     """
 
     data: Floats
@@ -61,10 +62,10 @@ SignedRows: TypeAlias = Dense | Csr
 
 
 def signed_rows(X: Matrix, signs: Signs, fit_intercept: bool) -> SignedRows:
-    """The arrays of X and the signs, as compiled loops take them; nothing is copied.
+    """Return the arrays of X and the signs, as compiled loops take them; nothing is copied.
 
-    ``X`` is a C-ordered array or a canonical CSR matrix. Every array is a read-only view: the data
-    is never written, and memory maps, frames and plain arrays use the same compiled code.
+    ``X`` is a C-ordered array or a canonical CSR matrix. Every array is a read-only view. So the
+    data cannot be changed, and memory maps, frames and plain arrays use the same compiled code.
     """
     bias = 1.0 if fit_intercept else 0.0
     if isinstance(X, np.ndarray):
@@ -86,13 +87,13 @@ def canonical_rows(X: Matrix) -> Matrix:
         X = X.copy()
         X.sum_duplicates()
     indptr = X.indptr if X.indptr.dtype == X.indices.dtype else X.indptr.astype(X.indices.dtype)
-    found = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
-    found.has_canonical_format = True
-    return found
+    canonical = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
+    canonical.has_canonical_format = True
+    return canonical
 
 
 def stacked(*parts: Any) -> Any:
-    """The rows of several matrices below each other; dense if all the matrices are dense."""
+    """Return the rows of several matrices below each other; dense if all matrices are dense."""
     if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     from scipy.sparse import csr_array, vstack  # imported here because dense data does not need it
@@ -101,9 +102,9 @@ def stacked(*parts: Any) -> Any:
 
 
 def compact(X: Matrix) -> Matrix:
-    """The same matrix as CSR, if it is a large array of mostly zeros; else X itself.
+    """Return X as a CSR matrix if it is a large array of mostly zeros, else X itself.
 
-    The columns of factors are such arrays.
+    The columns of 0 and 1 of a category column are mostly zeros.
     """
     if not isinstance(X, np.ndarray) or X.size < _LARGE:
         return X
@@ -116,9 +117,9 @@ def compact(X: Matrix) -> Matrix:
 
 def frozen(array: _Array) -> _Array:
     """A read-only view of an array, C-ordered and aligned."""
-    seen = np.require(array, requirements=["C", "A"]).view(np.ndarray)
-    seen.flags.writeable = False
-    return cast(_Array, seen)
+    view = np.require(array, requirements=["C", "A"]).view(np.ndarray)
+    view.flags.writeable = False
+    return cast(_Array, view)
 
 
 def _as_unsigned(integers: npt.NDArray[np.signedinteger]) -> Unsigned:

@@ -1,9 +1,9 @@
 """Train rules: run the compiled loops until a cycle is clean or a limit is reached.
 
-`train` trains all rules of a scheme, side by side in one pass over the rows or one after the other.
-`train_rule` trains the rule of one problem. Both begin a `Run` and make the `Loop` that the run
-repeats (`Run.repeat`). `Repetition` notices that a run goes round in a cycle, which is proof that
-it never ends.
+`train` trains all rules of a scheme, either together in one pass over the rows or one after the
+other. `train_rule` trains the rule of one problem. Both begin a `Run` and make the `Loop` that the
+run repeats (`Run.repeat`). `Repetition` notices that the weights repeat, which proves that the run
+never ends.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from novikoff.core.sweep import (
 from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update, perceptron
 
-# A compiled loop is called for about this many entries of X: Ctrl-C and the clock are noticed
-# between two calls, after some ten milliseconds.
+# A compiled loop is called for about this many entries of X. Ctrl-C and the clock are noticed
+# between two calls, that is, about every ten milliseconds.
 ENTRIES_PER_CALL = 1 << 24
 _EXACT = 2.0**53  # sums of integers up to this size are exact in float64
 
@@ -53,9 +53,9 @@ def train(
 ) -> Run:
     """Train all rules of a scheme on rows whose classes are ``codes`` (A7).
 
-    Every rule draws its order from the same seed, so that training the rules together or one by
-    one gives the same weights. ``start`` has the shape (p, n_rules). ``sample_weight`` has a factor
-    for each row, as in `train_rule`.
+    Every rule draws its order from the same seed. Therefore the weights are the same whether the
+    rules are trained together or one by one. ``start`` has the shape (p, n_rules).
+    ``sample_weight`` has a factor for each row, as in `train_rule`.
     """
     n_rules = scheme.sides.shape[1]
     if _share_rows(scheme, plan.order, trace=plan.trace):
@@ -63,7 +63,9 @@ def train(
         loop = _loop_of_classes(rows, codes, scheme.sides, plan, run, sample_weight)
         return run.repeat(plan, rows.all_positive(), sample_weight, loop)
     if n_rules > 1 and isinstance(plan.order, Chaotic):
-        raise ValueError("A chaotic order is one sequence, and these are several separate runs.")
+        raise ValueError(
+            "A chaotic order is one sequence, but the rules of these classes need several runs."
+        )
 
     def train_one(rule: int) -> Run:
         problem = rows.with_signs(scheme.sides[codes, rule])
@@ -83,7 +85,7 @@ def train_rule(
     """Train the rule of one problem; Ctrl-C ends the run with ``Stop.INTERRUPTED``.
 
     The run begins with zero weights or a copy of ``start``. ``sample_weight`` has a factor c_i for
-    each row: an update on row i moves w by c_i·τ·a_i. Rows whose sign or factor is 0 are left out.
+    each row: an update on row i adds c_i·τ·a_i to w. Rows whose sign or factor is 0 are left out.
 
     Raises
     ------
@@ -96,9 +98,9 @@ def train_rule(
     return run
 
 
-@announcing_compilation()
+@announcing_compilation(sweep, sweep_greedy, sweep_classes)
 def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
-    """Compile the loop that `train` will run, or load it from the cache, by a visit to no row.
+    """Compile the loop that `train` will run, or load it from the cache, by a call with no rows.
 
     The first call for a type of data takes seconds. A caller with a time limit calls this function
     before its clock starts.
@@ -143,10 +145,10 @@ def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector 
 
     def visit_worst(epoch: Indices, first: int, last: int) -> bool:
         steps = min(last - first, max_updates - run.updates)
-        found = sweep_greedy(
+        updated = sweep_greedy(
             arrays, epoch, lengths, steps, update, factors, w, counts, buffer
         )  # fmt: skip
-        return bool(found)
+        return bool(updated)
 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)
@@ -189,9 +191,9 @@ def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Ru
             # Wait with a timeout: with some libraries Ctrl-C does not end a wait without one.
             while wait(begun, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in begun):
-                    plan.limits.interrupted = True  # the exception is raised below: end the others
+                    plan.limits.interrupt()  # end the other runs before raising
         except KeyboardInterrupt:
-            plan.limits.interrupted = True  # rules that have not begun end at once
+            plan.limits.interrupt()  # rules that have not begun end at once
         parts = [future.result() for future in begun]
         return parts + [job(rule) for rule in range(len(begun), n_rules)]
 
@@ -203,10 +205,10 @@ class Plan:
     update: Update
     order: Order
     limits: Limits
-    seed: int = 0  # of the order
+    seed: int = 0  # the seed of the order
     average: bool = False  # whether to keep the average of the weights over all steps
     trace: bool = False  # whether to record every update
-    reference: Vector | None = None  # the w* of the trace
+    reference: Vector | None = None  # the reference w* of the trace
     threads: int = 1  # the number of rules that are trained at the same time
     after_epoch: Callable[[Run], bool] | None = None  # the run stops when it returns True
 
@@ -247,7 +249,7 @@ class Run:
     active: Flags  # (K,): the rules that have not ended
     stops: list[Stop | None]
     traces: list[Trace] = field(default_factory=list)  # one for each rule, if the plan asks for it
-    # (K): the number of epochs after which the weights repeat, where a cycle is proved (B8).
+    # (K): the number of epochs after which the weights repeat, or None if that is not proved (B8).
     periods: list[int | None] = field(default_factory=list)
     # (K, n): the number of updates on each row, when the run has ended.
     update_counts: sp.csr_array = field(default_factory=lambda: sp.csr_array((0, 0)))
@@ -304,8 +306,8 @@ class Run:
     def repeat(self, plan: Plan, problem: Problem, sample_weight: Vector | None, loop: Loop) -> Run:
         """Visit epoch after epoch until every rule has ended; Ctrl-C ends the run.
 
-        A rule ends clean after an epoch without an update. If the order does not visit every row in
-        each epoch, the margins of all rows of the rule's problem are then checked.
+        A rule ends with a clean cycle after an epoch without an update. If an epoch may miss rows,
+        the margins of all rows of the rule's problem are checked first.
         """
         limits, updates = plan.limits, self.counts.totals[1]
         epochs = epochs_of(plan.order, problem, sample_weight, np.random.default_rng(plan.seed))
@@ -328,7 +330,7 @@ class Run:
                         self._end(self.active, Stop.CALLBACK)
                 self._end(self.active, limits.reached(self.epochs))
         except KeyboardInterrupt:
-            limits.interrupted = True
+            limits.interrupt()
             self._end(self.active, Stop.INTERRUPTED)
         self.traces = [] if loop.recorder is None else [loop.recorder.trace()]
         self.periods = [None] * len(self.stops)
@@ -370,15 +372,16 @@ class Run:
 class Repetition:
     """Brent's algorithm (1980): find the period of the weights of K rules at the ends of epochs.
 
-    On any data ‖w_t‖ stays bounded (B8), so that weights that are integers take finitely many
-    values. If every epoch visits the rows in the same order, the weights at the end of an epoch
-    determine all later weights: when they repeat, the run goes round in a cycle and never ends. The
-    rows that are acted on within a period then add up to zero with positive multipliers,
-    Σ k_i·a_i = 0, and so no w has ⟨a_i, w⟩ > 0 for all of them.
+    On any data ‖w_t‖ stays bounded (B8), so that integer weights take finitely many values. If
+    every epoch visits the rows in the same order, the weights at the end of an epoch determine all
+    later weights. So if the weights repeat once, they repeat forever, and the run never ends. In
+    that case the updates of one period add up to zero: Σ k_i·a_i = 0, with k_i > 0 for each row i
+    that caused an update in the period. Therefore no w has ⟨a_i, w⟩ > 0 on all of these rows.
 
-    The weights are compared with the weights after the last power of two of epochs. When they are
-    equal for the first time, the number of epochs between is the smallest period. ``periods`` has
-    it for each rule, or None.
+    The weights at the end of each epoch are compared with weights that were saved before. They are
+    saved at the start and after epochs 1, 3, 7, 15, … When the weights equal the saved weights for
+    the first time, the number of epochs since these were saved is the smallest period. ``periods``
+    has the period of each rule, or None.
 
     References
     ----------
@@ -407,7 +410,11 @@ class Repetition:
             self._saved, self._since, self._power = W.copy(), 0, 2 * self._power
 
     def proved(self, rows: Rows, update: Update, updates: int) -> list[int | None]:
-        """The periods, if all numbers of the run were integers below 2⁵³; else None for each."""
+        """Return the periods that are proved; None for each rule where no period is proved.
+
+        A period is proved if all numbers of the run were integers below 2⁵³, because sums of such
+        integers are exact.
+        """
         largest = 1.0
         whole = update.eta == 0.0 and update.step_size % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())

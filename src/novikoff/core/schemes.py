@@ -1,7 +1,7 @@
-"""From two classes to many: one-vs-rest and one-vs-one (A7).
+"""Schemes for several classes: one-vs-rest and one-vs-one (A7).
 
-A scheme says which binary rules there are, on which side of each rule a class is, and how the
-scores of the rules determine a class. A score of 0 is on the negative side (A1).
+A scheme defines the binary rules, the side of each rule on which each class is, and how the scores
+of the rules determine a class. A score of 0 is on the negative side (A1).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from novikoff.core.rows import Indices, Signs, Vector
 
 @dataclass(frozen=True)
 class Binary:
-    """One rule for two classes, of which the second is positive."""
+    """One rule for two classes; the second class is the positive class."""
 
     n_classes: int = 2
 
@@ -48,7 +48,9 @@ class Binary:
 
 @dataclass(frozen=True)
 class OneVsRest:
-    """A rule for each class against the rest. The largest score wins; of equals, the first class.
+    """One rule for each class against the rest.
+
+    The class with the largest score wins. If several scores are equal, the first class wins.
 
     Examples
     --------
@@ -85,10 +87,11 @@ class OneVsRest:
 
 @dataclass(frozen=True)
 class OneVsOne:
-    """A rule for each pair of classes, of which the second is positive.
+    """One rule for each pair of classes; the second class of the pair is the positive class.
 
-    Each rule votes for one of its classes. The class with the most votes wins. Of classes with
-    equal votes, the class with the larger sum of scores wins, then the first class.
+    Each rule votes for one of its classes. The class with the most votes wins. If several classes
+    have the most votes, the class with the largest sum of scores wins. If the sums are equal too,
+    the first class wins.
 
     Examples
     --------
@@ -143,8 +146,8 @@ class OneVsOne:
 
         def totals(classes: Indices, terms: Vector | None = None) -> Vector:
             flat = None if terms is None else terms.ravel()
-            found = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
-            return found.reshape(shape).astype(np.float64, copy=False)
+            counts = np.bincount((places + classes).ravel(), flat, minlength=shape[0] * shape[1])
+            return counts.reshape(shape).astype(np.float64, copy=False)
 
         votes = totals(np.where(scores > 0.0, second, first))
         return votes, totals(second, scores) - totals(first, scores)
@@ -154,15 +157,15 @@ Scheme: TypeAlias = Binary | OneVsRest | OneVsOne
 
 
 def problems_of(scheme: Scheme, rows: Rows, codes: Indices) -> Iterator[tuple[Indices, Problem]]:
-    """The numbers of the rows of each rule, and the problem of these rows."""
+    """Yield for each rule the numbers of its rows, and the problem of these rows."""
     for sides in scheme.sides.T:
         part = np.flatnonzero(sides[codes])
-        own = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
-        yield part, own.with_signs(sides[codes[part]])
+        rule_rows = rows if len(part) == rows.n else Rows.of(rows.X[part], rows.fit_intercept)
+        yield part, rule_rows.with_signs(sides[codes[part]])
 
 
 def scheme_for(n_classes: int, multi_class: str) -> Scheme:
-    """The scheme of a name ("ovr" or "ovo"); up to two classes need a single rule.
+    """Return the scheme of a name, "ovr" or "ovo"; up to two classes need only one rule.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""The second-order perceptron: the perceptron in the metric of its own mistakes (A9).
+"""The second-order perceptron, which rescales the features by its own mistakes (A9).
 
-With A = a·I + Σ a_i·a_iᵀ over the mistakes and v = Σ a_i, it predicts by the sign of ⟨w, x⟩, where
-w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, with g = A⁻¹a_i and s = ⟨a_i, g⟩:
+Let A = a·I + Σ a_i·a_iᵀ and v = Σ a_i, where both sums are over the mistakes. The model predicts by
+the sign of ⟨w, x⟩ with w = A⁻¹v. On a mistake, m = ⟨a_i, w⟩ ≤ 0, it computes g = A⁻¹a_i and
+s = ⟨a_i, g⟩, and updates
 
     w ← w + g·(1 − m)/(1 + s)        A⁻¹ ← A⁻¹ − g·gᵀ/(1 + s)
 
 Rounding errors in A⁻¹ would grow until s < 0. The model therefore keeps S with S·Sᵀ = A⁻¹, which
-loses half as many digits (Potter 1963): with f = Sᵀa_i, s = ‖f‖² and g = S·f,
+loses half as many digits (Potter 1963). With f = Sᵀa_i, s = ‖f‖² and g = S·f, the update of S is
 
     S ← S − g·fᵀ/(1 + s + √(1 + s)).
 
@@ -16,8 +17,8 @@ score by 1 + s and does not change its sign. The mistake bound is
 
     Φ = vᵀA⁻¹v ≤ Σ ⟨a_i, A⁻¹a_i⟩ ≤ Σ ln(1 + s) = ln det(A/a),
 
-where A is the matrix after each mistake. With a factor c in ``sample_weight``, a mistake counts c
-times in A and v, with s = c·‖f‖², and Φ ≤ Σ c²·⟨a_i, A⁻¹a_i⟩.
+where A is the matrix after each mistake. If a row has a factor c in ``sample_weight``, a mistake on
+it counts c times in A and v. Then s = c·‖f‖², and Φ ≤ Σ c²·⟨a_i, A⁻¹a_i⟩.
 
 References
 ----------
@@ -41,7 +42,7 @@ from novikoff.core.verbs import dot, dots
 
 
 class SecondOrderModel(StateModel):
-    """w and S of each rule, the bias last."""
+    """The model of the second-order perceptron: w and S of each rule, with the bias last."""
 
     w: Vector
     root: Vector
@@ -58,7 +59,7 @@ class SecondOrderModel(StateModel):
         return {"w": np.zeros((n_rules, p)), "root": root, "growth": np.zeros((n_rules, 2))}
 
     def work(self, rows: Rows) -> int:
-        """The work for an update of the whole matrix S."""
+        """About how many multiplications an update of the whole matrix S takes."""
         return self.n_rules * rows.p**2
 
     def check(self) -> None:

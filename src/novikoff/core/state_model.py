@@ -1,7 +1,8 @@
-"""The base of models with a formula of their own: p-norm, second order, kernel, Forgetron.
+"""The base class of all models but the perceptron's: p-norm, second order, kernel and Forgetron.
 
-Such a model says how one rule visits rows (`StateModel.sweep_rule`, or `StateModel.rule_loop` for a
-loop of another kind). Several classes, warm starts, streams and single examples follow from it.
+A subclass defines how one rule visits rows (`StateModel.sweep_rule`, or `StateModel.rule_loop` for
+a different kind of loop). The base class then provides several classes, warm starts, streams and
+single examples.
 """
 
 from __future__ import annotations
@@ -21,38 +22,38 @@ from novikoff.core.sweep import Counts, check_range
 from novikoff.core.trace import Trace
 from novikoff.core.updates import Update
 
-# visit(rule, epoch) shows rows, by their numbers, to a rule.
+# A function visit(rule, epoch) that shows the rows with the numbers ``epoch`` to a rule.
 RuleVisit: TypeAlias = Callable[[int, Indices], None]
 
-# The clock is looked at after about this many multiplications: a few tenths of a second.
+# The clock is read after about this many multiplications, that is, every few tenths of a second.
 _WORK_PER_CALL = 1 << 28
 
 
 class StateModel(Model):
-    """A model whose rules visit rows by a formula of their own.
+    """A model whose rules have their own kind of update, which its subclass defines.
 
-    ``sample_weight`` has a factor c_i on the steps of each row.
+    ``sample_weight`` has a factor c_i for each row, by which its steps are multiplied.
     """
 
-    # Whether a run is in a cycle when the first of the arrays ``negated_on_swap`` is the same
-    # after two epochs in the same order (B8).
+    # Whether the first of the arrays ``negated_on_swap`` determines all later updates. If it does,
+    # and it is the same after two epochs in the same order, the run repeats forever (B8).
     cycles: ClassVar[bool] = False
 
     # Predicting
 
     def final_scores(self, X: Matrix) -> Vector:
-        """The scores that predict: those of the last rules."""
+        """The scores that predict, which are the scores of the last rules."""
         return self.last_scores(X)
 
     def last_scores(self, X: Matrix) -> Vector:
-        """The scores by which the loop recognises a mistake: products with the weights."""
+        """The scores of the last weights, by which the loop recognises a mistake."""
         return scores(X, self.prediction_weights())
 
     def score_one(self, columns: Indices, values: Vector) -> Vector:
         """The scores of one example; see `Model.score_one`."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Vector = self.final_scores(self._row(columns, values))[0]
-        return found
+            scores: Vector = self.final_scores(self._row(columns, values))[0]
+        return scores
 
     def _row(self, columns: Indices, values: Vector) -> Vector:
         """One example as a matrix of one row."""
@@ -65,10 +66,10 @@ class StateModel(Model):
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
     ) -> RuleVisit:
-        """The loop over some of these rows, whose classes are ``codes``.
+        """Return a loop over some of these rows, whose classes are ``codes``.
 
-        The loop counts its updates in ``counts``. If a number would leave the range of float64, it
-        sets ``counts.overflow`` to NaN and does nothing.
+        The loop counts its updates in ``counts``. If a number would leave the range of float64, the
+        loop sets ``counts.overflow`` to NaN and makes no update.
         """
         signed = [rows.with_signs(self.sides[codes, k]).arrays for k in range(self.n_rules)]
 
@@ -88,16 +89,16 @@ class StateModel(Model):
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Take over the result of a loop that has ended."""
+        """Store the result of a loop in the model, after the loop has ended."""
 
     def work(self, rows: Rows) -> int:
-        """About how many multiplications a row costs on which every rule makes a mistake."""
+        """About how many multiplications a row takes if every rule makes a mistake on it."""
         return self.n_rules * rows.longest
 
     def watched(self) -> Vector:
-        """The numbers that must stay finite, a column for each rule; a view of the arrays."""
-        found: Vector = getattr(self, self.negated_on_swap[0]).T
-        return found
+        """A view of the numbers that must stay finite, with one column for each rule."""
+        weights: Vector = getattr(self, self.negated_on_swap[0]).T
+        return weights
 
     def traces(self) -> list[Trace]:
         """The trace of each rule, if the loop records traces."""
@@ -122,8 +123,8 @@ class StateModel(Model):
 
         def margins(rule: int) -> Vector:
             sides = self.sides[codes, rule]
-            own = rows.with_signs(sides).active_rows(sample_weight)
-            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[own])
+            active = rows.with_signs(sides).active_rows(sample_weight)
+            return np.asarray((self.last_scores(rows.X)[:, rule] * sides)[active])
 
         rows_per_call = min(
             rows.rows_within(ENTRIES_PER_CALL // self.n_rules),
@@ -188,17 +189,22 @@ class StateModel(Model):
         counts: Counts,
         active: Flags,
     ) -> Callable[[Indices, int, int], bool]:
-        """The `Loop.visit` of a run: it shows rows to each active rule whose problem has them."""
+        """Return the `Loop.visit` of a run, which shows rows to the active rules.
+
+        A row is shown to a rule only if the row belongs to the problem of the rule.
+        """
         factors = np.ones(rows.n) if sample_weight is None else sample_weight
         visit_rule = self.rule_loop(rows, codes, factors, counts)
         some_left_out = (self.sides == 0).any()
 
         def visit(epoch: Indices, first: int, last: int) -> bool:
             for rule in np.flatnonzero(active).tolist():
-                own = epoch[first:last]
-                own = own[self.sides[codes[own], rule] != 0] if some_left_out else own
-                visit_rule(rule, own)
-                counts.totals[0, rule] += len(own)
+                visited = epoch[first:last]
+                visited = (
+                    visited[self.sides[codes[visited], rule] != 0] if some_left_out else visited
+                )
+                visit_rule(rule, visited)
+                counts.totals[0, rule] += len(visited)
             return False
 
         return visit

@@ -6,7 +6,7 @@ There is no tolerance on a loss: a run either ends with a clean cycle or says th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -27,18 +27,39 @@ class Stop(StrEnum):
 
 
 @dataclass
-class Limits:
-    """The limits of a run; None is no limit. The clock starts when the object is made.
+class Interruption:
+    """Whether Ctrl-C was pressed during a computation."""
 
-    Several runs may share one object: they then share the clock and the interruption.
+    happened: bool = False
+
+
+@dataclass
+class Limits:
+    """The limits of a run; None means no limit. The clock starts when the object is made.
+
+    If several runs share one object, they share its clock, and an interruption ends all of them.
     """
 
     epochs: int | None = None
     updates: int | None = None
     seconds: float | None = None
-    interrupted: bool = False
-    paused_seconds: float = 0.0  # the time that did not count
+    paused_seconds: float = 0.0  # the time during which the clock was paused
     _started: float = field(default_factory=time.monotonic, repr=False)
+    _interruption: Interruption = field(default_factory=Interruption, repr=False)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed in a run with these limits, with parts or copies of them."""
+        return self._interruption.happened
+
+    def interrupt(self) -> None:
+        """End all runs that share the interruption when they next ask for their limits."""
+        self._interruption.happened = True
+
+    def raise_if_interrupted(self) -> None:
+        """Raise KeyboardInterrupt if `interrupted`: for the callers of solvers, which return."""
+        if self.interrupted:
+            raise KeyboardInterrupt
 
     def reached(self, n_epochs: int = 0) -> Stop | None:
         """The reason to stop a run after ``n_epochs`` epochs, or None."""
@@ -51,16 +72,18 @@ class Limits:
         return None
 
     def left(self) -> float | None:
-        """The seconds that are left; None if the time is not limited."""
+        """The number of seconds that are left; None if the time is not limited."""
         if self.seconds is None:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
     def part(self, share: float) -> Limits:
-        """The same limits with a share of the seconds that are left; the clock starts now."""
-        left = self.left()
+        """Return limits with a share of the seconds that are left; their clock starts now."""
+        seconds_left = self.left()
         return replace(
-            self, seconds=None if left is None else share * left, _started=time.monotonic()
+            self,
+            seconds=None if seconds_left is None else share * seconds_left,
+            _started=time.monotonic(),
         )
 
     @contextmanager
@@ -77,3 +100,15 @@ class Limits:
     def most_updates(self) -> int:
         """The limit on updates as a number, which is huge if there is no limit."""
         return _UNLIMITED if self.updates is None else min(self.updates, _UNLIMITED)
+
+
+@dataclass
+class ReportingLimits(Limits):
+    """Limits that call ``tell`` whenever they are checked, so that progress is shown."""
+
+    tell: Callable[[], None] = lambda: None
+
+    def reached(self, n_epochs: int = 0) -> Stop | None:
+        """Call ``tell``; then as `Limits.reached`."""
+        self.tell()
+        return super().reached(n_epochs)

@@ -7,11 +7,11 @@
 `sweep` is this loop for one rule, compiled once for dense and once for CSR rows. From w = 0 with
 δ = 0 it makes at most R²/γ² updates on separable data, in any order (A2, B1; Novikoff 1962).
 
-`sweep_greedy` is the loop of the maximal index rules, which look at all rows before every step and
-act on the worst. `sweep_classes` is the loop for several rules that share each row.
-`step_all_rules` is one step of all rules on a single example. `novikoff.core.runs` calls these
-loops, epoch after epoch, until a cycle is clean or a limit is reached. All loops write `Counts`;
-`novikoff.core.trace` collects the updates that they write to a `TraceBuffer`.
+`sweep_greedy` is the loop of the maximal index rules. These compute the margins of all rows before
+every step, and update on the worst row. `sweep_classes` is the loop for several rules that share
+each row. `step_all_rules` is one step of all rules on a single example. `novikoff.core.runs` calls
+these loops, epoch after epoch, until a cycle is clean or a limit is reached. All loops write
+`Counts`. `novikoff.core.trace` collects the updates that they write to a `TraceBuffer`.
 
 References
 ----------
@@ -34,13 +34,13 @@ from novikoff.core.verbs import axpy, dot, dots, sqnorm
 
 
 class Counts(NamedTuple):
-    """The counts of compiled loops for K rules; an array that is not needed has no rows."""
+    """The counts of compiled loops for K rules. An array that is not needed has no rows."""
 
     totals: Indices  # (3, K): rows visited, updates, mistakes (updates with m ≤ 0)
     per_row: npt.NDArray[np.int32]  # (n, K): the updates on each row, which are dual variables (A8)
     weighted: Vector  # (p, K): Σ t·τ·a_i over the updates, which gives the mean of w (A9)
     scores: Vector  # (rows of one call, K): ⟨x, w⟩ + b of each row before its update
-    overflow: Vector  # (1,): 0, or NaN after a margin was not finite
+    overflow: Vector  # (1,): 0, or NaN if a margin was not finite
 
     @classmethod
     def blank(cls, n: int, p: int, n_rules: int) -> Counts:
@@ -106,11 +106,11 @@ def sweep_greedy(
     rows: SignedRows, candidates: Indices, lengths: Vector, steps: int, update: Update,
     sample_weight: Vector, w: Vector, counts: Counts, buffer: TraceBuffer,
 ) -> bool:  # fmt: skip
-    """Act ``steps`` times on the worst of the candidate rows; True if no row needs an update (A4).
+    """Update ``steps`` times on the worst candidate row (A4); True if no row needs an update.
 
-    The worst row has the least (⟨a_i, w⟩ − δ)/‖a_i‖, where ``lengths`` are the ‖a_i‖, or the least
-    ⟨a_i, w⟩ − δ, where ``lengths`` are 1. Among equals it is the first. A row of length 0, which no
-    w classifies correctly, comes last.
+    The worst row has the least (⟨a_i, w⟩ − δ)/length, where ``lengths`` has ‖a_i‖ for the rule
+    `MaxDistance` and 1 for `MaxResidual`. If several rows are equally bad, the first is chosen. A
+    row of length 0, which no w classifies correctly, comes last.
     """
     shift = update.threshold if update.threshold < np.inf else 0.0
     for _ in range(steps):
@@ -146,9 +146,9 @@ def sweep_classes(
     """Show the rows epoch[first:last] in turn to every active rule; each row is read once.
 
     All signs of ``rows`` are +1. The sign of row i for rule c is ``sides[codes[i], c]``, which is 0
-    if the row does not belong to the rule's problem. The weights lie [feature][rule], so that an
-    entry of a row is multiplied by neighbours in memory. A rule becomes inactive after
-    ``max_updates`` updates. Each rule runs exactly as it would run alone.
+    if the row does not belong to the rule's problem. The axes of W are feature and rule, so that an
+    entry of a row is multiplied by weights that are neighbours in memory. A rule becomes inactive
+    after ``max_updates`` updates. Each rule runs exactly as it would run alone.
     """
     products = np.empty(W.shape[1])
     for k in range(first, last):
@@ -177,7 +177,7 @@ def sweep_classes(
 
 @register_jitable(forceinline=True)
 def step_length(update: Update, rows: SignedRows, i: int, m: float, sample_weight: Vector) -> float:
-    """τ for row i with the margin m, times the row's factor if there are factors."""
+    """Return τ for row i with the margin m, times the row's factor if there are factors."""
     squared = sqnorm(rows, i) if update.eta > 0.0 else 0.0
     step = tau(update, m, squared)
     return step * sample_weight[i] if len(sample_weight) > 0 else step
@@ -188,10 +188,11 @@ def step_all_rules(
     columns: Indices, values: Vector, sides: Signs, W: Vector, weighted: Vector, totals: Indices,
     numbers: Vector, factor: float, scores: Vector,
 ) -> int:  # fmt: skip
-    """One step of every rule on one example (A5); returns how many rules were updated.
+    """Let every rule make one step on one example; return how many rules were updated (A5).
 
-    The scores before the step are written to ``scores``. Returns −1, and changes nothing else, if a
-    number would leave the range of float64. ``numbers`` come from `updates.numbers_of`.
+    The scores before the step are written to ``scores``. If a number would leave the range of
+    float64, the function returns −1 and changes nothing else. ``numbers`` is the result of
+    `updates.numbers_of`.
     """
     update = Update(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
     bias, last = numbers[6], len(W) - 1

@@ -32,7 +32,7 @@ class Trace:
     Attributes
     ----------
     n_steps : array of int
-        The number of rows that the run had visited before this one.
+        The number of rows that the run had visited before this update.
     index : array of int
         The row i on which w was updated.
     margin : array of float
@@ -72,13 +72,23 @@ class Trace:
         return len(self.index)
 
     def weights(self, t: int | None = None) -> Vector:
-        """The weights w_t after t updates, the bias last, bit for bit as in the run (B3).
+        """Return the weights w_t after t updates, the bias last, bit for bit as in the run (B3).
 
-        Without t, all weights w_0, w_1, … as the rows of a matrix. A negative t counts from the
-        end.
+        Parameters
+        ----------
+        t : int, optional
+            The number of updates. A negative t counts from the end. By default all weights w_0,
+            w_1, … are returned.
+
+        Returns
+        -------
+        array of shape (p,) or (n_updates + 1, p)
+            The weights, or all weights as the rows of a matrix.
         """
         if self.problem is None:
-            raise ValueError("This trace has no rows to compute weights from: see Trace.problem.")
+            raise ValueError(
+                "This trace has no rows from which weights can be computed: see Trace.problem."
+            )
         last = len(self) if t is None else self._place(t)
         acted, places = np.unique(self.index, return_inverse=True)
         at = (places if len(acted) == self.problem.n else self.index)[:last]
@@ -89,41 +99,51 @@ class Trace:
         path[1:] *= (self.tau[:last] * self.problem.signs[at])[:, None]
         if self.start is not None:
             path[0] = self.start
-        np.cumsum(path, axis=0, out=path)  # adds in the order of the loop
+        np.cumsum(path, axis=0, out=path)  # adds the terms in the order of the loop
         return path if t is None else path[last]
 
     def average(self, t: int | None = None) -> Vector:
-        """The mean of w over all rows that were visited up to update t (A9).
+        """Return the mean of w over all rows that were visited up to update t (A9).
 
-        Without t, the means for all t as the rows of a matrix, of which the first is w_0.
+        Parameters
+        ----------
+        t : int, optional
+            The number of updates. By default the means for all t are returned.
+
+        Returns
+        -------
+        array of shape (p,) or (n_updates + 1, p)
+            The mean, or all means as the rows of a matrix, whose first row is w_0.
         """
         path = self.weights()
-        stood = np.diff(self.n_steps, prepend=0)[:, None]  # the rows visited with each w
+        stood = np.diff(self.n_steps, prepend=0)[:, None]  # the number of rows visited with each w
         means = np.cumsum(stood * path[:-1], axis=0) + path[1:]
         means = np.vstack([path[:1], means / (self.n_steps + 1)[:, None]])
         return means if t is None else means[self._place(t)]
 
     def detached(self) -> Trace:
-        """The trace with a copy of the rows that have updates, independent of the data."""
+        """Return the trace with a copy of the rows that have updates, independent of the data."""
         if self.problem is None:
             return self
         return replace(self, problem=self.problem.part(np.unique(self.index)))
 
     def _place(self, t: int) -> int:
         if not -len(self) - 1 <= t <= len(self):
-            raise IndexError(f"The run made {len(self)} updates: there is no w after {t}.")
+            raise IndexError(f"The run made {len(self)} updates: there is no w after update {t}.")
         return t % (len(self) + 1)
 
     def margin_ceilings(self) -> Vector:
-        """‖w_t‖/Σ τ after each update, an upper bound on γ if the run began at w₀ = 0 (B3, C3).
+        """Return ‖w_t‖/Σ τ after each update, upper bounds on γ if the run began at 0 (B3, C3).
 
-        Then w_t = Σ λ_i a_i with λ_i ≥ 0, and ⟨w_t, w*⟩ ≥ Σ λ_i·γ for the unit vector w* of the
-        margin γ. The result is rounded up: each update rounds w by at most 3u·‖w‖, and the length
+        If w₀ = 0, then w_t = Σ λ_i·a_i with λ_i ≥ 0 and Σ λ_i = Σ τ. The unit vector w* of the
+        margin γ has ⟨a_i, w*⟩ ≥ γ for all i. Therefore ‖w_t‖ ≥ ⟨w_t, w*⟩ ≥ γ·Σ τ. The result is
+        rounded up. Each update rounds w by at most 3u·‖w‖ for the unit roundoff u, and the length
         of w and the sum of τ are rounded once for each entry.
         """
         if self.problem is None:
             raise ValueError(
-                "This trace has no rows to bound the rounding of w: see Trace.problem."
+                "This trace has no rows, which are needed to bound the rounding of w: see "
+                "Trace.problem."
             )
         u, p, t = 2.0**-52, self.problem.p, np.arange(1, len(self) + 1)
         with np.errstate(over="ignore"):
@@ -133,10 +153,11 @@ class Trace:
 
 
 class Recorder:
-    """Collects the contents of a trace buffer into one trace.
+    """Collect the contents of a trace buffer into one trace.
 
     Examples
     --------
+    >>> from novikoff.core.sweep import write_update
     >>> recorder = Recorder(reference=np.array([3.0, 4.0]))
     >>> write_update(recorder.buffer, 7, 2, -1.0, 1.0, np.array([1.0, 0.0]))
     >>> recorder.trace().cosine.tolist()
@@ -148,7 +169,7 @@ class Recorder:
         self._taken = [np.empty((0, 6))]
 
     def take(self) -> None:
-        """Copy what is in the buffer, and empty it."""
+        """Copy the updates in the buffer, and empty the buffer."""
         self._taken.append(self.buffer.entries[: self.buffer.used[0]].copy())
         self.buffer.used[0] = 0
 

@@ -19,12 +19,12 @@ from numba.extending import register_jitable
 
 from novikoff.core.rows import Vector
 
-# For floats, m < 1 and m ≤ BELOW_ONE are the same condition.
+# The largest float below 1. For floats, m < 1 and m ≤ BELOW_ONE are the same condition.
 BELOW_ONE = math.nextafter(1.0, 0.0)
 
 
 class Update(NamedTuple):
-    """An update rule. With η = 0 the step size is μ and does not depend on the margin."""
+    """An update rule. If η = 0, the step size is μ and does not depend on the margin."""
 
     threshold: float  # δ
     step_size: float = 0.0  # μ
@@ -35,7 +35,7 @@ class Update(NamedTuple):
 
 
 def perceptron(threshold: float = 0.0, step_size: float = 1.0) -> Update:
-    """τ = μ if m ≤ δ: the perceptron (A2; Rosenblatt 1958).
+    """The update rule of the perceptron: τ = μ if m ≤ δ (A2; Rosenblatt 1958).
 
     From w₀ = 0 with δ = 0 it makes at most R²/γ² updates on separable data (B1).
     """
@@ -43,35 +43,36 @@ def perceptron(threshold: float = 0.0, step_size: float = 1.0) -> Update:
 
 
 def aggressive(step_size: float = 1.0) -> Update:
-    """τ = μ on every row, misclassified or not: the aggressive perceptron (A10)."""
+    """The update rule of the aggressive perceptron: τ = μ on every row, mistaken or not (A10)."""
     return Update(math.inf, float(step_size))
 
 
 def passive_aggressive(cap: float = math.inf, slack: float = 0.0) -> Update:
-    """τ = min(cap, (1 − m)/(‖a‖² + slack)) if m < 1 (A9; Crammer et al. 2006).
+    """The passive-aggressive update rule (A9; Crammer et al. 2006).
 
-    By default this is PA, which moves to the nearest w with m = 1. ``cap=C`` gives PA-I and
-    ``slack=1/(2C)`` gives PA-II.
+    τ = min(cap, (1 − m)/(‖a‖² + slack)) if m < 1. By default this is PA, which moves w to the
+    nearest point with m = 1. ``cap=C`` gives PA-I and ``slack=1/(2C)`` gives PA-II.
     """
     return Update(BELOW_ONE, eta=1.0, goal=1.0, cap=float(cap), slack=float(slack))
 
 
 def relaxation(eta: float = 1.0, threshold: float = 0.0) -> Update:
-    """τ = η·(δ − m)/‖a‖² if m ≤ δ: relaxation (D1; Agmon 1954; Motzkin and Schoenberg 1954).
+    """The update rule of the relaxation method (D1; Agmon 1954; Motzkin and Schoenberg 1954).
 
-    η = 1 projects w onto the half-space ⟨a, w⟩ ≥ δ, and η = 2 reflects w at its boundary.
+    τ = η·(δ − m)/‖a‖² if m ≤ δ. With η = 1 the update projects w onto the half-space ⟨a, w⟩ ≥ δ.
+    With η = 2 it reflects w at the boundary of the half-space.
     """
     return Update(float(threshold), eta=float(eta), goal=float(threshold))
 
 
 def numbers_of(update: Update, fit_intercept: bool) -> Vector:
-    """An update rule, and whether there is a bias, as one array, which Numba unboxes faster."""
+    """Return an update rule, and whether there is a bias, as an array, which Numba reads faster."""
     return np.array([*update, float(fit_intercept)])
 
 
 @register_jitable(forceinline=True)
 def tau(update: Update, m: float, sq: float) -> float:
-    """τ, the multiple of a_i that is added to w, given m = ⟨a_i, w⟩ and sq = ‖a_i‖².
+    """Return τ, the multiple of a_i that is added to w, given m = ⟨a_i, w⟩ and sq = ‖a_i‖².
 
     Examples
     --------
@@ -82,6 +83,6 @@ def tau(update: Update, m: float, sq: float) -> float:
         return update.step_size
     if sq == math.inf:  # NaN makes check_range report the overflow; a step of 0 would hide it
         return math.nan
-    if sq + update.slack == 0.0:  # a row of length 0 moves nothing
+    if sq + update.slack == 0.0:  # a row of length 0 does not change w
         return 0.0
     return min(update.cap, update.eta * (update.goal - m) / (sq + update.slack))

@@ -1,9 +1,9 @@
-"""Check matrices and data frames once, where they enter.
+"""Check matrices and data frames once, at the public interface.
 
 `check_matrix` returns a C-ordered float32 or float64 array, or a CSR matrix with sorted and
-distinct column indices. Nothing is guessed and nothing is rounded: numbers that float64 cannot
+distinct column indices. No value is guessed and no number is rounded. Numbers that float64 cannot
 represent, and sparse matrices whose arrays contradict each other, are rejected with an error. NaN
-and infinity are found by `novikoff.core.problem.Rows.of`, which looks at every entry.
+and infinity are found later by `novikoff.core.problem.Rows.of`, which reads every entry.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ Place: TypeAlias = Callable[[int, int], tuple[int, int | str]]
 
 # Every integer up to this size is exact in float64.
 MAX_EXACT = 1 << 53
-_NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since one of them"
+# How error messages end, by the values that are no numbers.
+_NUMBERS_FOR_DATES = "turn dates into numbers first, such as days since the first date"
 _NUMBERS_FOR_DURATIONS = "turn durations into numbers first, such as days"
 _ENCODED = "encode it first"
 _CATEGORIES_FOR_TEXT = (
@@ -48,9 +49,10 @@ class Columns:
 def check_matrix(
     X: object, levels: Mapping[Hashable, Sequence[Any]] | None = None
 ) -> Floats | sp.csr_array:
-    """X as a C-ordered float array or a canonical CSR matrix with the same values.
+    """Check X, and return it as a C-ordered float array or as a canonical CSR matrix.
 
-    Float32 and float64 arrays, including memory maps, and canonical CSR matrices are not copied.
+    The values are the same. Float32 and float64 arrays, including memory maps, and canonical CSR
+    matrices are not copied.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ encode it first.
     if X is None:
         raise DataError("X is missing: a table of numbers is needed.")
     if np.ma.is_masked(X):
-        raise DataError("X is masked in places: remove or impute what is missing first.")
+        raise DataError("X has masked entries: remove or impute missing values first.")
     if hasattr(X, "tocsr") and hasattr(X, "shape"):
         return _not_empty(_from_sparse(X))
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
@@ -88,7 +90,7 @@ encode it first.
 
 
 def aligned(array: Any) -> Any:
-    """The array, copied if its numbers are not aligned in memory.
+    """Return the array, or a copy of it if its numbers are not aligned in memory.
 
     An array that was received over a network, or that begins in the middle of a buffer, may be
     misaligned, which makes loops several times slower.
@@ -97,9 +99,9 @@ def aligned(array: Any) -> Any:
 
 
 def columns_of(X: Any, d: int) -> Columns:
-    """The names of the d columns that `check_matrix` makes of X; numbers if X has no names.
+    """Return the names of the d columns that `check_matrix` makes of X; numbers if X has no names.
 
-    Data frames have names, and so have the design matrices of formulaic and patsy.
+    Data frames and the design matrices of formulaic and patsy have names.
 
     Examples
     --------
@@ -108,15 +110,15 @@ def columns_of(X: Any, d: int) -> Columns:
     """
     if not (hasattr(X, "columns") and hasattr(X, "to_numpy")):
         described = getattr(X, "model_spec", None) or getattr(X, "design_info", None)
-        own: Sequence[Hashable] = [*getattr(described, "column_names", ())]
-        return Columns(own if len(own) == d == len({*own}) else range(d))
+        names: Sequence[Hashable] = [*getattr(described, "column_names", ())]
+        return Columns(names if len(names) == d == len({*names}) else range(d))
     coded = [_categories(column) for column in _columns(X)]
-    columns = widened(zip(X.columns, [own and own[1] for own in coded], strict=True))
+    columns = widened(zip(X.columns, [names and names[1] for names in coded], strict=True))
     return columns if len({*columns.names}) == d else Columns(range(d))
 
 
 def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns:
-    """The names of columns, where each category column becomes one column per category.
+    """Return the names of columns, where each category column becomes one column per category.
 
     Examples
     --------
@@ -128,7 +130,9 @@ def widened(columns: Iterable[tuple[Hashable, Sequence[Any] | None]]) -> Columns
     given: set[Hashable] = set()
     for name, levels in columns:
         if name in groups or (levels is not None and name in given):
-            raise DataError(f"X has two columns named {name!r}, one of categories: rename one.")
+            raise DataError(
+                f"X has two columns named {name!r}, and one has categories: rename one of them."
+            )
         given.add(name)
         if levels is not None:
             groups[name] = range(len(names), len(names) + len(levels))
@@ -148,8 +152,9 @@ def check_same_index(X: Any, y: Any) -> None:
     >>> check_same_index(pd.DataFrame({"a": [1, 2]}), pd.Series([0, 1], index=[1, 0]))
     Traceback (most recent call last):
         ...
-    novikoff.errors.DataError: The index of y is not that of X: row 0 is 0 in X and 1 in y. \
-Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order does.
+    novikoff.errors.DataError: The index of y differs from the index of X: row 0 is 0 in X and 1 \
+in y. Take y.loc[X.index] if rows with equal labels belong together, or y.to_numpy() if rows at \
+equal positions do.
     """
     if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or len(X) != len(y):
         return
@@ -157,23 +162,23 @@ Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the or
         pairs = enumerate(zip(X.index.tolist(), y.index.tolist(), strict=True))
         row, (of_x, of_y) = next((k, pair) for k, pair in pairs if pair[0] != pair[1])
         raise DataError(
-            f"The index of y is not that of X: row {row} is {of_x!r} in X and {of_y!r} in y. "
-            "Take y.loc[X.index] if labels tell which row is which, or y.to_numpy() if the order "
-            "does."
+            f"The index of y differs from the index of X: row {row} is {of_x!r} in X and {of_y!r} "
+            "in y. Take y.loc[X.index] if rows with equal labels belong together, or y.to_numpy() "
+            "if rows at equal positions do."
         )
 
 
 def missing_value(what: str, row: int, column: int, name: Hashable = None) -> str:
-    """The error message about NaN or infinity."""
+    """Return the error message about NaN or infinity."""
     named = "" if name is None else f" ({name!r})"
     return (
         f"Input X contains {what} in row {row}, column {column}{named}: "
-        "remove or impute such values first."
+        "remove or impute missing and infinite values first."
     )
 
 
 def _not_empty(X: Any) -> Any:
-    """X; DataError unless it has at least one row and one column."""
+    """Return X; DataError unless it has at least one row and one column."""
     n, d = X.shape
     if n == 0:
         raise DataError(f"X has no rows (shape=(0, {d})): there is nothing to separate.")
@@ -183,15 +188,15 @@ def _not_empty(X: Any) -> Any:
 
 
 def is_missing(label: object) -> bool:
-    """Whether a value is None, NaN or another value that stands for a missing one."""
+    """Whether a value is None, NaN or another mark of a missing value."""
     try:
         return label is None or not bool(label == label)
-    except (TypeError, ValueError):  # pandas' NA is not even unequal to itself
+    except (TypeError, ValueError):  # comparing pandas' NA with itself raises an error
         return True
 
 
 def _plain_array(X: object) -> npt.NDArray[Any]:
-    """X as an array; numbers of nested sequences stay Python objects if floats may be rounded."""
+    """Return X as an array; nested sequences stay Python objects if NumPy may have rounded."""
     if isinstance(X, np.ndarray):
         return X
     given: Any = X.to_numpy() if hasattr(X, "to_numpy") else X
@@ -212,7 +217,7 @@ def may_be_rounded(values: npt.NDArray[Any]) -> bool:
 
 
 def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
-    """The numbers of a data frame, read column by column if the types of the columns differ."""
+    """Return the numbers of a data frame, read by columns if the types of the columns differ."""
     columns = _columns(frame)
     kinds = {str(column.dtype) for column in columns}
     if len(kinds) == 1 and kinds <= {"float32", "float64", "Float32", "Float64"}:
@@ -223,10 +228,10 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     for j, column in enumerate(columns):
         coded = _categories(column, levels.get(column.name))
         if coded is not None:
-            codes, own = coded
+            codes, categories = coded
             if (codes < 0).any():
                 raise DataError(missing_value("NaN", int(np.argmin(codes)), j, column.name))
-            parts.append(codes[:, None] == np.arange(len(own)))
+            parts.append(codes[:, None] == np.arange(len(categories)))
             continue
         values = np.asarray(column.to_numpy())[:, None]
         named = f"{j} ({column.name!r})"
@@ -245,7 +250,7 @@ def _columns(frame: Any) -> list[Any]:
 def _categories(
     column: Any, levels: Sequence[Any] | None = None
 ) -> tuple[npt.NDArray[np.int64], Sequence[Any]] | None:
-    """The code of each row, and the categories that occur; None if the column has no categories.
+    """Return the code of each row, and the categories that occur; None if there are no categories.
 
     A missing value has the code −1. If ``levels`` are given, they are the categories.
     """
@@ -263,9 +268,9 @@ def _categories(
 
 
 def coded_categories(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]] | None:
-    """The code of each row, and all categories in order; None if the column has no categories.
+    """Return the code of each row, and all categories in order; None if there are no categories.
 
-    A missing value has the code −1. The categories of polars' Categorical have no order, and are
+    A missing value has the code −1. The categories of polars' Categorical have no order; they are
     sorted.
 
     Examples
@@ -301,9 +306,10 @@ def _as_given(i: int, j: int) -> tuple[int, int]:
 def _as_floats(
     values: npt.NDArray[Any], place: Place = _as_given, for_text: str = _ENCODED
 ) -> Floats:
-    """The numbers as float32 or float64; an error names the place of a number that is rounded.
+    """Return the numbers as float32 or float64.
 
-    ``for_text`` is the advice of the error about text.
+    If a number would be rounded, the error names its row and column. ``for_text`` is the advice at
+    the end of the error about text.
     """
     if values.dtype in (np.float32, np.float64) and values.dtype.isnative:
         return values
@@ -314,8 +320,8 @@ def _as_floats(
         where = f" in column {place(0, 0)[1]}" if values.size > 0 else ""
         if kind == "c":
             raise DataError(
-                f"Complex data not supported: X contains {values.dtype}{where}; give real and "
-                "imaginary parts columns of their own."
+                f"Complex data not supported: X contains {values.dtype}{where}; put real and "
+                "imaginary parts into separate columns."
             )
         what, advice = {
             "m": ("durations", _NUMBERS_FOR_DURATIONS),
@@ -425,7 +431,7 @@ def check_compressed(indptr: object, indices: object, data: object, shape: tuple
     """
     arrays = (indptr, indices, data)
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in arrays):
-        raise _malformed("it lacks one of its three arrays")
+        raise _malformed("one of its three arrays is missing")
     starts, columns, values = (np.asarray(part) for part in arrays)
     if starts.dtype.kind not in "iu" or columns.dtype.kind not in "iu":
         raise _malformed("its indices are not integers")
@@ -457,7 +463,7 @@ def _is_canonical(indptr: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
 def _without_duplicates(
     rows: npt.NDArray[Any], columns: npt.NDArray[Any], data: Floats
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """The sorted entries, where entries of the same place are added up exactly."""
+    """Return the sorted entries, where entries of the same row and column are added up exactly."""
     fresh = np.ones(len(rows), dtype=np.bool_)
     fresh[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
     if fresh.all():

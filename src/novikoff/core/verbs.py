@@ -6,9 +6,9 @@
 * ``sqnorm(rows, i)``        ‖a_i‖²
 * ``entries(rows, i)``       the columns of the stored entries of x_i, and their values
 
-The compiler chooses the code by the type of the storage, so that every loop is written once. The
-terms of a sum may be added in a different order, for vector instructions; otherwise the arithmetic
-is IEEE arithmetic. If sums are exact, as for integers, dense and sparse rows give the same result.
+The compiler chooses the code by the type of the storage, so that every loop is written once. To use
+vector instructions, the compiler may add the terms of a sum in a different order; all else is IEEE
+arithmetic. If sums are exact, as for integers, dense and sparse rows give the same result.
 Otherwise the results may differ by rounding.
 """
 
@@ -67,7 +67,7 @@ def entries(rows: SignedRows, i: int) -> tuple[Indices | Unsigned, Floats]:
     return _dense_entries(rows, i) if isinstance(rows, Dense) else _csr_entries(rows, i)
 
 
-# Numba checks a signed index for negative values at every row: hence unsigned indices.
+# Indices are unsigned, because Numba checks a signed index for negative values at every row.
 def _dense_dot(rows: Dense, i: int, w: Vector) -> float:
     x = rows.X[uint64(i)]
     total = 0.0

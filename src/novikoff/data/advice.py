@@ -42,13 +42,13 @@ def advice_on_text(
     column, text : str
         The name of the column, and its first value that is not a number.
     levels, n_values : sequence of str, and int
-        The different values, and the number of rows that have a value.
+        The different values of the column, and the number of rows in which it has a value.
     decimal : str or None
         The decimal point of a text file; None for a typed column, in which no text is a number.
     guessed_label : str or None
         The last column, if it was taken for the label because no column has a usual name.
     streaming, trained : bool
-        Whether the rows are a stream to learn from, and whether they are for a trained model.
+        Whether a model learns from the rows as a stream, and whether a trained model predicts them.
     """
     name, n_levels = argument(column), len(levels)
     drop = f"--drop {name}"
@@ -72,7 +72,7 @@ def advice_on_text(
 
 
 def seen_as_number(text: str, decimal: str | None) -> str:
-    """Return what to do about a text that stands for a number or a date; otherwise ""."""
+    """Return what to do about a text that looks like a number or a date; otherwise ""."""
     decoration = number_decoration(text)
     if decimal == "." and has_decimal_comma(text):
         thousands = "; if it separates thousands, remove it" if decoration else ""
@@ -94,7 +94,7 @@ def has_decimal_comma(text: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Return whether a field begins with a date or a time, as 2024-05-31 or 31.5.2024 10:15.
+    """Return whether a field begins with a date or a time, such as 2024-05-31 or 31.5.2024 10:15.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def is_date(text: str) -> bool:
 
 
 def number_decoration(text: str) -> str | None:
-    """Return the decoration of a number in a text, such as "percent signs"; None without one."""
+    """Return what decorates a number in a text, such as "percent signs"; None if nothing does."""
     text = text.strip(BLANKS)
     for signs, what in (("%", "percent signs"), ("$€£¥₹", "currency signs")):
         bare = text.strip(signs).strip()

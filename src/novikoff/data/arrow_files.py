@@ -17,7 +17,8 @@ from novikoff.data.source import Source
 from novikoff.data.tables import TableReader
 from novikoff.errors import DataError
 
-_BATCH_NUMBERS: Final = 1 << 22  # the numbers in a piece of a Parquet file
+# A piece of a Parquet file has about this many numbers.
+_BATCH_NUMBERS: Final = 1 << 22
 
 
 class ArrowTable(TableReader):
@@ -46,7 +47,7 @@ class ArrowTable(TableReader):
             self.notes.insert(0, note)
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """Return the rows behind a position, by default all."""
+        """Return the rows after a position; by default all rows."""
         tables, row = self._tables(), 0
         if begin is None:
             head = list(islice(tables, 2))
@@ -63,7 +64,7 @@ class ArrowTable(TableReader):
             yield piece
 
     def final_notes(self) -> list[str]:
-        """Return how missing values were treated, and the columns that only later files have."""
+        """Return how missing values were treated, and which columns only the later files have."""
         notes = super().final_notes()
         if self._more:
             notes.append(f"columns of later files are ignored: {all_quoted(list(self._more))}")
@@ -86,8 +87,8 @@ class ArrowTable(TableReader):
                 absent = set(names) - set(opened.schema_arrow.names)
                 if absent:
                     raise DataError(f"{file} has no column {listed(sorted(absent))}.")
-                more = set(opened.schema_arrow.names) - set(self._schema.names)
-                self._more |= dict.fromkeys(sorted(more))
+                extra = set(opened.schema_arrow.names) - set(self._schema.names)
+                self._more |= dict.fromkeys(sorted(extra))
                 rows = max(1, _BATCH_NUMBERS // max(1, len(names)))
                 yield from opened.iter_batches(batch_size=rows, columns=names)
                 return
@@ -101,7 +102,7 @@ class ArrowTable(TableReader):
     def _opened(self, file: Source | str) -> Any:
         content = file if isinstance(file, str) else pa.BufferReader(pa.py_buffer(file.view()))
         if self._parquet:
-            from pyarrow import parquet  # importing it takes long
+            from pyarrow import parquet  # imported here, because the import takes long
 
             return parquet.ParquetFile(content)
         return pa.ipc.open_file(content) if self._whole_arrow else pa.ipc.open_stream(content)
@@ -122,11 +123,13 @@ class ArrowTable(TableReader):
 def _pandas_index(schema: Any, request: Request) -> list[str]:
     """Return the columns that pandas wrote as a frame's index, unless the user asks for them."""
     try:
-        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-        index = {name for name in said["index_columns"] if isinstance(name, str)}
-    except (ValueError, TypeError, KeyError, RecursionError):  # any program may have written it
+        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = {name for name in described["index_columns"] if isinstance(name, str)}
+    except (ValueError, TypeError, KeyError, RecursionError):  # the metadata is not pandas' own
         index = set()
     options = request.options
     asked = {*options.features, *options.drop, options.id, options.label, *options.one_hot}
-    found = [name for name in schema.names if name in index or name.startswith("__index_level_")]
-    return [name for name in found if name not in asked]
+    index_columns = [
+        name for name in schema.names if name in index or name.startswith("__index_level_")
+    ]
+    return [name for name in index_columns if name not in asked]

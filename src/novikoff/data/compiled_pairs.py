@@ -30,7 +30,7 @@ from novikoff.data.values import is_exact_text
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Doubles: TypeAlias = npt.NDArray[np.float64]
-# An offset in a text. Indexing with a signed integer would cost time to check for negative values.
+# An offset in a text. With a signed integer, every access would check for a negative index.
 Offset: TypeAlias = np.uint64
 
 _TAB, _LF, _CR, _BLANK, _PLUS, _MINUS, _PERIOD, _ZERO, _NINE, _COLON = map(ord, "\t\n\r +-.09:")
@@ -43,8 +43,8 @@ _COMMENT = re.compile(rb"#[^\r\n]*")
 def _parse_number(text: Bytes, i: Offset, at: int, fallback: Indices) -> tuple[Offset, float]:
     """Return the end of the number that begins at i, or 0 if there is none, and its value.
 
-    A number that is not decided here is added to ``fallback``, with ``at``, the index of its value.
-    The first entry of ``fallback`` counts these numbers.
+    A number that this function cannot round is added to ``fallback``, with the index ``at`` of its
+    value. The first entry of ``fallback`` counts these numbers.
     """
     begin = i
     if text[i] == _MINUS or text[i] == _PLUS:
@@ -87,7 +87,7 @@ def _parse_number(text: Bytes, i: Offset, at: int, fallback: Indices) -> tuple[O
     if n <= 18 and -22 <= q <= 22:
         if m <= 1 << 53:
             value, is_decided = m / _POWERS[-q] if q < 0 else m * _POWERS[q], True
-        elif q < 0 and not whole:  # an integer may not be exact
+        elif q < 0 and not whole:  # integers are left to the fallback: they may not be exact
             value, is_decided = _divide(m, _POWERS[-q])
             is_decided &= value < 1 << 53
     if not is_decided:
@@ -190,7 +190,7 @@ def parse_pairs(text: bytes, *, labelled: bool) -> Pairs | None:
 
 
 def _buffers(text: bytes) -> tuple[bytes, Indices, Indices]:
-    """Return the text with a final newline, and buffers for labels and for undecided numbers.
+    """Return the text with a final newline, and buffers for labels and for the fallback numbers.
 
     A label is stored as its begin, its end, and its last eight characters as a number.
     """
@@ -200,7 +200,7 @@ def _buffers(text: bytes) -> tuple[bytes, Indices, Indices]:
 
 
 def _finish(text: bytes, values: Doubles, fallback: Indices) -> bool:
-    """Compute the undecided numbers by `float`; return False if one is not exact or not finite."""
+    """Compute the fallback numbers by `float`; False if a number is not exact or not finite."""
     for at, begin, end in fallback[1 : fallback[0, 0] + 1].tolist():
         written = text[begin:end].decode()
         values[at] = float(written)
@@ -214,7 +214,7 @@ def _code_labels(text: bytes, spans: Indices) -> tuple[Indices, list[str]]:
     lengths, keys = spans[:, 1] - spans[:, 0], spans[:, 2]
     if not lengths.any():
         return np.full(len(spans), -1), []
-    if lengths.max() > 8:  # eight characters do not identify a label
+    if lengths.max() > 8:  # the last eight characters do not identify a longer label
         known: dict[bytes, int] = {}
         places = spans[:, :2].tolist()
         keys = np.array([known.setdefault(text[i:j], len(known)) for i, j in places])

@@ -1,10 +1,10 @@
-"""CSV and its relatives: tables of text, whose columns are read by pyarrow with their types.
+"""Tables of text (CSV, TSV and similar formats), whose columns are typed by pyarrow.
 
 Each column of features is read as numbers, or as truth values if its first rows are. pyarrow
 rejects a column in which a field is neither a number nor missing. The column is then read again as
 text, and its different values are judged one by one: this finds a word for a missing value with
 blanks around it, or the field that is wrong. A column whose numbers may not be exact as floats is
-read again as text, too, because only the text tells 9007199254740993 from 9007199254740992.
+also read again as text, because 9007199254740993 and 9007199254740992 differ only as text.
 
 A `Layout` says which delimiter separates the fields, whether the first line is a header, and what
 the columns are called. It is found from the first rows. `records` splits text into fields as
@@ -60,7 +60,8 @@ from novikoff.data.values import (
 from novikoff.errors import DataError
 from novikoff.sentences import counted
 
-_ROW_NAME: Final = "row name"  # the name given to a first column whose name in the header is empty
+# A first column whose name in the header is empty gets this name.
+_ROW_NAME: Final = "row name"
 _NO_HEADER: Final = "no header: columns are named x1, x2, …"
 _UNSURE: Final = "the first line is taken for the header (--no-header if it is a row)"
 # The delimiters that are tried, in this order. The comma is last: it may be a decimal point.
@@ -88,7 +89,7 @@ class Layout:
     notes: Sequence[str] = ()
 
     def to_json(self) -> dict[str, object]:
-        """Return as JSON values what is needed to continue reading the file."""
+        """Return, as JSON values, the fields that are needed to continue reading the file."""
         needed = ("delimiter", "decimal", "names", "header")
         return {name: getattr(self, name) for name in needed} | {"body": list(self.body)}
 
@@ -119,7 +120,7 @@ class Layout:
         try:
             for record in islice(records(text, start, delimiter, name), SNIFFED_LINES):
                 sample.append(record)
-        except DataError:  # a quote is left open: if bad rows are skipped, use the rows before it
+        except DataError:  # a quote is never closed: with skip_bad, the rows before it are used
             if not (sample and request.skip_bad):
                 raise
         if not sample:
@@ -127,8 +128,8 @@ class Layout:
         rows = [[text.decode() for text in record.fields] for record in sample]
         if header is None:
             if recipe is not None:
-                found = {name.strip() for name in rows[0]}
-                header = {column.name for column in recipe.columns} <= found
+                header_names = {name.strip() for name in rows[0]}
+                header = {column.name for column in recipe.columns} <= header_names
             if not header:
                 header, note = _has_header(rows, decimal)
                 notes += [note] if note else []
@@ -186,21 +187,21 @@ def records(
             line, start = line + count_lines(blank[0]), blank.end()
             end = start
             continue
-        fields, more = list[bytes](), True
-        while more:
+        fields, is_unfinished = list[bytes](), True
+        while is_unfinished:
             match = pattern.match(text, end)
             if match is None:
                 line += count_lines(text[start:end])
                 raise DataError(f"{source}, line {line} opens a quote that is never closed.")
             inside, rest, plain, mark = match.groups()
             fields.append(plain if inside is None else inside.replace(b'""', b'"') + rest)
-            end, more = match.end(), mark == delimiter.encode()
+            end, is_unfinished = match.end(), mark == delimiter.encode()
         yield Record(line, fields, end)
         line, start = line + len(text[start:end].splitlines()), end
 
 
 def end_of_records(text: bytes, delimiter: str) -> int:
-    """Return the offset behind the last whole record of a text that begins with a record."""
+    """Return the offset after the last whole record of a text that begins with a record."""
     if b'"' not in text:
         return end_of_lines(text)
     match = _patterns(delimiter)[1].match(text)
@@ -213,7 +214,7 @@ def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     mark = re.escape(delimiter.encode())
     plain = rb"([^\r\n" + mark + rb"]*+)"
     value = rb'(?:"((?:[^"]++|"")*+)"' + plain + rb'|(?!")' + plain + rb")"
-    # A return at the very end of a text may be the first half of a line end.
+    # A carriage return at the very end of a text may be the first half of a line end.
     record = value + rb"(?:" + mark + value + rb")*+(?:\r\n|\n|\r(?!\Z))"
     field = value + rb"(" + mark + rb"|\r\n|\r|\n|\Z)"
     return re.compile(field), re.compile(rb"(?:" + record + rb")*+")
@@ -250,7 +251,7 @@ def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
             continue
         try:
             sample = list(islice(records(text, start, delimiter, source), 20))
-        except DataError:  # with this delimiter a quote is left open
+        except DataError:  # with this delimiter, a quote is never closed
             continue
         widths = Counter(len(record.fields) for record in sample).most_common()
         if widths and widths[0][0] > 1:
@@ -262,10 +263,10 @@ def _find_delimiter(source: str, text: bytes, start: int, decimal: str) -> str:
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str | None]:
-    """Return whether the first line names the columns, and the note on that decision.
+    """Return whether the first line names the columns, and a note on this decision.
 
-    Text above a column of numbers is evidence for a header. Without it, a line with a missing value
-    is a row, and so is a line whose fields appear again below.
+    Text above a column of numbers is evidence for a header. Without this evidence, a line with a
+    missing value counts as a row, and so does a line whose fields appear again below.
     """
     first, *others = rows
     kinds = [value_kind(text, decimal) for text in first]
@@ -273,7 +274,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
     for j in named:
         if _kinds_of_column(others, j, decimal) in ({"number"}, {"truth"}):
             return True, None
-    # Only the first name may be left out: R and pandas do so above the names of the rows.
+    # Only the first name may be missing: R and pandas omit it above the names of the rows.
     nameless = not first[0].strip()
     header = bool(named) and "missing" not in (kinds[1:] if nameless else kinds)
     if header and {"number", "truth"} & {*kinds}:
@@ -285,7 +286,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> tuple[bool, str 
 
 
 def _kinds_of_column(rows: Sequence[Sequence[str]], column: int, decimal: str) -> set[ValueKind]:
-    """Return the kinds of a column's values in some rows, without missing values."""
+    """Return the kinds of a column's values in the given rows; missing values are ignored."""
     kinds = {value_kind(row[column], decimal) for row in rows if column < len(row)}
     return kinds - {"missing"}
 
@@ -306,28 +307,29 @@ def _header_names(source: str, fields: Sequence[str]) -> tuple[list[str], bool]:
     return names, row_names
 
 
-# The types with which columns are read. Text is coded by pyarrow: a code for each row, and the
+# Columns are read with these types. pyarrow stores text as a code for each row and a list of the
 # different texts.
 _FLOAT_TYPE: Final = pa.float64()
 _TRUTH_TYPE: Final = pa.bool_()
 _CODED_TEXT: Final = pa.dictionary(pa.int32(), pa.string())
-# pyarrow compares a field with these words before it cuts off blanks. ", ?" is a usual way to write
-# a missing value; with other blanks around it, it is found when the column is read as text.
+# pyarrow compares a field with these words before it strips blanks. A blank after the comma, as in
+# ", ?", is usual. Words with other blanks around them are found when the column is read as text.
 _NULLS: Final = [*MISSING, *(f" {word}" for word in MISSING)]
-# The column in pyarrow's error about a field that is not of the type of its column.
+# Finds the column in pyarrow's error about a field that does not have the type of its column.
 _BAD_COLUMN: Final = re.compile(r"In CSV column #([0-9]+)")
 _NO_ROWS: Final = re.compile(rb"[\r\n]*+")
-_MAX_BLOCK_BYTES: Final = 2**31 - 1  # the largest block that pyarrow parses at once
+# pyarrow parses at most this many bytes at once.
+_MAX_BLOCK_BYTES: Final = 2**31 - 1
 # A number that is not 0 but rounds to 0 has an exponent of three digits or very many zeros.
 _SMALL_EXPONENT: Final = re.compile(rb"[eE]-0*[1-9][0-9][0-9]")
 _MANY_ZEROS: Final = b"0" * 300
 
 
 class CsvTable(TableReader):
-    """The pieces of delimited text, parsed by pyarrow.
+    """The reader of delimited text, which pyarrow parses.
 
-    ``truths`` says of each column of features that had a value so far whether its values are true
-    and false; otherwise they are numbers. A column never changes from one to the other.
+    ``truths`` has an entry for each column of features that has had a value so far: True if its
+    values are truth values, False if they are numbers. The kind of a column never changes.
     """
 
     raw = True
@@ -346,7 +348,7 @@ class CsvTable(TableReader):
             layout = Layout.from_json(state["layout"])
             request = replace(request, recipe=request.resumed_recipe)
             again = layout.header and source.head.startswith(layout.header.encode())
-            if again and not source.regular:  # a pipe may give the header again
+            if again and not source.regular:  # a resumed pipe may repeat the header
                 source.origin -= source.head.find(b"\n") + 1
         self.layout, self.decimal, self.start = layout, layout.decimal, layout.body
         hint = "" if len(layout.names) > 1 else layout.hint(request.options.delimiter)
@@ -357,11 +359,11 @@ class CsvTable(TableReader):
         self._types = self._first_types()
 
     def state(self) -> dict[str, object]:
-        """Return the layout, and which columns have truth values, as JSON values."""
+        """Return as JSON values the layout, and which columns have truth values."""
         return {"layout": self.layout.to_json(), "truths": sorted(self.truths.items())}
 
     def first_labels(self) -> list[str]:
-        """Return the labels of those first rows that can be learned."""
+        """Return the labels of the first rows, without rows that cannot be learned."""
         at, width = self.roles.label or 0, len(self.names)
         return [
             row[at]
@@ -374,14 +376,14 @@ class CsvTable(TableReader):
         ]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """Return the rows behind a position, by default all; None while a pipe is silent."""
+        """Yield the rows after a position, by default all rows; None while a pipe is silent."""
         begin = begin or self.start
         return parse_texts(self, zip(cut_text(self, begin.offset), repeat(None)), begin)
 
     def parse(self, text: bytes, begin: Position, _: object = None) -> Piece:
         """Return the rows of a text that begins at a position."""
         check_text(text, self.source, begin)
-        # pyarrow would take all text behind an open quote for one field. Most text has no quotes.
+        # pyarrow would take all text after an open quote for one field. Most text has no quotes.
         if b'"' in text and text.count(b'"') % 2:
             self._check_records(text, begin)
         columns = self._read(text, begin)
@@ -390,11 +392,11 @@ class CsvTable(TableReader):
         return self.from_columns(columns, begin)
 
     def end_of_rows(self, text: bytes) -> int:
-        """Return the offset behind the last whole row of a text, which is not within quotes."""
+        """Return the offset after the last whole row of a text; line ends in quotes end no row."""
         return end_of_records(text, self.layout.delimiter)
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[Record]:
-        """Return first line, fields and end of each row."""
+        """Yield the first line, the fields and the end of each row."""
         return records(text, 0, self.layout.delimiter, self.source, line=line_offset + 1)
 
     def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
@@ -408,32 +410,32 @@ class CsvTable(TableReader):
         return floats
 
     def is_value(self, position: int, text: str) -> bool:
-        """Return whether a text is of the kind of a column's values: a number, or true or false."""
+        """Return whether a text is a truth value or number, whichever the column holds."""
         kind = "truth" if self.truths.get(position) else "number"
         return value_kind(text, self.decimal) == kind
 
     def expected(self, position: int) -> str:
-        """Return what a text in a column of features is not."""
+        """Return the part of an error message that says what a text should have been."""
         return "neither true nor false" if self.truths.get(position) else "not a number"
 
     def _first_types(self) -> dict[int, Any]:
-        """Return the type with which each column is read first, as its first rows suggest."""
-        found, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
+        """Return the type of each column as its first rows suggest; it is tried first."""
+        types, roles = dict.fromkeys(self.roles.used, _CODED_TEXT), self.roles
         for position, column in zip(roles.features, self.columns, strict=True):
             if position in roles.one_hot or column.levels is not None:
                 continue
             kinds = _kinds_of_column(self.layout.sample, position, self.decimal)
             if self.truths.get(position) or kinds == {"truth"}:
-                found[position] = _TRUTH_TYPE
+                types[position] = _TRUTH_TYPE
             elif kinds <= {"number"}:
-                found[position] = _FLOAT_TYPE
-        return found
+                types[position] = _FLOAT_TYPE
+        return types
 
     def _read(self, text: bytes, begin: Position) -> dict[int, Any]:
         """Return the columns of a text: numbers and truth values with their types, others as text.
 
-        A column that pyarrow rejects, or whose numbers are doubtful, is read again as text. A
-        doubtful column is read as text from then on, in later pieces, too.
+        A column that pyarrow rejects, or whose numbers may not be exact, is read again as text. A
+        column whose numbers may not be exact is also read as text in all later pieces.
         """
         types_ = dict(self._types)
         while True:
@@ -458,17 +460,18 @@ class CsvTable(TableReader):
             types_ |= dict.fromkeys(again, _CODED_TEXT)
 
     def _by_arrow(self, text: bytes, types_: dict[int, Any]) -> dict[int, Any]:
-        """Return the columns of a text; pa.ArrowInvalid if a field is not of a column's type."""
+        """Return the columns of a text; pa.ArrowInvalid if a field has the wrong type."""
         names = list(map(str, range(len(self.names))))
         wanted = {names[j]: type_ for j, type_ in types_.items()}
-        if len(names) == 1:  # a blank line is a row then, but not at the end
+        if len(names) == 1:  # with one column, a blank line is a row, except at the end
             text = text.rstrip(b"\r\n")
         if _NO_ROWS.fullmatch(text):
             table = pa.schema(list(wanted.items())).empty_table()
         else:
             table = pa_csv.read_csv(
                 pa.BufferReader(text),
-                # One block for all, because a row may be long. For a short text threads cost more.
+                # One block holds all rows, because a row may be long. Threads slow down short
+                # texts.
                 read_options=pa_csv.ReadOptions(
                     use_threads=len(text) > 1 << 16,
                     column_names=names,
@@ -519,7 +522,7 @@ class CsvTable(TableReader):
         return text.strip(BLANKS).replace(self.decimal, ".")
 
     def _check_row_names(self, cells: Any, first_row: int) -> None:
-        """Raise DataError unless a column without a name is text or numbers the rows."""
+        """Raise DataError unless a column without a name holds text or the numbers of the rows."""
         codes, texts = encode(cells, raw=True)
         values = [parse_number(text, self.decimal) for text in texts]
         if None not in values:
@@ -549,16 +552,16 @@ class CsvTable(TableReader):
 def _needs_text(cells: Any, text: bytes) -> bool:
     """Return whether a column of numbers must be read as text to judge its numbers.
 
-    This is so if a number is 2**53 or more, which may be a rounded integer; if it is infinite or
-    NaN, which pyarrow also reads from "nan(1)"; and if it is 0, in a text that has numbers so small
-    that they are rounded to 0.
+    It must be if a number is 2**53 or more, because it may be a rounded integer; if a number is
+    infinite or NaN, because pyarrow also reads "nan(1)" as NaN; and if a number is 0 and the text
+    has numbers that are so small that they are rounded to 0.
     """
     values, missing = to_numpy(cells)
     if missing.any():
         values = values[~missing]
     if not len(values):
         return False
-    low, high = float(values.min()), float(values.max())  # NaN if some value is NaN
+    low, high = float(values.min()), float(values.max())  # both are NaN if some value is NaN
     if not (low > -MAX_EXACT and high < MAX_EXACT):
         return True
     if not low <= 0.0 <= high or values.all():

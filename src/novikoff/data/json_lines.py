@@ -1,8 +1,8 @@
-"""JSON lines: one object a line, such as ``{"label": "cat", "legs": 4, "colour": "red"}``.
+"""JSON lines: each line is an object such as ``{"label": "cat", "legs": 4, "colour": "red"}``.
 
-Each row names its features, as ``cat legs:4 colour=red:1`` does. The key of a number or truth value
-is the name of a feature; text is a feature ``name=value`` with the value 1; null is left out. Keys
-may be in any order, and new keys may appear in any row.
+Each row names its features, like the row ``cat legs:4 colour=red:1``. The key of a number or truth
+value is the name of a feature. Text becomes a feature ``name=value`` with the value 1. A key whose
+value is null is ignored. Keys may be in any order, and new keys may appear in any row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NumberText(str):
 
 
 class JsonRows(PairRows):
-    """The pieces of JSON lines; the label is a key that is chosen or found in the first line."""
+    """The reader of JSON lines; the user chooses the label's key, or the first line gives it."""
 
     label_form: LabelForm = "text"
     what, allowed = "files of JSON lines", ("label", "drop")
@@ -51,11 +51,11 @@ class JsonRows(PairRows):
             self.label = self._find_label()
 
     def is_named(self) -> bool:
-        """Return True: keys are names."""
+        """Return True, because keys are names."""
         return True
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """Yield number, content and end of each line that is not blank."""
+        """Yield the number, the content and the end of each line that is not blank."""
         end = 0
         for number, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
             end += len(line)
@@ -64,23 +64,23 @@ class JsonRows(PairRows):
 
     def recipe(self, width: int | None = None) -> Recipe:
         """Return how to read other rows in the same way."""
-        found = super().recipe(width)
-        return replace(found, drop=tuple(sorted(self._drop)))
+        recipe = super().recipe(width)
+        return replace(recipe, drop=tuple(sorted(self._drop)))
 
     def first_labels(self) -> list[str]:
-        """Return the labels of those first lines that can be read."""
-        found = list[str | None]()
+        """Return the labels of the first lines, without lines that cannot be read."""
+        labels = list[str | None]()
         for _, line, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             with suppress(DataError):
-                found.append(self.read_row("", 0, line)[0])
-        return [label for label in found if label is not None]
+                labels.append(self.read_row("", 0, line)[0])
+        return [label for label in labels if label is not None]
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
         """Return the label of a line, or None, and its pairs."""
-        pairs, found, label = list[tuple[str, float]](), _parse_object(where, content), None
-        if self.label not in found and self.request.labelled:
+        pairs, fields, label = list[tuple[str, float]](), _parse_object(where, content), None
+        if self.label not in fields and self.request.labelled:
             raise DataError(f"{where} has no key {quoted(self.label or '')} for the label.")
-        for key, value in found.items():
+        for key, value in fields.items():
             if key == self.label:
                 label = self._label_of(f"{where}, key {quoted(key)}", value)
             elif value is not None and key not in self._drop:
@@ -91,7 +91,7 @@ class JsonRows(PairRows):
         return label, pairs
 
     def _label_of(self, where: str, value: Any) -> str | None:
-        """Return the text of a label; None if it is missing (null or "") and may be missing."""
+        """Return the text of a label; None if it is null or "" and labels may be missing."""
         value = None if value == "" else value
         if value is None and self.request.labelled and self.request.options.missing != "drop":
             raise DataError(f"{where}: the label is missing; {DROP_ADVICE}.")
@@ -106,7 +106,7 @@ class JsonRows(PairRows):
         return str(text)
 
     def _find_label(self) -> str:
-        """Return the key of the first object that is a usual name of a label."""
+        """Return the key of the first object that is one of the usual names of labels."""
         keys, line, flaw = list[str](), 1, None
         for line, content, _ in islice(self.rows_of(self._head()), SNIFFED_LINES):
             try:
@@ -129,7 +129,7 @@ class JsonRows(PairRows):
 
 
 def _parse_object(where: str, content: bytes) -> dict[str, Any]:
-    """Return the object of a line; its numbers are texts."""
+    """Return the object of a line, in which numbers are kept as text."""
 
     def constant(name: str) -> NoReturn:
         raise DataError(f"{where}: {name} is not a number in JSON; leave the key out, or say null.")
@@ -141,12 +141,12 @@ def _parse_object(where: str, content: bytes) -> dict[str, Any]:
         return dict(pairs)
 
     try:
-        found = json.loads(
+        parsed = json.loads(
             content.decode().rstrip("\r\n"), parse_int=NumberText, parse_float=NumberText,
             parse_constant=constant, object_pairs_hook=unique,
         )  # fmt: skip
-        if b"\\u" in content:  # it may be half of a surrogate pair
-            json.dumps(found, ensure_ascii=False).encode()
+        if b"\\u" in content:  # a \u sequence may be half of a surrogate pair
+            json.dumps(parsed, ensure_ascii=False).encode()
     except DataError:
         raise
     except RecursionError:
@@ -161,14 +161,14 @@ def _parse_object(where: str, content: bytes) -> dict[str, Any]:
         raise DataError(
             f"{where} is not JSON{at} ({reason}); one object a line is expected."
         ) from None
-    if not isinstance(found, dict):
-        kind = "null" if found is None else _JSON_TYPES.get(type(found), "a number")
+    if not isinstance(parsed, dict):
+        kind = "null" if parsed is None else _JSON_TYPES.get(type(parsed), "a number")
         raise DataError(f'{where} is {kind}, not an object such as {{"label": 1, "a": 2.5}}.')
-    return found
+    return parsed
 
 
 def _pair(where: str, key: str, value: Any) -> tuple[str, float]:
-    """Return the name of the feature of a key and its value, and its number."""
+    """Return the name and the value of the feature that a key and its value stand for."""
     if isinstance(value, bool):
         return key, float(value)
     if isinstance(value, NumberText):

@@ -19,7 +19,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")  # Python uses these for bytes that a
 
 
 def quoted(value: str) -> str:
-    """Return a value in quotes; a long value is cut."""
+    """Return a value in quotes; a long value is shortened."""
     return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
 
 
@@ -29,7 +29,7 @@ def all_quoted(values: Sequence[str]) -> str:
 
 
 def listed(values: Sequence[str]) -> str:
-    """Return the first five values in quotes, and the number of the others."""
+    """Return the first five values in quotes, and how many more there are."""
     text = ", ".join(quoted(value) for value in values[:5])
     return text if len(values) <= 5 else f"{text} and {len(values) - 5} more"
 

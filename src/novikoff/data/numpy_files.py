@@ -1,4 +1,4 @@
-"""NumPy's files: npy, a matrix with a column of labels; npz, a matrix and an array of labels."""
+"""NumPy's files: npy (a matrix with a column of labels) and npz (a matrix and labels)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERS_AT_ONCE: Final = 1 << 22
 
 
 class NumpyTable(TableReader):
-    """The pieces of an npy or npz file; positions count rows.
+    """The reader of npy and npz files; positions count rows.
 
     The columns of an npy file are called x1, x2, …, and the last is the label by default. An npz
     file has arrays X and y, or one matrix and one vector with any names.
@@ -52,19 +52,19 @@ class NumpyTable(TableReader):
             self._y = self._X[:, roles.label]
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece]:
-        """Return the rows behind a position, by default all."""
+        """Return the rows after a position; by default all rows."""
         begin = begin or Position()
         step = max(1, _NUMBERS_AT_ONCE // self._X.shape[1])
         step = len(self._X) if self.request.options.missing == "mean" else step
         self.whole = begin.row == 0 and len(self._X) <= step
         for first in range(begin.row, len(self._X), step):
-            some = slice(first, first + step)
-            X, ids = self._features(self._X[some], first), None
+            rows_of_piece = slice(first, first + step)
+            X, ids = self._features(self._X[rows_of_piece], first), None
             codes, keys = np.full(len(X), -1), list[Hashable]()
             if self._y is not None:
-                codes, keys = self._coded(self._y[some], first)
+                codes, keys = self._coded(self._y[rows_of_piece], first)
             if self.roles.id is not None:
-                ids = [str(value) for value in self._X[some, self.roles.id].tolist()]
+                ids = [str(value) for value in self._X[rows_of_piece, self.roles.id].tolist()]
             piece = self.from_numbers(X, codes, keys, ids, begin)
             begin = piece.end
             yield piece
@@ -77,17 +77,21 @@ class NumpyTable(TableReader):
         return Recipe("matrix", label=self.label, missing=missing, width=self._X.shape[1])
 
     def _features(self, part: AnyArray, first: int) -> Floats:
-        """Return the features of some rows, in new memory."""
+        """Return the features of the given rows as a new array."""
         columns = self.roles.features
-        some = slice(columns[0], columns[-1] + 1)
-        part = part[:, some] if columns == list(range(some.start, some.stop)) else part[:, columns]
+        adjacent = slice(columns[0], columns[-1] + 1)
+        part = (
+            part[:, adjacent]
+            if columns == list(range(adjacent.start, adjacent.stop))
+            else part[:, columns]
+        )
         held = are_exact(part)
         if not held.all():
             row, column = (int(k) for k in np.argwhere(~held)[0])
             name = self.names[columns[column]]
             refuse_inexact(self.source, first + row + 1, name, str(part[row, column]))
         single = part.dtype.kind == "f" and part.dtype.itemsize <= 4
-        with np.errstate(over="ignore"):  # a long double may become infinite: rejected later
+        with np.errstate(over="ignore"):  # a long double that becomes infinite is rejected later
             return cast(Floats, np.array(part, np.float32 if single else np.float64, order="C"))
 
     def _coded(self, labels: AnyArray, first: int) -> tuple[Indices, list[Hashable]]:
@@ -118,7 +122,7 @@ def _parse_npy(view: memoryview, name: str) -> AnyArray:
         old = formats.read_magic(stream) == (1, 0)
         read = formats.read_array_header_1_0 if old else formats.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except Exception:  # the header is parsed as Python, which may raise any error
+    except Exception:  # NumPy parses the header as Python code, which may raise any error
         raise DataError(f"{name} is not a sound npy file: its header cannot be read.") from None
     if dtype.hasobject or dtype.kind not in "biufU":
         advice = "turn dates into numbers" if dtype.kind in "mM" else "objects are never loaded"
@@ -141,8 +145,10 @@ def _pick_arrays(source: Source, *, labelled: bool) -> tuple[AnyArray, AnyArray 
         raise
     except Exception:  # zipfile and its decoders may raise any error
         raise DataError(f"{name} is not a sound npz file: it cannot be unpacked.") from None
-    found = {file.removesuffix(".npy"): content for file, content in contents.items()}
-    arrays = {k: _parse_npy(memoryview(v), f"{name}, array {quoted(k)},") for k, v in found.items()}
+    members = {file.removesuffix(".npy"): content for file, content in contents.items()}
+    arrays = {
+        k: _parse_npy(memoryview(v), f"{name}, array {quoted(k)},") for k, v in members.items()
+    }
     matrices = [name for name, array in arrays.items() if array.ndim == 2]
     vectors = [name for name, array in arrays.items() if array.ndim == 1]
     x_name = "X" if "X" in arrays else matrices[0] if len(matrices) == 1 else None
@@ -163,7 +169,7 @@ def _pick_arrays(source: Source, *, labelled: bool) -> tuple[AnyArray, AnyArray 
 
 
 def _check_matrix(array: AnyArray, name: str) -> AnyArray:
-    """Return the array if it is a matrix of numbers; otherwise DataError."""
+    """Return the array if it is a matrix of numbers; otherwise raise DataError."""
     if array.ndim != 2:
         raise DataError(f"{name} has an array of shape {array.shape}, not a matrix.")
     if array.dtype.kind not in "biuf":

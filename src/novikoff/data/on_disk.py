@@ -29,26 +29,29 @@ from novikoff.data.recipe import ReadOptions, Recipe, parse_size
 from novikoff.data.source import PathOrFile, parquet_files
 from novikoff.errors import DataError
 
-_PROGRAM_BYTES: Final = 400_000_000  # the memory of the program without data
-# The memory of data for each byte of a text file, and of a packed file.
+# The program needs this much memory without data.
+_PROGRAM_BYTES: Final = 400_000_000
+# The data in memory takes this many bytes for each byte of a text file, and of a packed file.
 _PER_TEXT_BYTE, _PER_PACKED_BYTE = 4, 20
-_ON_DISK: Final = ("X", "data", "indices")  # the arrays of X that grow in a folder
+_ON_DISK: Final = ("X", "data", "indices")  # these arrays of X grow in the folder
 _VERSION: Final = 2
-_COPIES: Final = 4  # the memory of a whole command, in copies of the arrays as they are read
-# Pages may be changed in memory, never on disk: loops are then compiled for writable arrays only.
+# A whole command needs as much memory as this many copies of the arrays that are read.
+_COPIES: Final = 4
+# The arrays can be changed in memory, but never on disk. Because they are writable, compiled loops
+# need no second signature for read-only arrays.
 _MAP_MODE: Final = "c"
 
 
 class ArrayFolder:
-    """The folder of the arrays of a dataset: kept in a cache, or removed when the process ends.
+    """A folder with the arrays of a dataset: kept in a cache, or removed when the process ends.
 
     Parameters
     ----------
     cache : path or None
         The folder of the cache; None for a temporary folder.
     path, options, recipe, labelled
-        The arguments of `read`. A folder of the cache is used again only if they are the same, and
-        size and times of the files are.
+        The arguments of `read`. A folder of the cache is used again only if these arguments, and
+        the sizes and times of the files, are unchanged.
     """
 
     def __init__(
@@ -82,7 +85,7 @@ class ArrayFolder:
         return self._final is None
 
     def load(self) -> Dataset | None:
-        """Return the dataset of the cache; None if the cache does not have it."""
+        """Return the dataset from the cache; None if the cache does not have it."""
         if self._final is None:
             return None
         try:
@@ -93,28 +96,28 @@ class ArrayFolder:
             X = load_matrix(self._final, n_rows, recipe.n_features)
             names = ("codes", "classes", "rows")
             paths = {name: self._final / f"{name}.npy" for name in names}
-            found = {name: np.load(path) for name, path in paths.items() if path.exists()}
+            arrays = {name: np.load(path) for name, path in paths.items() if path.exists()}
         except (OSError, EOFError, ValueError, KeyError, TypeError):
             return None  # the folder is missing or incomplete: the files are read again
-        rows = found.get("rows", np.arange(1, n_rows + 1))
-        labels = found.get("codes"), found.get("classes")
+        rows = arrays.get("rows", np.arange(1, n_rows + 1))
+        labels = arrays.get("codes"), arrays.get("classes")
         return Dataset(X, *labels, recipe, rows=rows, on_disk=True, **manifest)
 
     def begin(self) -> None:
-        """Make the folder; it has no files then."""
+        """Make the folder, without files."""
         with readable_errors(str(self.path)):
             self.remove()
             self.path.mkdir(parents=True)
 
     def finish_sparse(self, indptr: AnyArray, shift: int, width: int) -> Any:
-        """Return the CSR array of this folder, after its indices are reduced by ``shift``."""
+        """Reduce the indices on disk by ``shift``, and return the CSR array of this folder."""
         np.save(self.path / "indptr.npy", indptr)
         indices = np.load(self.path / "indices.npy", mmap_mode="r+")
         indices -= np.int32(shift)
         return load_matrix(self.path, len(indptr) - 1, width)
 
     def keep(self, data: Dataset) -> None:
-        """Write labels and manifest; a folder of the cache gets its final name."""
+        """Write the labels and the manifest; a folder of the cache then gets its final name."""
         if self._find_key() != self._key:
             raise DataError(f"{data.source} has changed while it was read.")
         if self._final is None:
@@ -138,17 +141,17 @@ class ArrayFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _find_key(self) -> str:
-        """Return all that the arrays depend on: options, and files with size and times, as JSON."""
+        """Return as JSON what the arrays depend on: the options, and the files' sizes and times."""
         return json.dumps({**self._asked, "files": _files_with_times(self._source)}, sort_keys=True)
 
 
 class FolderArrays(JoinedArrays):
-    """Arrays by name that grow by appending parts, where the arrays of X grow in a folder.
+    """Arrays by name that grow by appending parts; the arrays of X may grow in a folder on disk.
 
-    They do so from the beginning if there is a cache, or if the sizes of the files say that the
-    data may not fit into memory. Otherwise they move to a folder when they become too large: the
-    size of a packed file does not say how large its arrays are. Labels and row numbers are always
-    in memory.
+    The arrays of X grow on disk from the beginning if there is a cache, or if the sizes of the
+    files suggest that the data may not fit into memory. Otherwise they move to a folder when they
+    become too large, because the size of a packed file does not say how large its arrays are.
+    Labels and row numbers are always in memory.
 
     Parameters
     ----------
@@ -167,7 +170,7 @@ class FolderArrays(JoinedArrays):
     ) -> None:
         super().__init__()
         self._make_folder = partial(ArrayFolder, cache, path, options, recipe, labelled)
-        self._parts = dict[str, AnyArray]()  # an array without rows for each array on disk
+        self._parts = dict[str, AnyArray]()  # for each array on disk, an array without rows
         self._limit = math.inf
         all_rows = options.needs_all_rows(recipe)
         if cache is None and fits(path, max_memory):
@@ -183,7 +186,7 @@ class FolderArrays(JoinedArrays):
         self.folder = self._make_folder()
 
     def append(self, **parts: AnyArray) -> None:
-        """Append a part to each of some arrays; the caller must not change it afterwards."""
+        """Append each part to the array of its name; the caller must not change it afterwards."""
         if self.folder is not None and not self.lengths:
             self.folder.begin()
         for name, part in parts.items():
@@ -202,13 +205,13 @@ class FolderArrays(JoinedArrays):
 
     def finish(self) -> dict[str, AnyArray]:
         """Return the whole arrays; those on disk are mapped into memory."""
-        found = super().finish()
+        arrays = super().finish()
         for name, part in self._parts.items():
             path = cast(ArrayFolder, self.folder).path / f"{name}.npy"
             with path.open("r+b") as file:
                 _write_header(file, part, self.lengths[name])
-            found[name] = np.load(path, mmap_mode=_MAP_MODE)
-        return found
+            arrays[name] = np.load(path, mmap_mode=_MAP_MODE)
+        return arrays
 
     def _write(self, folder: ArrayFolder, name: str, part: AnyArray) -> None:
         """Append rows to the file of an array."""
@@ -229,7 +232,7 @@ def load_matrix(folder: Path, n_rows: int, width: int) -> Any:
 
 
 def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
-    """Return whether data probably fits into memory, by the size of its files."""
+    """Return whether data probably fits into memory, judging by the sizes of its files."""
     if max_memory is None:
         return True
     needed = 0
@@ -240,7 +243,7 @@ def fits(path: PathOrFile, max_memory: int | str | None) -> bool:
 
 
 def _room_for_data(max_memory: int | str | None) -> int:
-    """Return the memory for data: the limit without the memory of the program, or 0."""
+    """Return the memory for data: the limit minus the memory of the program, but at least 0."""
     return 0 if max_memory is None else max(0, parse_size(max_memory) - _PROGRAM_BYTES)
 
 
@@ -253,14 +256,14 @@ def _files_with_times(path: PathOrFile) -> list[tuple[str, int, int, int]]:
         return []
     try:
         names = parquet_files(path) or [os.path.abspath(os.fspath(path))]
-        found = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
+        files = [(name, os.stat(name)) for name in names if os.path.isfile(name)]
     except (OSError, ValueError):  # the reader reports the error
         return []
-    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in found]
+    return [(name, at.st_size, at.st_mtime_ns, at.st_ctime_ns) for name, at in files]
 
 
 def _write_header(file: BinaryIO, like: AnyArray, length: int) -> None:
-    """Write the header of an npy file; NumPy pads it, so that a greater length fits later."""
+    """Write the header of an npy file; NumPy pads it, so that a larger length still fits later."""
     shape = (length, *like.shape[1:])
     header = {"descr": like.dtype.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)

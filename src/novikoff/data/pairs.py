@@ -1,10 +1,12 @@
-"""Rows of pairs: svmlight, whose features are numbers, and rows ``label name:value …``.
+"""Rows of pairs: svmlight, whose features have numbers, and rows ``label name:value …``.
 
 A row is ``label [qid:n] key:value key:value … [# comment]``. The indices of svmlight ascend and
-count from 0 or from 1. A name gets the next column when it first appears (row by row, so that the
-cuts of a stream do not matter), or the column that its hash gives, or the column that a model has
-for it. Python reads lines one by one. Long svmlight text is parsed by a compiled loop; text that
-the loop does not accept is read by Python, which reports what is wrong.
+count from 0 or from 1. The column of a name is the next free column when the name first appears,
+or the hash of the name, or the column that a model has for it. Rows are read in order, so the
+columns do not depend on how a stream is cut into pieces.
+
+Python reads lines one by one. A compiled loop parses long svmlight text. If the loop does not
+accept the text, Python reads it and reports what is wrong.
 """
 
 from __future__ import annotations
@@ -52,12 +54,12 @@ from novikoff.sentences import counted
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# A file of this size is read line by line in the time that it takes to load the compiled loop.
+# Reading a file of this size line by line takes as long as loading the compiled loop.
 COMPILED_BYTES: Final = 1 << 22
-_MAX_PARSERS: Final = 4  # threads in which the compiled loop runs
+_MAX_PARSERS: Final = 4  # the compiled loop runs in at most this many threads
 
 MAX_INDEX: Final = 2**31 - 1
-# At most this many names are remembered: names with their hash, and names that a model lacks.
+# At most this many hashes of names are cached, and at most this many unknown names are counted.
 _MAX_REMEMBERED: Final = 1 << 20
 _BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
@@ -69,10 +71,10 @@ _NAMED_ROW: Final = re.compile(
 )
 
 
-# Rows as a CSR array, the code of each row's label, and the labels.
+# Parsed rows: a CSR array, the code of each row's label, and the labels.
 Pairs: TypeAlias = "tuple[sp.csr_array, Indices, list[str]]"
 
-# The label of a row, None if it has no label, and its pairs, None if the row is left out.
+# One row: its label, or None if it has no label; and its pairs, or None if the row is left out.
 Row: TypeAlias = tuple[str | None, list[tuple[str, float]] | None]
 
 
@@ -86,7 +88,7 @@ def feature_hash(name: bytes, bits: int) -> int:
 
 
 class FeatureColumns:
-    """The columns of names: the hash of the name, or one column after the other.
+    """The columns of named features: the hash of the name, or the next free column.
 
     Parameters
     ----------
@@ -95,7 +97,7 @@ class FeatureColumns:
     known : sequence of str
         The names of the first columns.
     fixed : bool
-        Whether there are no other columns: an unknown name gets the column behind the last.
+        Whether no columns are added: every unknown name gets the column after the last.
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class FeatureColumns:
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names in the order of their columns; None if they are hashed."""
+        """The names in the order of their columns; None if names are hashed."""
         return None if self.bits is not None else tuple(self._columns)
 
     @property
@@ -138,10 +140,10 @@ class FeatureColumns:
 
 
 class PairRows(Reader):
-    """The pieces of rows of pairs: svmlight, whose features are numbers, or rows of names.
+    """The reader of rows of pairs: svmlight, whose features have numbers, or rows with names.
 
-    Without a recipe, X of an svmlight file has the indices of the file as columns. Labels are
-    numbers. In rows of names, or if the labels of the stream or model are text, they are any text.
+    Without a recipe, the columns of X are the indices of the svmlight file. Labels are numbers.
+    They may be any text in rows with names, or if the labels of the stream or model are text.
     """
 
     label_form: LabelForm = "free"
@@ -158,10 +160,10 @@ class PairRows(Reader):
         self._without_labels = not request.labelled and b":" in first.split(maxsplit=1)[0]
         self.label = None if self._without_labels and not named else "label"
         self._queries, self._dropped = False, 0
-        self._lowest, self._highest = 1, -1  # the least and the greatest index so far
+        self._lowest, self._highest = 1, -1  # the smallest and the largest index so far
 
     def is_named(self) -> bool:
-        """Return whether the features of a new stream are names: they are not all numbers."""
+        """Return whether the features of a new stream are names, not all numbers."""
         stream = self.request.stream
         if stream is None or not self.request.labelled:
             return False
@@ -198,8 +200,8 @@ class PairRows(Reader):
         return notes + ([] if self.features is None else self.features.notes())
 
     def first_labels(self) -> list[str]:
-        """Return the labels of those first lines that can be learned."""
-        found = list[str]()
+        """Return the labels of the first lines, without lines that cannot be learned."""
+        labels = list[str]()
         for content in self._first_lines():
             parts = list(_PART.finditer(content))
             key = parts.pop(0)[0].decode(errors="replace")
@@ -207,16 +209,16 @@ class PairRows(Reader):
             with suppress(DataError, UnicodeDecodeError):
                 whole = self._pairs("", 0, parts[has_query:]) is not None
                 if whole and not ("," in key or is_missing_text(key) or _is_infinite_text(key)):
-                    found.append(key)
-        return found
+                    labels.append(key)
+        return labels
 
-    def parse(self, text: bytes, begin: Position, found: Pairs | None = None) -> Piece:
-        """Return the rows of a text; ``found`` is the result of the compiled loop, if any."""
-        if found is None:
+    def parse(self, text: bytes, begin: Position, pairs: Pairs | None = None) -> Piece:
+        """Return the rows of a text; ``pairs`` is the result of the compiled loop, if any."""
+        if pairs is None:
             check_text(text, self.source, begin)
             (X, codes, labels), rows, read = self._scan(text, begin)
         else:
-            X, codes, labels = found
+            X, codes, labels = pairs
             read = len(codes)
             rows = np.arange(begin.row + 1, begin.row + read + 1)
         if self.features is None:
@@ -225,31 +227,31 @@ class PairRows(Reader):
             X = self._sum_shared_columns(X, begin, self.features.width)
         end = Position(row=begin.row + read, dropped=begin.dropped + read - len(rows))
         self._dropped += read - len(rows)
-        # Looking for a single letter first is quicker than looking for "qid:".
+        # To look for a single letter first is faster than to look for "qid:".
         has_query = b"q" in text and QUERY_ROW.search(text) is not None
         self._queries = self._queries or has_query
         return self.read_labels(Piece(X, codes, labels, rows, None, begin, end))
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """Return the rows behind a position, by default all; None while a pipe is silent."""
+        """Yield the rows after a position, by default all rows; None while a pipe is silent."""
         begin = begin or self.start
         return parse_texts(self, self._parsed_ahead(cut_text(self, begin.offset)), begin)
 
     def _parsed_ahead(self, texts: Iterator[bytes | None]) -> Iterator[tuple[bytes | None, Any]]:
-        """Return each text with what the compiled loop finds in it, in the order of the texts.
+        """Yield each text with the result of the compiled loop, in the order of the texts.
 
         Long svmlight text is parsed in several threads; other text is left to `parse`.
         """
         source = self.request.source
         cores = min(_MAX_PARSERS, os.cpu_count() or 1)
         size = source.stamp[0] if source.regular else 0
-        seen = 0
+        n_bytes = 0
         pending: deque[tuple[bytes, Future[Any] | None]] = deque()
         with ThreadPoolExecutor(cores) as pool:
             for text in chain(texts, [b""]):
                 if text:
-                    seen += len(text)
-                    large = self.features is None and max(size, seen) >= COMPILED_BYTES
+                    n_bytes += len(text)
+                    large = self.features is None and max(size, n_bytes) >= COMPILED_BYTES
                     plain = large and text.isascii() and b"\0" not in text
                     pending.append((text, pool.submit(self._compiled, text) if plain else None))
                 while pending:
@@ -262,25 +264,25 @@ class PairRows(Reader):
                     yield None, None
 
     def end_of_rows(self, text: bytes) -> int:
-        """Return the offset behind the last whole row of a text."""
+        """Return the offset after the last whole row of a text."""
         return end_of_lines(text)
 
     def _compiled(self, text: bytes) -> Pairs | None:
-        """Return what the compiled loop finds in a text; None if it does not accept the text."""
+        """Return the result of the compiled loop; None if the loop does not accept the text."""
         from novikoff.data.compiled_pairs import parse_pairs
 
-        found = parse_pairs(text, labelled=not self._without_labels)
+        pairs = parse_pairs(text, labelled=not self._without_labels)
         try:
-            for label in [] if found is None else found[2]:
+            for label in [] if pairs is None else pairs[2]:
                 if self._label("", label.encode()) is None:
                     return None
                 self.check_label(label, "")
-        except DataError:  # Python reads the text and reports the place
+        except DataError:  # Python reads the text again and reports the place of the error
             return None
-        return found
+        return pairs
 
     def rows_of(self, text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-        """Return number, content and end of each line that is a row."""
+        """Yield the number, the content and the end of each line that is a row."""
         return content_lines(text, line_offset)
 
     def read_row(self, where: str, row: int, content: bytes) -> Row:
@@ -299,12 +301,12 @@ class PairRows(Reader):
         return label, pairs
 
     def check_label(self, label: str, where: str) -> None:
-        """Raise DataError if a label is not of the kind of the stream's labels."""
+        """Raise DataError if the kind of a label differs from the kind of the stream's labels."""
         if self.labels and self.request.labelled and self.labels.value(label) is None:
             self.labels.refuse(label, where)
 
     def _find_features(self) -> FeatureColumns | None:
-        """Return the columns of names of a model or stream; None if features are numbers."""
+        """Return the columns of a model's or stream's names; None if features are numbers."""
         request = self.request
         known = request.recipe or request.resumed_recipe
         if known is not None:
@@ -346,7 +348,10 @@ class PairRows(Reader):
         return X
 
     def _align_columns(self, X: sp.csr_array, text: bytes, begin: Position) -> sp.csr_array:
-        """Return X with the columns of the file, or of the model; other values must be zero."""
+        """Return X with the columns of the model, or of the file without a model.
+
+        Values in other columns must be zero.
+        """
         recipe = self.request.recipe
         if recipe is None:
             self._lowest = min(self._lowest, int(X.indices.min(initial=1)))
@@ -378,16 +383,19 @@ class PairRows(Reader):
             keys += [key for key, _ in pairs]
             values += [value for _, value in pairs]
             ends.append(len(keys))
-        # Names get columns only now, so that a text with an error leaves no new columns behind.
+        # Names get columns only after the text is read: a text with an error adds no columns.
         column = int if self.features is None else self.features.column
         indices = np.array([column(key) for key in keys], np.int32)
         arrays = np.array(values, np.float64), indices, np.array(ends, np.int32)
         X = csr(arrays, len(rows), int(indices.max(initial=-1)) + 1)
-        found = X, np.array(codes, np.int64), list(labels)
-        return found, np.array(rows, np.int64), row - begin.row
+        scanned = X, np.array(codes, np.int64), list(labels)
+        return scanned, np.array(rows, np.int64), row - begin.row
 
     def _label(self, where: str, label: bytes, at: int = 0) -> str | None:
-        """Return a label; None if it is missing and may be missing; DataError if it is invalid."""
+        """Return a label; None if it is missing and labels may be missing.
+
+        DataError is raised if the label is invalid.
+        """
         text = label.decode()
         words = self.features is not None or (self.labels and self.labels.kind == "texts")
         if not words and not is_number_text(text):
@@ -422,7 +430,7 @@ class PairRows(Reader):
         return pairs if keep else None
 
     def _pair(self, at: str, part: bytes, before: int) -> tuple[str, float]:
-        """Return key and value of a pair; an index must be larger than the index before it."""
+        """Return the key and the value of a pair; indices must be larger than ``before``."""
         numbered = self.features is None
         key, colon, value = part.partition(b":") if numbered else part.rpartition(b":")
         flaw = ""
@@ -447,7 +455,7 @@ class PairRows(Reader):
 
 
 def content_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, bytes, int]]:
-    """Return number, content without comment, and end of each line that has content."""
+    """Yield the number, the content without comment, and the end of each line with content."""
     end = 0
     for at, line in enumerate(text.splitlines(keepends=True), start=line_offset + 1):
         end += len(line)
@@ -457,12 +465,12 @@ def content_lines(text: bytes, line_offset: int = 0) -> Iterator[tuple[int, byte
 
 
 def is_named(text: bytes) -> bool:
-    """Return whether the first line is a label and named features: "spam free:1 money:2.5"."""
+    """Return whether the first line has a label and named features: "spam free:1 money:2.5"."""
     return _NAMED_ROW.match(text) is not None
 
 
 def may_be_pairs(source: Source, *, named: bool) -> bool:
-    """Return whether the first line may be a row of pairs; with names, a label alone may be."""
+    """Return whether the first line may be a row of pairs; with ``named``, a label suffices."""
     if source.format not in ("svmlight", "csv"):
         return False
     parts = next((content.split() for _, content, _ in content_lines(source.head)), [b":"])
@@ -470,7 +478,7 @@ def may_be_pairs(source: Source, *, named: bool) -> bool:
 
 
 def _numbered(lines: Sequence[bytes]) -> bool:
-    """Return whether the features of all lines are numbers."""
+    """Return whether the features of all lines are named by numbers."""
     pairs = (part for content in lines for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))
     return all(key.isdigit() and len(key) <= 10 for key in keys)
@@ -481,7 +489,7 @@ def _is_infinite_text(text: str) -> bool:
 
 
 def _of_width(X: sp.csr_array, width: int) -> sp.csr_array:
-    """Return a matrix with this many columns: columns are cut off, or empty ones added."""
+    """Return a matrix with this many columns: columns are removed, or empty columns are added."""
     wide = csr((X.data, X.indices, X.indptr), X.shape[0], max(X.shape[1], width))
     return wide if wide.shape[1] == width else wide[:, :width]
 

@@ -1,8 +1,8 @@
-"""The reader of a format: it looks at the beginning of a source, then gives pieces of rows.
+"""The base class of readers, which look at the beginning of a source and yield pieces of rows.
 
-A `Request` is what a reader is asked for, and a `Piece` is what it gives. Text is cut after whole
-rows and parsed piece by piece. A stream still gets the rows before a row that is wrong; if it skips
-bad rows, it gets the rows behind them, too.
+A `Request` says what to read and how, and a `Piece` holds consecutive rows. Text is cut after whole
+rows and parsed piece by piece. A stream yields the rows before a bad row, and if it skips bad rows,
+also the rows after it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ Imputed: TypeAlias = tuple[Indices, Indices]  # rows and columns of X
 class Position(NamedTuple):
     """A position between two rows of a source.
 
-    ``offset`` counts the bytes before it (the rows, in binary files), ``line`` the lines, ``row``
-    the rows, and ``dropped`` those of the rows that were left out.
+    ``offset`` is the number of bytes before the position, or the number of rows in binary files.
+    ``line`` and ``row`` are the numbers of lines and rows before it. ``dropped`` is the number of
+    these rows that were left out.
     """
 
     offset: int = 0
@@ -58,11 +59,11 @@ class Piece:
     ids : list of str or None
         The names of the rows, if a column has names.
     begin, end : Position
-        The positions before the first row and behind the last.
+        The positions before the first row and after the last row.
     rows_of : callable or None
-        For text, finds its rows, as `TextRows.rows_of` does.
+        For text, a function that finds its rows, as `TextRows.rows_of` does.
     refused : DataError or None
-        The error of a bad row that was skipped; this piece stands for it and has no rows.
+        The error of a bad row that was skipped; then this piece stands for the row and is empty.
     text : bytes
         The text from which the rows were read.
     """
@@ -82,7 +83,7 @@ class Piece:
         return len(self.rows)
 
     def position(self, k: int) -> Position:
-        """Return the position behind the first k rows."""
+        """Return the position after the first k rows."""
         if k == len(self):
             return self.end
         begin, read = self.begin, int(self.rows[k - 1]) - self.begin.row if k else 0
@@ -96,35 +97,35 @@ class Piece:
 
     @cached_property
     def _ends(self) -> list[int]:
-        """The offset in the text behind each row, including rows that were left out."""
+        """The offset in the text after each row, including rows that were left out."""
         return [] if self.rows_of is None else [end for *_, end in self.rows_of(self.text)]
 
 
 def csr(parts: Sequence[Any], n_rows: int, width: int) -> Any:
-    """Return a CSR array of data, ascending indices, and indptr."""
+    """Return the CSR array of these parts (data, indices, indptr); indices must ascend."""
     import scipy.sparse as sp
 
     X = sp.csr_array(tuple(parts), shape=(n_rows, width))
-    X.has_canonical_format = True  # SciPy need not check it
+    X.has_canonical_format = True  # saves SciPy a check
     return X
 
 
 @dataclass(frozen=True)
 class Request:
-    """A source and the way it is to be read: the argument of every reader.
+    """A source and how to read it: the argument of every reader.
 
     Parameters
     ----------
     source : Source
         The file or pipe.
     options : ReadOptions
-        What the user asked for.
+        The user's options.
     recipe : Recipe, optional
-        The recipe of a model: its columns are wanted.
+        The recipe of a model, whose columns are read.
     labelled : bool
         Whether rows must have labels.
     stream : StreamOptions, optional
-        Given if rows are wanted as soon as they arrive, up to the first bad row.
+        Given if rows are needed as soon as they arrive, up to the first bad row.
     state : mapping, optional
         The state of an earlier stream, which is continued.
     resumed_recipe : Recipe, optional
@@ -141,19 +142,21 @@ class Request:
 
     @property
     def skip_bad(self) -> bool:
-        """Whether a bad row becomes a piece without rows, and reading continues behind it."""
+        """Whether a bad row becomes a piece without rows, and reading continues after it."""
         return self.stream is not None and self.stream.skip_bad
 
     @property
     def all_at_once(self) -> bool:
-        """Whether all rows are read in one piece: all of them are needed, or the text is short."""
+        """Whether all rows are read in one piece, because all are needed or the text is short."""
         short = self.source.ended and len(self.source.head) < PIECE_BYTES
         whole_text = short and self.stream is None and not FILE_FORMATS[self.source.format].magics
         return whole_text or self.options.needs_all_rows(self.recipe)
 
 
 class Reader:
-    """A source whose beginning has been looked at. It gives pieces of rows, then their recipe.
+    """The base class of readers: it yields pieces of rows, and afterwards their recipe.
+
+    When a reader is made, it looks at the beginning of the source.
 
     Attributes
     ----------
@@ -166,7 +169,7 @@ class Reader:
     start : Position
         Where the first row begins.
     notes : list of str
-        What was decided from the beginning of the source.
+        What the reader decided after it saw the beginning of the source, in short sentences.
     imputed : list of pairs of arrays
         Rows and columns of X where a mean replaces a missing value.
     n_labelled : int
@@ -185,7 +188,7 @@ class Reader:
         self.n_labelled = 0
 
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
-        """Return the rows behind a position, by default all; None while a pipe is silent."""
+        """Yield the rows after a position, by default all rows; None while a pipe is silent."""
         raise NotImplementedError
 
     def recipe(self, width: int | None = None) -> Recipe:
@@ -196,7 +199,7 @@ class Reader:
         raise NotImplementedError
 
     def final_notes(self) -> list[str]:
-        """Return what was decided while reading; call it after the last piece."""
+        """Return what the reader decided, in short sentences; call it after the last piece."""
         raise NotImplementedError
 
     def shift(self) -> int:
@@ -204,15 +207,15 @@ class Reader:
         return 0
 
     def state(self) -> dict[str, object]:
-        """Return what a stream needs to continue, besides the recipe, as JSON values."""
+        """Return, as JSON values, what a stream needs to continue besides the recipe."""
         return {"layout": None, "truths": None}
 
     def first_labels(self) -> list[str]:
-        """Return the labels at the beginning of a text."""
+        """Return the labels in the first rows of a text."""
         return []
 
     def read_labels(self, piece: Piece) -> Piece:
-        """Replace the keys of a stream's piece by labels; DataError on a label of another kind."""
+        """Replace the keys of a stream's piece by labels; DataError if a label's kind differs."""
         codes, keys = piece.codes, piece.labels
         self.n_labelled += int((codes >= 0).sum())
         learning = self.request.stream is not None and self.request.labelled
@@ -245,21 +248,24 @@ class TextRows(Protocol):
 
     request: Request
 
-    def parse(self, text: bytes, begin: Position, found: Any = None, /) -> Piece:
+    def parse(self, text: bytes, begin: Position, parsed: Any = None, /) -> Piece:
         """Return the rows of a text that begins at a position.
 
-        ``found`` is the result of looking at the text ahead of time, if the format does so.
+        ``parsed`` is the result of parsing the text ahead of time, for formats that do.
         """
 
     def end_of_rows(self, text: bytes, /) -> int:
-        """Return the offset behind the last whole row of a text that begins with a row, or 0."""
+        """Return the offset after the last whole row of a text that begins with a row, or 0."""
 
     def rows_of(self, text: bytes, line_offset: int = 0, /) -> Iterator[tuple[int, Any, int]]:
-        """Return first line, content and end of each row of a text; lines before it count."""
+        """Yield the first line, the content and the end of each row of a text.
+
+        ``line_offset`` is the number of lines before the text.
+        """
 
 
 def cut_text(reader: TextRows, offset: int) -> Iterator[bytes | None]:
-    """Return the text behind an offset, cut after whole rows; None while a pipe is silent."""
+    """Yield the text after an offset, cut after whole rows; None while a pipe is silent."""
     request = reader.request
     chunks = list[bytes]()
     size = 0
@@ -295,33 +301,33 @@ def cut_text(reader: TextRows, offset: int) -> Iterator[bytes | None]:
 def parse_texts(
     reader: TextRows, texts: Iterable[tuple[bytes | None, Any]], begin: Position
 ) -> Iterator[Piece | None]:
-    """Parse texts one after the other, each with the result of looking at it ahead of time.
+    """Parse texts one after the other; each comes with the result of parsing it ahead of time.
 
-    A stream gives the rows before a bad row, which is found by bisection. If bad rows are skipped,
-    a bad row becomes a piece without rows that has the error, and the rows behind it follow.
+    A stream yields the rows before a bad row, which is found by bisection. If bad rows are skipped,
+    a bad row becomes a piece that has the error and no rows, and the rows after it follow.
     """
-    for whole, found in texts:
+    for whole, parsed in texts:
         if whole is None:
             yield None
-        left = [] if whole is None else [whole]
-        while left:
-            text = left.pop()
+        unread = [] if whole is None else [whole]
+        while unread:
+            text = unread.pop()
             try:
-                piece = reader.parse(text, begin, found)
+                piece = reader.parse(text, begin, parsed)
             except DataError as error:
-                found = None
+                parsed = None
                 if reader.request.stream is None:
                     raise
                 cut = _middle(reader, text)
                 if cut:
-                    left += [text[cut:], text[:cut]]
+                    unread += [text[cut:], text[:cut]]
                     continue
                 if not reader.request.skip_bad:
                     raise BadRowError(str(error)) from None
                 closed = reader.end_of_rows(text.rstrip(b"\r\n") + b"\n") > 0
-                if not closed:  # of a quote that is never closed, only its line is skipped
+                if not closed:  # a quote is never closed: only its line is skipped
                     cut = text.find(b"\n") + 1 or len(text)
-                    left += [text[cut:]] if text[cut:] else []
+                    unread += [text[cut:]] if text[cut:] else []
                     text = text[:cut]
                 none = np.empty(0, np.int64)
                 end = Position(row=begin.row + 1, dropped=begin.dropped)
@@ -336,23 +342,23 @@ def parse_texts(
 
 
 def _middle(reader: TextRows, text: bytes) -> int:
-    """Return where a row ends near the middle of a text; 0 if the text is a single row."""
+    """Return the end of a row near the middle of a text; 0 if the text is a single row."""
     last = len(text.rstrip(b"\r\n"))
     at = max(text.find(mark, last // 2, last) for mark in (b"\r", b"\n"))
-    first = text[: at + 2] if at > 0 else b""  # with a character behind the line's end
+    first = text[: at + 2] if at > 0 else b""  # includes a character after the end of the line
     return reader.end_of_rows(first) or reader.end_of_rows(text[:-1])
 
 
 def end_of_lines(text: bytes) -> int:
-    """Return the offset behind the last whole line of a text.
+    """Return the offset after the last whole line of a text.
 
-    A return at the very end of the text does not count: a newline may follow.
+    A carriage return at the very end of the text does not count, because a newline may follow.
     """
     return text.rfind(b"\n") + 1 or text.rfind(b"\r", 0, -1) + 1
 
 
 def count_lines(text: bytes) -> int:
-    """Return the number of line ends in a text: newlines, returns, or both together."""
+    """Return the number of line ends in a text: newlines, carriage returns, or pairs of both."""
     marks = np.frombuffer(text, np.uint8)
     lines = int(np.count_nonzero(marks == ord("\n")))  # several times as fast as bytes.count
     return lines + (text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else 0)
@@ -380,8 +386,8 @@ def check_text(text: bytes, source: str, begin: Position) -> None:
 
 
 def check_encoding(source: Source) -> int:
-    """Return the offset behind a byte order mark; DataError if it is one of UTF-16 or UTF-32."""
-    if source.head.startswith(_WIDE_MARKS):  # that of UTF-16 LE begins that of UTF-32 LE
+    """Return the offset after a byte order mark; DataError if it marks UTF-16 or UTF-32."""
+    if source.head.startswith(_WIDE_MARKS):  # the mark of UTF-32 LE begins with that of UTF-16 LE
         raise DataError(
             f"{source.name} is encoded in UTF-16 or UTF-32, as its byte order mark at position 1 "
             "says: convert it with iconv -f UTF-16 -t UTF-8."

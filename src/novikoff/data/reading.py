@@ -1,7 +1,7 @@
 """Read all rows of a file, in any format, into arrays.
 
-A source is opened; its format and the roles of its columns are found from its beginning; the reader
-of the format gives pieces of rows; and `read` joins the pieces, in memory or on disk.
+`read` opens a source and finds its format and the roles of its columns from its beginning. The
+reader of the format yields pieces of rows, and `read` joins the pieces, in memory or on disk.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from novikoff.data.on_disk import ArrayFolder
 
 _DEFAULT: Final = ReadOptions()
-# Codes taken at a time: NumPy makes a copy of them as 64-bit integers.
+# This many codes are decoded at a time, because NumPy copies them as 64-bit integers.
 _DECODED_ROWS: Final = 1 << 20
 
 
@@ -46,9 +46,9 @@ class Dataset:
     X : array or CSR array
         The features; an array is C-contiguous.
     codes, classes : array of int32 and array, or None
-        The different labels, sorted, and for each row the position of its label among them. Labels
-        are integers, floats, truth values or text. Both are None if there are no labels, which only
-        ``labelled=False`` allows.
+        ``classes`` are the different labels, sorted: integers, floats, truth values or text.
+        ``codes`` has the position in ``classes`` of the label of each row. Both are None if there
+        are no labels, which only ``labelled=False`` allows.
     y : array or None
         The label of each row, ``classes[codes]``.
     names, label : sequence of str, and str or None
@@ -58,7 +58,7 @@ class Dataset:
     source : str
         The name of the file; "-" for the standard input.
     notes : list of str
-        What was decided for the user, in short sentences.
+        What the reader decided for the user, in short sentences.
     rows, ids : array of int64, and list of str or None
         The number of each row in the file, counted from 1 without the header, and the names of the
         rows, if a column has names.
@@ -116,7 +116,7 @@ class Dataset:
 
     @property
     def coded_labels(self) -> CodedLabels:
-        """The classes and codes, which `novikoff.jobs.study` takes; DataError without labels."""
+        """The classes and codes, as `novikoff.jobs.study` needs them; DataError without labels."""
         if self.codes is None or self.classes is None:
             raise DataError(f"{self.source} has no label column.")
         try:
@@ -128,10 +128,10 @@ class Dataset:
 def take_rows(
     values: npt.NDArray[Any], codes: npt.NDArray[np.int32], out: npt.NDArray[Any]
 ) -> None:
-    """Set ``out`` to ``values[codes]``, some rows at a time; ``out`` may be ``codes`` itself."""
+    """Set ``out`` to ``values[codes]``, part by part; ``out`` may be ``codes`` itself."""
     for first in range(0, len(codes), _DECODED_ROWS):
-        some = slice(first, first + _DECODED_ROWS)
-        out[some] = values[codes[some]]
+        rows_of_block = slice(first, first + _DECODED_ROWS)
+        out[rows_of_block] = values[codes[rows_of_block]]
 
 
 def read(
@@ -149,22 +149,22 @@ def read(
     Parameters
     ----------
     path : path, "-" or binary file
-        A file, the standard input, or a folder of Parquet files. Gzip is unpacked, whatever the
-        name of the file is.
+        A file, the standard input, or a folder of Parquet files. Gzip is unpacked, whatever name
+        the file has.
     options : ReadOptions
-        What the user asks for. The rest is found from the file, and noted.
+        The user's options. Everything else is found from the file, and noted.
     recipe : Recipe, optional
-        The recipe of an earlier dataset. Its columns are found by name, or by number in svmlight
-        and npz files, and its means replace missing values.
+        The recipe of an earlier dataset. The columns of the recipe are found by name, or by number
+        in svmlight and npz files, and its means replace missing values.
     labelled : bool
-        Whether there must be labels.
+        Whether rows must have labels.
     progress : callable, optional
         Called with a short text when a step begins.
     max_memory : int or str, optional
         A size such as "1GB". Data that may need more memory becomes memory-mapped arrays on disk.
     cache : path, optional
-        A folder in which these arrays are kept for the next time. Without it they are in a
-        temporary folder until the process ends.
+        A folder that keeps these arrays, so that the next call need not parse the file. Without it,
+        they are in a temporary folder until the process ends.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def read(
     Raises
     ------
     DataError
-        If the file cannot be read, or a value cannot be used; with the row and the column.
+        If the file cannot be read, or a value cannot be used. The message names row and column.
 
     Examples
     --------
@@ -194,9 +194,9 @@ def read(
             from novikoff.data.on_disk import FolderArrays
 
             arrays = FolderArrays(path, options, recipe, labelled, max_memory, cache)
-            found = arrays.folder and arrays.folder.load()
-            if found:
-                return found
+            stored = arrays.folder and arrays.folder.load()
+            if stored:
+                return stored
         tell(f"reading {name}")
         return join(open_reader(path, options, recipe, labelled=labelled), arrays, tell)
     except BaseException as error:
@@ -240,8 +240,8 @@ def make_reader(request: Request) -> Reader:
     csv = source.format == "csv"
     # Text without a known name may be rows of pairs such as "spam offer:1" instead of CSV.
     if known is None:
-        said = request.options.format or source.name.endswith((".csv", ".csv.gz"))
-        pairs = request.stream is not None and csv and not said and is_named(source.head)
+        is_stated = request.options.format or source.name.endswith((".csv", ".csv.gz"))
+        pairs = request.stream is not None and csv and not is_stated and is_named(source.head)
     elif request.resumed_recipe is not None:
         pairs = csv and known.family != "table"
     else:
@@ -270,10 +270,10 @@ def join(
     arrays: JoinedArrays | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Dataset:
-    """Join all pieces of a reader to a dataset, in memory or in the folder of ``arrays``."""
+    """Join all pieces of a reader into a dataset, in memory or in the folder of ``arrays``."""
     arrays = arrays or JoinedArrays()
     n_read = n_rows = announced = 0
-    keys = dict[tuple[type, Hashable], int]()  # with their types, because True equals 1
+    keys = dict[tuple[type, Hashable], int]()  # includes the types, because True equals 1
     ids = cast("list[str] | None", None)
     with closing(reader.request.source):
         for piece in reader.pieces():
@@ -281,13 +281,13 @@ def join(
                 continue
             n_read, n_before = piece.end.row, n_rows
             n_rows += len(piece.rows)
-            own = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
+            numbers = [keys.setdefault((type(key), key), len(keys)) for key in piece.labels]
             if n_rows > n_before:
-                if n_read > n_rows:  # rows were left out: the numbers of the others are needed
+                if n_read > n_rows:  # rows were left out, so the other rows need their numbers
                     if n_before and "rows" not in arrays.lengths:
                         arrays.append(rows=np.arange(1, n_before + 1))
                     arrays.append(rows=piece.rows)
-                arrays.append(codes=np.array([*own, -1], np.int32)[piece.codes])
+                arrays.append(codes=np.array([*numbers, -1], np.int32)[piece.codes])
                 X = piece.X
                 if isinstance(X, np.ndarray):
                     arrays.append(X=X)
@@ -301,12 +301,12 @@ def join(
     if not n_rows:
         what = "has no row without missing values" if n_read else "is empty: it has no rows"
         raise DataError(f"{reader.source} {what}.")
-    found: dict[str, Any] = arrays.finish()
+    joined: dict[str, Any] = arrays.finish()
     recipe, label, folder = reader.recipe(), reader.label, arrays.folder
-    if "X" not in found:
-        found["X"] = _join_sparse(found, folder, recipe.n_features, reader.shift())
+    if "X" not in joined:
+        joined["X"] = _join_sparse(joined, folder, recipe.n_features, reader.shift())
     notes = [*reader.notes, *reader.final_notes()]
-    codes, classes = found["codes"], cast("LabelArray | None", None)
+    codes, classes = joined["codes"], cast("LabelArray | None", None)
     if label is not None and codes.min() >= 0:
         labels: Any = labels_of([key for _, key in keys], reader.label_form)
         classes, order = np.unique(labels, return_inverse=True)
@@ -325,7 +325,7 @@ def join(
         )
     at = [np.concatenate(part) for part in zip(*reader.imputed, strict=True)]
     data = Dataset(
-        found["X"],
+        joined["X"],
         None if classes is None else codes,
         classes,
         recipe,
@@ -333,7 +333,7 @@ def join(
         label,
         notes,
         ids,
-        found["rows"] if "rows" in found else np.arange(1, n_rows + 1),
+        joined["rows"] if "rows" in joined else np.arange(1, n_rows + 1),
         imputed=(at[0], at[1]) if at else None,
         n_read=n_read,
         on_disk=folder is not None,
@@ -351,22 +351,22 @@ class JoinedArrays:
     lengths : dict
         The number of rows of each array so far.
     folder : ArrayFolder or None
-        The folder in which arrays grow instead, in `novikoff.data.on_disk.FolderArrays`.
+        Used by `novikoff.data.on_disk.FolderArrays`: the folder in which arrays grow instead.
     """
 
     folder: ArrayFolder | None = None
 
     def __init__(self) -> None:
         self.lengths = dict[str, int]()
-        self._arrays = dict[str, AnyArray]()  # the rows so far, and space for more
+        self._arrays = dict[str, AnyArray]()  # hold the rows so far, and space for more
 
     def append(self, **parts: AnyArray) -> None:
-        """Append a part to each of some arrays; the caller must not change it afterwards."""
+        """Append each part to the array of its name; the caller must not change it afterwards."""
         for name, part in parts.items():
             begin = self.lengths.get(name, 0)
             end = self.lengths[name] = begin + len(part)
             if not begin:
-                self._arrays[name] = part  # often the only part
+                self._arrays[name] = part  # not copied: it is often the only part
                 continue
             if end > len(self._arrays[name]):
                 self._resize(name, end + end // 8)
@@ -380,7 +380,7 @@ class JoinedArrays:
         return self._arrays
 
     def _resize(self, name: str, length: int) -> None:
-        """Change the length in place: the system moves pages instead of copying them."""
+        """Change the length in place, so that the system moves pages instead of copying them."""
         array = self._arrays[name]
         if not array.flags.owndata:
             array = self._arrays[name] = array.copy()
@@ -388,13 +388,13 @@ class JoinedArrays:
 
 
 def _join_sparse(
-    found: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
+    joined: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
 ) -> Any:
-    """Return a CSR array, whose indices are too large by ``shift``."""
-    lengths, indices = found["lengths"], found["indices"]
+    """Return the CSR array of these parts, after its indices are reduced by ``shift``."""
+    lengths, indices = joined["lengths"], joined["indices"]
     indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
     np.cumsum(lengths, out=indptr[1:])
     if folder is not None:
         return folder.finish_sparse(indptr, shift, width)
     np.subtract(indices, np.int32(shift), out=indices)
-    return csr((found["data"], indices, indptr), len(lengths), width)
+    return csr((joined["data"], indices, indptr), len(lengths), width)

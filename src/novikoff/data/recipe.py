@@ -1,7 +1,7 @@
 """How the columns of a file become features.
 
-`ReadOptions` is what a user asks for, and a `Recipe` is what a model remembers of the file that it
-was trained on. `find_roles` turns one of the two into the positions of columns in a given table.
+`ReadOptions` holds the options of a user. A `Recipe` holds what a model needs to know about the
+file that it was trained on. `find_roles` finds the columns of either in a given table.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ _SIZE_TEXT: Final = re.compile(
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file is to be read; every field is optional.
+    """The options for reading a file; every field is optional.
 
     Parameters
     ----------
     format : {"csv", "tsv", "parquet", "arrow", "npy", "npz", "svmlight", "jsonl"}, optional
-        The format. By default it is found from the file's name (without a ``.gz`` at its end),
-        or else from the first bytes.
+        The format. By default it is found from the end of the file's name, before ``.gz``, or else
+        from the first bytes.
     label : str or int, optional
-        The column of the labels: its name, or its number, counted from 1, or from the end if
-        negative. Text of digits is a name if a column has this name, otherwise a number. By
-        default the column named label, target, y or class, or else the last column.
+        The column of the labels: its name, or its number. Numbers count from 1, negative numbers
+        from the end. A text of digits is a name if a column has this name, otherwise a number. By
+        default, the column named label, target, y or class, or else the last column.
     features, drop : tuple of str
         The columns that become features, by name or number, in this order; and the columns to
         leave out.
     id : str, optional
         A column that names the rows; never a feature.
     one_hot : tuple of str
-        Columns of text to replace by one column of 0 and 1 for each of their values; "*" stands
-        for all columns of text. Every value gets a column: no value is left out as a reference.
+        Columns of text, each of which is replaced by one column of 0 and 1 for each of its values;
+        "*" stands for all columns of text. No value is left out as a reference level.
     missing : {"refuse", "drop", "mean"}
-        How missing values are treated: they are an error, their rows are left out, or the mean
-        of the column replaces them.
+        How missing values are treated: "refuse" raises an error, "drop" leaves out their rows, and
+        "mean" replaces them by the mean of the column.
     regression : bool
-        Whether the rows are those of a regression. Then the label is the outcome: it may be any
-        number, and no column is taken for it unless ``label`` names it. Columns of text become
-        factors, as with ``one_hot="*"``.
+        Whether the rows are for a regression. Then the label is the outcome, which may be any
+        number, and ``label`` must name its column. Columns of text become factors, as with
+        ``one_hot="*"``.
     header, delimiter : bool, and str, optional
         Whether the first line names the columns, and the character between fields. By default
         both are found from the first rows; the delimiters that are tried are comma, semicolon,
@@ -106,9 +106,9 @@ class ReadOptions:
             raise DataError(f"The delimiter and the decimal point are both {quoted(mark)}.")
 
     def needs_all_rows(self, recipe: Recipe | None) -> bool:
-        """Return whether all rows are needed at once: to find the values of text, or means.
+        """Return whether all rows are needed at once, to find the values of text columns, or means.
 
-        The recipe of a model has them already.
+        The recipe of a model already has the values and means.
         """
         needs = bool(self.one_hot) or self.missing == "mean" or self.regression
         return needs and recipe is None
@@ -116,12 +116,12 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a stream of rows is to be read; every field is optional.
+    """The options for reading a stream of rows; every field is optional.
 
     Parameters
     ----------
     reading : ReadOptions
-        The options that files have, too.
+        The options that also apply to files.
     hash_bits : int, optional
         Hash the names of features to 2^bits columns.
     names : bool
@@ -129,8 +129,8 @@ class StreamOptions:
     text_labels : bool
         Read labels as text, even if they are numbers.
     skip_bad : bool
-        Leave out a row of text that cannot be used. It becomes a piece without rows that has the
-        error.
+        Leave out rows of text that cannot be used. Each becomes a piece without rows, which has
+        the error.
     """
 
     reading: ReadOptions = ReadOptions()
@@ -141,11 +141,11 @@ class StreamOptions:
 
 
 _MAX_COLUMNS: Final = 2**31 - 1
-_MANY_NAMES: Final = 1_000_000  # names beyond this number are made when they are asked for
+_MANY_NAMES: Final = 1_000_000  # more names than this are not stored, but made when needed
 
 
 def parse_size(size: int | str) -> int:
-    """Return the number of bytes of a size such as 500MB, 2GB, 1.5GiB or 1e9.
+    """Return the number of bytes that a size such as 500MB, 2GB, 1.5GiB or 1e9 stands for.
 
     Examples
     --------
@@ -161,14 +161,14 @@ def parse_size(size: int | str) -> int:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a file: numbers, or text that becomes one feature for each value.
+    """A column of a file: numbers, or text that becomes one feature for each of its values.
 
     Parameters
     ----------
     name : str
         Its name in the file.
     mean : float or None
-        The number that replaces a missing value; None if there is none.
+        The number that replaces a missing value; None if no number does.
     levels : tuple of str or None
         The values of a column of text, sorted; None for a column of numbers.
     """
@@ -185,7 +185,7 @@ class Column:
 
 @dataclass(frozen=True)
 class NumberedNames(Sequence[str]):
-    """The names x1, x2 and so on, made when they are asked for: there may be billions.
+    """The names x1, x2 and so on, made when they are needed, because there may be billions.
 
     >>> names = NumberedNames(0, 2**31)
     >>> len(names), names[0], names[-1]
@@ -210,25 +210,25 @@ class Recipe:
     Parameters
     ----------
     family : {"table", "matrix", "named"}
-        Whether columns have names (CSV, Parquet, Arrow, npy) or numbers (svmlight, npz), or each
-        row names its features (``label name:value …`` or JSON lines).
+        "table": columns have names (CSV, Parquet, Arrow, npy). "matrix": columns have numbers
+        (svmlight, npz). "named": each row names its features (``label name:value …``, JSON lines).
     columns : tuple of Column
         The columns of a table that become features, in the order of the features; empty for other
         families.
     label, id : str or None
-        The columns of the labels and of the names of rows.
+        The column of the labels, and the column that names the rows.
     missing : {"refuse", "drop", "mean"}
         How missing values were treated; columns have means only with "mean".
     width : int
-        The number of columns of the file; of a matrix, without the label.
+        The number of columns of the file; in a matrix, the label does not count.
     first : int
-        The number of a matrix's first column: 1, or 0 for an svmlight file that counts from 0.
+        The number of the first column of a matrix: 1, or 0 for svmlight files that count from 0.
     header, delimiter, decimal
         The user's options for text; None where the value was found from the first rows.
     bits : int or None
         If given, the names of features are hashed to 2^bits columns.
     features : tuple of str or None
-        The names of features that got columns in the order in which they appeared.
+        The names of features, if they got columns in the order in which they appeared.
     drop : tuple of str
         The keys of JSON lines that are not features.
 
@@ -274,7 +274,7 @@ class Recipe:
 
     @property
     def groups(self) -> dict[Hashable, range]:
-        """The positions of the features that each column of text became."""
+        """For each column of text, the positions of the features that it became."""
         groups, end = dict[Hashable, range](), 0
         for column in self.columns:
             begin, end = end, end + len(column.names)
@@ -303,7 +303,7 @@ class Recipe:
 def _fields(
     kind: type[Recipe | Column], value: object, optional: Mapping[str, object] | None = None
 ) -> dict[str, Any]:
-    """Return the fields of a JSON object, lists as tuples; DataError if some are wrong."""
+    """Return the fields of a JSON object, with lists as tuples; DataError if fields are wrong."""
     fields = {**(optional or {}), **value} if isinstance(value, Mapping) else {}
     if set(fields) != set(kind.__dataclass_fields__):
         whose = "The recipe" if kind is Recipe else "A column of the recipe"
@@ -312,7 +312,7 @@ def _fields(
 
 
 def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
-    """Yield field names of a recipe and whether the field is valid, alone and with the others."""
+    """Yield the name of each field of a recipe, and whether the field is valid."""
     columns, known = recipe.columns, recipe.features or ()
     yield "columns", all(map(_is_column, columns))
     yield "family", recipe.family in ("table", "matrix", "named")
@@ -342,7 +342,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
 
 
 def _is_column(column: Column) -> bool:
-    """Return whether a column has numbers, perhaps with a mean, or text with sorted levels."""
+    """Return whether a column is valid: numbers, with or without a mean, or text with levels."""
     mean, levels = column.mean, column.levels
     number = type(mean) is float or (type(mean) is int and abs(mean) < 2**1023)
     has_mean = mean is None or (levels is None and number and math.isfinite(mean))
@@ -366,7 +366,7 @@ _COLUMN_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """The positions of the columns that are read.
+    """The roles of the columns of a file, by their positions.
 
     Attributes
     ----------
@@ -383,7 +383,7 @@ class ColumnRoles:
     guessed : bool
         Whether the label is the last column because no column has a usual name of labels.
     notes : list of str
-        What was decided for the user.
+        What the reader decided for the user, in short sentences.
     """
 
     label: int | None
@@ -405,9 +405,9 @@ class ColumnRoles:
 def find_roles(
     request: Request, names: Sequence[str], *, row_names: bool = False, hint: str = ""
 ) -> ColumnRoles:
-    """Return the roles of a table's columns; ``hint`` is advice if no column can be a feature.
+    """Return the roles of a table's columns, from the recipe of a model or from the user's options.
 
-    The recipe of a model gives them, otherwise the user's options.
+    ``hint`` is added to the error message if no column can be a feature.
     """
     if request.recipe is not None:
         return _match(request, names, request.recipe)
@@ -416,7 +416,8 @@ def find_roles(
     def found(asked: Sequence[str | int | None], option: str) -> list[int]:
         return [find_column(source, names, c, option) for c in asked if c is not None]
 
-    label, id_ = found([options.label], "--label"), found([options.id], "--id")
+    label = found([options.label], "" if options.regression else "--label")
+    id_ = found([options.id], "--id")
     drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
     one_hot = set(found([c for c in options.one_hot if c != "*"], "--one-hot"))
     roles: dict[int, str] = {}
@@ -502,17 +503,21 @@ def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRole
 
 
 def find_column(source: str, names: Sequence[str], column: str | int, option: str) -> int:
-    """Return the position of a column given by name, or by number from 1 or from the end."""
+    """Return the position of a column that is given by name or by number.
+
+    Numbers count from 1, negative numbers from the end.
+    """
     if isinstance(column, str):
         if column in names:
             return list(names).index(column)
         if not _COLUMN_NUMBER.fullmatch(column):
             hint = did_you_mean(column, names)
-            raise DataError(f"{source} has no column {quoted(column)} ({option}); {hint}")
+            where = option and f" ({option})"
+            raise DataError(f"{source} has no column {quoted(column)}{where}; {hint}")
     number = int(column)
     if not 1 <= abs(number) <= len(names):
         raise DataError(
-            f"{source} has no column number {number} ({option}); its "
+            f"{source} has no column number {number}{option and f' ({option})'}; its "
             f"{counted(len(names), 'column')} are counted from 1, or from -1 at the end."
         )
     return number - 1 if number > 0 else len(names) + number
@@ -521,7 +526,7 @@ def find_column(source: str, names: Sequence[str], column: str | int, option: st
 def refuse_columns(
     source: str, options: ReadOptions, what: str, allowed: Sequence[str] = ()
 ) -> None:
-    """Raise DataError on options about columns for files whose columns have no names."""
+    """Raise DataError if options name columns but the columns of the file have no names."""
     for option in sorted({"label", "features", "drop", "id", "one_hot"}.difference(allowed)):
         if getattr(options, option) not in (None, ()):
             name = option.replace("_", "-")
@@ -544,8 +549,8 @@ def check_unique(source: str, names: Sequence[str]) -> None:
 def numbered(width: int, recipe: Recipe | None) -> list[str]:
     """Return names x1, x2 and so on for columns without names.
 
-    If the file has one column less than the recipe, and the recipe's label is such a name, the file
-    has no label, and this name is left out.
+    If the file has one column less than the recipe, and the label of the recipe is a name of this
+    form, the file has no label, and the name of the label is left out.
     """
     names = [f"x{number}" for number in range(1, width + 2)]
     short = recipe is not None and recipe.width - 1 == width and recipe.label in names

@@ -1,11 +1,10 @@
-"""A source of bytes: a file, a pipe or the standard input, unpacked if it is gzip; and its format.
+"""Sources of bytes: a file, a pipe or the standard input, with its format.
 
-A silent pipe yields b"" now and then, so that its reader can check for signals.
+Gzip is unpacked. A silent pipe yields b"" at intervals, so that its reader can check for signals.
 """
 
 from __future__ import annotations
 
-import fcntl
 import io
 import math
 import mmap
@@ -25,15 +24,21 @@ from typing import Any, BinaryIO, Final, Literal, NamedTuple, TypeAlias, cast
 
 from novikoff.data.messages import printable_name, readable_errors
 from novikoff.errors import DataError
+from novikoff.names import DATA_FORMATS
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PathOrFile: TypeAlias = str | os.PathLike[str] | BinaryIO
 
-CHUNK_BYTES: Final = 1 << 20  # the most bytes that are read from a pipe at once
-SNIFFED_LINES: Final = 100  # the lines from which format and layout of a text are found
+CHUNK_BYTES: Final = 1 << 20  # at most this many bytes are read from a pipe at once
+SNIFFED_LINES: Final = 100  # format and layout of a text are found from this many first lines
 _MAX_SNIFFED_BYTES: Final = 1 << 25
 _SILENCE_SECONDS: Final = 0.1  # a pipe that is silent for this long yields b""
-# With `sniff_early`, a pipe is sniffed when it has been silent for this long, or after the longer
-# time even while rows trickle in.
+# With `sniff_early`, the format of a pipe is found when the pipe has been silent for the first
+# time, or after the second time even if rows keep arriving.
 _PAUSE_SECONDS: Final = 0.5
 _MAX_SNIFF_SECONDS: Final = 2.0
 _GZIP: Final = b"\x1f\x8b"
@@ -49,7 +54,7 @@ class Source:
     format : str, optional
         The format; by default it is found from the name and the first bytes.
     sniff_early : bool
-        Whether the format of a pipe that pauses is found from the lines that have arrived, if there
+        Whether the format of a pipe that pauses is found from the lines that have arrived, if these
         are at least ``least_lines``.
     may_be_empty : bool
         Whether a source without bytes is allowed.
@@ -67,12 +72,12 @@ class Source:
     packed : bool
         Whether it is a regular file in gzip format.
     files : sequence of str
-        All files of a folder of Parquet files, of which this source is the first.
+        All files, if the path is a folder of Parquet files; this source is the first of them.
 
     Raises
     ------
     DataError
-        If the source cannot be opened, is empty, or is not data, such as a PDF or a web page.
+        If the source cannot be opened, is empty, or is not data (a PDF or a web page, for example).
     """
 
     files: Sequence[str] = ()
@@ -88,10 +93,10 @@ class Source:
     ) -> None:
         self._file: BinaryIO | None = None
         self._flow: Iterator[bytes] | None = None
-        self._taken = b""  # the head of a pipe, which `flow` has still to give
+        self._taken = b""  # the head of a pipe, until `flow` yields it
         self._all: memoryview | None = None
         self._fd: int | None = None
-        self.origin = 0  # the offset of the next byte that a pipe gives
+        self.origin = 0  # the offset of the next byte of a pipe
         self._owned = isinstance(path, str | os.PathLike) and os.fspath(path) != "-"
         if isinstance(path, str | os.PathLike) and self._owned:
             self.name = printable_name(path)
@@ -104,14 +109,15 @@ class Source:
             name = "-" if file is stdin else getattr(file, "name", None)
             self.name = printable_name(name) if isinstance(name, str) else "the stream"
             self._file = file
-            with suppress(OSError, AttributeError, ValueError):
-                self._fd = file.fileno()
+            if fcntl is not None:  # Windows cannot wait for a pipe, so that it is only read there
+                with suppress(OSError, AttributeError, ValueError):
+                    self._fd = file.fileno()
         mode = 0 if self._fd is None else os.fstat(self._fd).st_mode
         self.regular = self._owned and stat.S_ISREG(mode)
         if self._fd is not None and stat.S_ISFIFO(mode):
             with suppress(OSError, AttributeError):  # a larger buffer, if the system has it
                 fcntl.fcntl(self._fd, fcntl.F_SETPIPE_SZ, CHUNK_BYTES)
-        self.packed = self.regular and os.pread(cast(int, self._fd), 2, 0) == _GZIP
+        self.packed = self.regular and _read_at(cast(int, self._fd), 2, 0) == _GZIP
         try:
             self.head, self.ended = self._beginning(least_lines if sniff_early else None)
             if not self.head and not may_be_empty:
@@ -141,10 +147,11 @@ class Source:
         return self._all
 
     def flow(self, start: int = 0, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """Yield all bytes behind an offset.
+        """Yield all bytes after an offset.
 
-        A regular file is read again from there with every call, ``size`` bytes at a time. A pipe
-        continues where it is and yields the bytes that have arrived, or b"" while it is silent.
+        Every call reads a regular file again from the offset, ``size`` bytes at a time. A pipe
+        continues from where it is: it yields the bytes that have arrived, or b"" while it is
+        silent.
         """
         if self.regular:
             raw = self._plain(0 if self.packed else start, size)
@@ -163,13 +170,13 @@ class Source:
 
     def _plain(self, offset: int, size: int) -> Iterator[bytes]:
         with readable_errors(self.name):
-            while self._fd is not None and (piece := os.pread(self._fd, size, offset)):
+            while self._fd is not None and (piece := _read_at(self._fd, size, offset)):
                 offset += len(piece)
                 yield piece
 
     def _raw(self, size: int) -> Iterator[bytes]:
         """Yield the bytes of a pipe as they arrive, and b"" while it is silent."""
-        wait = 0.0  # behind a chunk, b"" follows at once if no more bytes have arrived
+        wait = 0.0  # after a chunk, b"" follows at once if no more bytes have arrived
         with readable_errors(self.name):
             while True:
                 if self._fd is None:
@@ -186,7 +193,7 @@ class Source:
                 if not piece:
                     return
                 yield piece
-                if self._fd is None:  # whether it is silent cannot be asked
+                if self._fd is None:  # without a file descriptor, silence cannot be detected
                     yield b""
 
     def _unpacked(self, size: int) -> Iterator[bytes]:
@@ -206,19 +213,19 @@ class Source:
                 yield unpacker.decompress(piece, size)
                 piece = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
                 if not piece:
-                    more = next(raw, None)
-                    if more is None:
+                    next_piece = next(raw, None)
+                    if next_piece is None:
                         break
-                    piece = more
-                if unpacker.eof and piece:  # another member follows
+                    piece = next_piece
+                if unpacker.eof and piece:  # another gzip member follows
                     unpacker = zlib.decompressobj(31)
             if not unpacker.eof:
                 raise EOFError
 
     def _beginning(self, least_lines: int | None) -> tuple[bytes, bool]:
-        """Return the first lines of the source, and whether there are no more.
+        """Return the first lines of the source, and whether they are all of it.
 
-        ``least_lines`` is given if a pipe is sniffed early.
+        ``least_lines`` is given if the format of a pipe is to be found early.
         """
         head, ended, begun, last = b"", True, math.inf, math.inf
         for piece in self.flow():
@@ -241,7 +248,7 @@ class Source:
 
 
 def _skipped(flow: Iterator[bytes], start: int) -> Iterator[bytes]:
-    """Yield the bytes behind an offset."""
+    """Yield the bytes after an offset."""
     for piece in flow:
         yield piece[start:]
         start = max(0, start - len(piece))
@@ -252,10 +259,20 @@ def _opened(path: str, name: str) -> int:
         mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError
-        # Opening a named pipe does not wait for its writer: reading waits, and can be stopped.
-        fd = os.open(path, os.O_RDONLY | (os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0))
+        # Opening a named pipe must not wait for its writer. Reading waits, and can be interrupted.
+        if not stat.S_ISFIFO(mode):
+            return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # a flag of Windows
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         os.set_blocking(fd, True)
         return fd
+
+
+def _read_at(fd: int, size: int, offset: int) -> bytes:
+    """Read at an offset of a regular file."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, size, offset)
+    os.lseek(fd, offset, os.SEEK_SET)  # Windows
+    return os.read(fd, size)
 
 
 # Columns have names (table) or numbers (matrix), or each row names its features.
@@ -263,35 +280,29 @@ ColumnFamily: TypeAlias = Literal["table", "matrix", "named"]
 
 
 class FileFormat(NamedTuple):
-    """A format: module and class of its reader, family, ends of file names, and first bytes.
+    """A format: module and class of its reader, family, and first bytes.
 
     A text format has no first bytes (``magics``).
     """
 
     reader: str
     family: ColumnFamily
-    suffixes: tuple[str, ...]
     magics: tuple[bytes, ...] = ()
 
 
-# A new format is a line here, and a `novikoff.data.reader.Reader`.
+# A new format is a line here, a line in `novikoff.names`, and a `novikoff.data.reader.Reader`.
 FILE_FORMATS = {
-    "csv": FileFormat("csv.CsvTable", "table", (".csv",)),
-    "tsv": FileFormat("csv.CsvTable", "table", (".tsv", ".tab")),
-    "parquet": FileFormat("arrow_files.ArrowTable", "table", (".parquet", ".pq"), (b"PAR1",)),
-    "arrow": FileFormat(
-        "arrow_files.ArrowTable",
-        "table",
-        (".arrow", ".arrows", ".ipc", ".feather"),
-        (b"ARROW1", b"\xff\xff\xff\xff"),
-    ),
-    "npy": FileFormat("numpy_files.NumpyTable", "table", (".npy",), (b"\x93NUMPY",)),
-    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (".npz",), (b"PK\x03\x04",)),
-    "svmlight": FileFormat("pairs.PairRows", "matrix", (".svm", ".svmlight", ".libsvm")),
-    "jsonl": FileFormat("json_lines.JsonRows", "named", (".jsonl", ".ndjson")),
+    "csv": FileFormat("csv.CsvTable", "table"),
+    "tsv": FileFormat("csv.CsvTable", "table"),
+    "parquet": FileFormat("arrow_files.ArrowTable", "table", (b"PAR1",)),
+    "arrow": FileFormat("arrow_files.ArrowTable", "table", (b"ARROW1", b"\xff\xff\xff\xff")),
+    "npy": FileFormat("numpy_files.NumpyTable", "table", (b"\x93NUMPY",)),
+    "npz": FileFormat("numpy_files.NumpyTable", "matrix", (b"PK\x03\x04",)),
+    "svmlight": FileFormat("pairs.PairRows", "matrix"),
+    "jsonl": FileFormat("json_lines.JsonRows", "named"),
 }
 
-_BY_SUFFIX = {suffix: name for name, known in FILE_FORMATS.items() for suffix in known.suffixes}
+_BY_SUFFIX = {suffix: name for name, suffixes in DATA_FORMATS.items() for suffix in suffixes}
 _FOREIGN = {
     b"%PDF": "is a PDF, not a file of data",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "is an old Office document: save it as CSV",
@@ -309,24 +320,24 @@ _JSON = re.compile(
 
 
 def find_format(name: str, head: bytes) -> str:
-    """Return the format by a file's name, without .gz at its end, or else by its first bytes."""
+    """Return the format of a file by its name, before .gz, or else by its first bytes."""
     path = PurePath(name.lower())
     suffix = PurePath(path.stem).suffix if path.suffix == ".gz" else path.suffix
     by_content = "svmlight" if _SVMLIGHT_LINE.match(head) else "csv"
-    if suffix != ".json" and _JSON_LINE.match(head):  # a .json file is usually a single value
+    if suffix != ".json" and _JSON_LINE.match(head):  # a .json file usually holds a single value
         by_content = "jsonl"
     return _BY_SUFFIX.get(suffix) or find_magic(head) or by_content
 
 
 def find_magic(head: bytes) -> str | None:
-    """Return the binary format that begins with these bytes, or None."""
+    """Return the binary format whose files begin with these bytes, or None."""
     return next(
         (name for name, known in FILE_FORMATS.items() if head.startswith(known.magics)), None
     )
 
 
 def refuse_foreign(name: str, format: str, head: bytes, view: Callable[[], memoryview]) -> None:
-    """Raise DataError if a file is known to be something else than data."""
+    """Raise DataError if a file is recognised as a document or archive, not data."""
     what = ""
     for start, kind in _FOREIGN.items():
         what = kind if head.startswith(start) else what

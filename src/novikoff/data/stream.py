@@ -1,7 +1,7 @@
-"""Streams: pieces of rows as they arrive, with labels to learn from, or for a model to predict.
+"""Streams: pieces of rows as they arrive, to learn from or to predict.
 
-`open_stream` looks at the beginning of a file or pipe and finds its format. The state of a stream
-at a position is JSON; with it the stream continues exactly there.
+`open_stream` finds the format of a file or pipe from its beginning. The state of a stream at a
+position is JSON, from which the stream can be continued exactly there.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _NO_STATE: Final = "The model does not say how its stream was read."
 class RowStream:
     """A stream of rows, in pieces.
 
-    If a stream is ``resumable``, all bytes that are read from a file are hashed, after unpacking
-    them. The state of the stream has their number and their SHA-256, and only a file that begins
-    with the same bytes can be resumed.
+    If a stream is ``resumable``, all bytes that are read from a file are hashed after unpacking.
+    The state of the stream has the number and the SHA-256 hash of these bytes, and only a file that
+    begins with the same bytes can be resumed.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RowStream:
     start, position : Position
         Where the first row begins, and where the stream continues.
     repeatable : bool
-        Whether the rows can be read again, as those of a regular file.
+        Whether the rows can be read again, like the rows of a regular file.
     skips : bool
         Whether bad rows are skipped.
     """
@@ -51,23 +51,23 @@ class RowStream:
         self.skips = reader.request.skip_bad
         self._resumable, self._text = resumable, not FILE_FORMATS[self._source.format].magics
         self._stamp = self._source.stamp
-        # The hash of the bytes before the last piece that was given, and this piece.
+        # The hash of the bytes before the last piece that was yielded, and this piece.
         head = self._source.head[: self.start.offset]
         self._hash, self._hashed = hashlib.sha256(head), len(head)
         self._piece: Piece | None = None
-        # The number and the hash of all bytes of a binary file, or of those that an earlier pass
-        # over a text file has read.
+        # The number and the hash of all bytes of a binary file, or of the bytes that an earlier
+        # pass over a text file has read.
         self._read_before: tuple[int, str] = (0, "")
 
     @property
     def notes(self) -> list[str]:
-        """What was decided; for a model that predicts, complete after the last piece."""
+        """What the reader decided; for a model that predicts, complete after the last piece."""
         predicting = not self._reader.request.labelled
         return self._reader.notes + (self._reader.final_notes() if predicting else [])
 
     @property
     def n_labelled(self) -> int:
-        """The number of rows so far that had a label of any kind."""
+        """The number of rows so far that had a label, of whatever kind."""
         return self._reader.n_labelled
 
     @property
@@ -78,9 +78,9 @@ class RowStream:
         return None if numbered else list(recipe.names)
 
     def pieces(self, position: Position | None = None) -> Iterator[Piece | None]:
-        """Yield the rows behind a position, up to a bad row; None while a pipe is silent.
+        """Yield the rows after a position, up to a bad row; None while a pipe is silent.
 
-        In a stream to learn from, a piece without rows stands for rows that were left out.
+        If a model learns from the stream, a piece without rows stands for rows that were left out.
         """
         n_rows = dropped = 0
         begin = position or self.position
@@ -106,7 +106,7 @@ class RowStream:
         return self._reader.recipe(width)
 
     def state(self, position: Position) -> dict[str, object]:
-        """Return all that is needed to continue from a position, as JSON values."""
+        """Return, as JSON values, all that is needed to continue from a position."""
         if not self._resumable:
             raise ValueError("The stream was opened with resumable=False: it has no state.")
         reader = self._reader
@@ -122,8 +122,8 @@ class RowStream:
     def check(self, state: Mapping[str, object]) -> None:
         """Raise ChangedError unless the source begins with the bytes that were read before.
 
-        They are read again and hashed. The bytes of a pipe cannot be compared: all of them count as
-        new.
+        The bytes are read again and hashed. The bytes of a pipe cannot be compared: all of them
+        count as new.
         """
         if not self.repeatable:
             self._reader.notes.append(
@@ -180,7 +180,7 @@ class RowStream:
         self.close()
 
     def _read(self, position: Position) -> tuple[int, str]:
-        """Return number and hash of the bytes up to a position, or of more bytes read before."""
+        """Return the number and the hash of the bytes that were read, at least up to a position."""
         if not self._text:
             if self._stamp != self._source.stamp:
                 raise ChangedError(f"{self.source} has changed while it was read.")
@@ -189,16 +189,16 @@ class RowStream:
         if position.offset < self._read_before[0]:
             return self._read_before
         text = b"" if self._piece is None else self._piece.text
-        here = position.offset - self._hashed
-        if not 0 <= here <= len(text):
+        n_known = position.offset - self._hashed
+        if not 0 <= n_known <= len(text):
             self._restart_hash(position.offset)
-            here = 0
+            n_known = 0
         digest = self._hash.copy()
-        digest.update(memoryview(text)[:here])
+        digest.update(memoryview(text)[:n_known])
         return position.offset, digest.hexdigest()
 
     def _whole_file(self) -> tuple[int, str]:
-        """Return number and hash of all bytes of a binary file."""
+        """Return the number and the hash of all bytes of a binary file."""
         size, digest = 0, hashlib.sha256()
         for chunk in self._source.flow():
             digest.update(chunk)
@@ -206,7 +206,7 @@ class RowStream:
         return size, digest.hexdigest()
 
     def _restart_hash(self, offset: int) -> bytes:
-        """Hash all bytes before an offset; return the bytes before and behind it, if they exist."""
+        """Hash all bytes before an offset; return the bytes before and after it, if they exist."""
         self._hash_last_piece()
         if self._hashed >= self._read_before[0]:
             self._read_before = self._hashed, self._hash.hexdigest()
@@ -214,7 +214,7 @@ class RowStream:
         return self._hash_between(self._hash, 0, offset)
 
     def _hash_last_piece(self) -> None:
-        """Hash the last piece that was given, of which all rows have been taken."""
+        """Hash the last piece that was yielded, after the caller has taken all of its rows."""
         if self._piece is not None:
             self._hash.update(self._piece.text)
             self._hashed, self._piece = self._piece.end.offset, None
@@ -222,7 +222,7 @@ class RowStream:
     def _hash_between(self, digest: Any, begin: int, end: int) -> bytes:
         """Hash the bytes between two offsets; ChangedError if the file is too short.
 
-        Return the last of these bytes, and the byte behind it, if there is one.
+        Return the last of these bytes, and the byte after it, if there is one.
         """
         last = b""
         for chunk in self._source.flow(begin):
@@ -244,16 +244,16 @@ def read_pieces(
     recipe: Recipe,
     classes: Sequence[Hashable] | None = None,
 ) -> RowStream:
-    r"""Read rows for a model piece by piece, as they arrive; they may have no labels.
+    r"""Read the rows that a model predicts, piece by piece as they arrive; labels are optional.
 
     Parameters
     ----------
     path, options
-        As for `read`.
+        The same as for `read`.
     recipe : Recipe
-        The recipe of the model: how its training rows were read.
+        The recipe of the model, which says how its training rows were read.
     classes : sequence, optional
-        The classes of the model: the labels of the rows are read as labels of the same kind.
+        The classes of the model; labels of the rows are read as labels of the same kind.
 
     Returns
     -------
@@ -289,12 +289,12 @@ def open_stream(
     path : path, "-" or binary file
         The file or pipe; "-" is the standard input.
     options : StreamOptions
-        What the user asks for. The rest is found from the first 100 lines, or from the lines that
-        have arrived when a pipe pauses.
+        The user's options. Everything else is found from the first 100 lines, or from the lines
+        that have arrived when a pipe pauses.
     state : mapping, optional
         The result of `RowStream.state`, from which the stream continues. A pipe must give new rows.
     resumable : bool
-        Whether the state will be asked for. Without it nothing is hashed.
+        Whether `RowStream.state` can be called. If not, nothing is hashed.
 
     Returns
     -------
@@ -322,9 +322,9 @@ def open_stream(
     try:
         if reading.one_hot or reading.missing == "mean":
             text = "; write text as features, in rows such as label colour=red:1, or as JSON lines"
-            option, more = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
+            option, detail = ("--one-hot", text) if reading.one_hot else ("--missing mean", "")
             what = f"{option} needs all rows at once, which a stream does not have"
-            raise DataError(f"{source.name}: {what}{more}.")
+            raise DataError(f"{source.name}: {what}{detail}.")
         if FILE_FORMATS[source.format].magics:
             _check_binary(source, options)
         request = Request(source, reading, stream=options)
@@ -332,7 +332,7 @@ def open_stream(
             reader = make_reader(request)
             if options.text_labels:
                 reader.labels = LabelReader("texts", reader.label_form)
-            elif first := reader.first_labels():  # else those of the first piece that has some
+            elif first := reader.first_labels():  # otherwise the first piece with labels decides
                 reader.labels = LabelReader.by_first(first, reader.label_form)
             return RowStream(reader, resumable=resumable)
         try:
@@ -368,7 +368,7 @@ def _resumed(request: Request, state: Mapping[str, Any], at: Position) -> Reader
 
 
 def _check_binary(source: Source, options: StreamOptions) -> None:
-    """Raise DataError if a binary file cannot be read as a stream, or not with these options."""
+    """Raise DataError if a binary file cannot be read as a stream, or rejects these options."""
     if options.hash_bits is not None:
         raise DataError(f"{source.name} is {source.format}: --hash is for streams of text.")
     if options.skip_bad:

@@ -1,11 +1,11 @@
 """Tables: columns with names and types become rows of numbers with labels.
 
-CSV, Parquet and Arrow files give Arrow columns; npy and npz files give matrices. Numbers and truth
-values become features. A column of text becomes one column of 0 and 1 for each of its values if
---one-hot asks for it; otherwise it is rejected with advice.
+CSV, Parquet and Arrow files are read as Arrow columns, npy and npz files as matrices. Numbers and
+truth values become features. With --one-hot, a column of text becomes one column of 0 and 1 for
+each of its values. Without it, the column is rejected with advice.
 
-pyarrow has no type hints: its objects are `Any` here. Its own conversions to NumPy (``to_numpy``,
-``pa.array``, ``pa.scalar``) would import pandas, so that buffers are exchanged by DLPack.
+pyarrow has no type hints, so its objects are `Any` here. Buffers are exchanged by DLPack, because
+pyarrow's own conversions (``to_numpy``, ``pa.array``, ``pa.scalar``) would import pandas.
 """
 
 from __future__ import annotations
@@ -52,23 +52,24 @@ DROP_ADVICE: Final = "--missing drop leaves out rows with missing values"
 
 MAX_LABEL_CHARACTERS: Final = 10_000
 _MAX_LEVELS: Final = 10_000
-# Rows that are copied at a time from columns to the matrix, so that both stay in the CPU cache.
+# This many rows are copied at a time from columns to the matrix, so that both stay in the CPU
+# cache.
 _COPIED_ROWS: Final = 1 << 12
 
 
 class TableReader(Reader):
-    """Turn the columns of a table into pieces of rows.
+    """The base class of the readers of tables, which turns columns into pieces of rows.
 
     Parameters
     ----------
     request : Request
-        The source and the way it is to be read.
+        The source and how to read it.
     names : sequence of str
         The names of all columns.
     roles : ColumnRoles
         The columns of features, label and row names.
     label : str, optional
-        The name of labels that are not a column of the table, as the vector y of an npz file.
+        The name of labels that are not a column of the table, such as the vector y of an npz file.
 
     Attributes
     ----------
@@ -77,8 +78,9 @@ class TableReader(Reader):
     whole : bool
         Whether all rows of the table are in one piece.
     columns : list of Column
-        The columns of features; each is one column of X, or one for each of its levels. They have
-        the means of a model, or the means of this table after its piece, if they are asked for.
+        The columns of features. Each becomes one column of X, or one column for each of its levels.
+        They have the means of the model; without a model, and if means replace missing values, they
+        have the means of this table once its piece has been read.
     """
 
     raw = False
@@ -93,7 +95,7 @@ class TableReader(Reader):
         self.label = label if roles.label is None else names[roles.label]
         recipe = request.recipe
         self.columns = [Column(names[position]) for position in roles.features]
-        if recipe is not None and recipe.columns:  # the recipe of a matrix has no columns
+        if recipe is not None and recipe.columns:  # recipes of matrices have no columns
             self.columns = list(recipe.columns)  # with the levels and means of the model
         self.whole = request.all_at_once
         self._kept = self._n_dropped = 0
@@ -131,13 +133,13 @@ class TableReader(Reader):
             notes.append(f"{values} replaced by {self._source_of_means(columns)}")
         if n:
             rows = self._first_dropped[:_ROWS_NAMED]
-            more = f" and {n - len(rows):,} more" if n > len(rows) else ""
-            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{more}"
+            remainder = f" and {n - len(rows):,} more" if n > len(rows) else ""
+            named = f"row{'s' if n > 1 else ''} {', '.join(map(str, rows))}{remainder}"
             notes.append(f"{counted(n, 'row')} with missing values dropped ({named})")
         return notes
 
     def from_columns(self, columns: Mapping[int, Any], begin: Position) -> Piece:
-        """Make a piece from Arrow columns, given by their positions in the table."""
+        """Make a piece from Arrow columns, whose keys are their positions in the table."""
         n_rows = len(columns[self.roles.features[0]])
         if n_rows == 0 and self.whole:
             raise DataError(f"{self.source} has no rows.")
@@ -164,7 +166,7 @@ class TableReader(Reader):
         ids: list[str] | None,
         begin: Position,
     ) -> Piece:
-        """Make a piece from a matrix in which NaN is a missing value; its end counts rows."""
+        """Make a piece from a matrix in which NaN is a missing value; its positions count rows."""
         n_rows = len(X)
         X, keep = self._treat_missing(X, codes, begin.row)
         rows = np.arange(begin.row + 1, begin.row + n_rows + 1)
@@ -180,14 +182,14 @@ class TableReader(Reader):
     def _treat_missing(self, X: Floats, codes: Indices, first_row: int) -> tuple[Floats, Truths]:
         """Return the rows of X that are kept, and which rows they are; X may be changed.
 
-        Infinity is always an error. A row without a label is left out with the policy "drop",
-        otherwise it is an error. The means of a model are used unless the policy is "drop"; a
-        column of text has no mean.
+        Infinity is always an error. A row without a label is left out if ``missing`` is "drop";
+        otherwise it is an error. The means of a model replace missing values unless ``missing`` is
+        "drop". A column of text has no mean.
         """
         policy, trained = self.request.options.missing, self.request.recipe is not None
         drop, absent = policy == "drop", np.zeros((1, 1), np.bool_)
         with np.errstate(all="ignore"):
-            if not np.isfinite(X.sum()):  # a finite sum has no NaN and no infinity
+            if not np.isfinite(X.sum()):  # if the sum is finite, X has no NaN and no infinity
                 infinite, absent = np.isinf(X), np.isnan(X)
                 if infinite.any():
                     what = "is infinite or beyond the range of float64"
@@ -201,7 +203,7 @@ class TableReader(Reader):
         if self.whole and not trained and empty.any():
             self._refuse_column(self._owner(int(np.argmax(empty))), "has no values at all")
         learning = policy == "mean" and not trained
-        if learning:  # all rows of the file are in X
+        if learning:  # X has all rows of the file
             ends = np.cumsum([len(column.names) for column in self.columns])
             for k, mean in enumerate(_means(X)[ends - 1].tolist()):
                 if self.columns[k].levels is None:
@@ -232,8 +234,8 @@ class TableReader(Reader):
 
     def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
         """Return X with means in place of missing values."""
-        own = [np.nan if column.mean is None else column.mean for column in self.columns]
-        means = np.repeat(own, [len(column.names) for column in self.columns])
+        column_means = [np.nan if column.mean is None else column.mean for column in self.columns]
+        means = np.repeat(column_means, [len(column.names) for column in self.columns])
         unknown = absent & np.isnan(means)
         if unknown.any():
             at = self._place_of_first(unknown, first_row)
@@ -245,7 +247,7 @@ class TableReader(Reader):
         return X
 
     def _source_of_means(self, columns: Indices) -> str:
-        """Return what replaced the missing values of these columns of X."""
+        """Describe what replaced the missing values of these columns of X."""
         if self.request.recipe is None:
             return "the mean of the column"
         means, each = {column.name: column.mean for column in self.columns}, list[str]()
@@ -267,7 +269,7 @@ class TableReader(Reader):
     def code_numbers(
         self, labels: Any, missing: Truths, first_row: int
     ) -> tuple[Indices, list[Hashable]]:
-        """Return the code of each label of an array (-1 if it is missing), and the labels."""
+        """Return the code of each number (-1 if it is missing), and the different labels."""
         if labels.dtype.kind == "f":
             infinite = np.isinf(labels) & ~missing
             if infinite.any():
@@ -280,10 +282,10 @@ class TableReader(Reader):
 
     def floats(self, position: int, cells: Any, first_row: int) -> Floats | None:
         """Return a column as numbers, NaN where a value is missing; None if it is not numeric."""
-        found = typed_numbers(cells)
-        if found is None:
+        numbers = typed_numbers(cells)
+        if numbers is None:
             return None
-        floats, inexact = found
+        floats, inexact = numbers
         if inexact is not None:
             value = str(cells[inexact].as_py())
             refuse_inexact(self.source, first_row + inexact + 1, self.names[position], value)
@@ -294,7 +296,7 @@ class TableReader(Reader):
         return False
 
     def _code_labels(self, cells: Any, first_row: int) -> tuple[Indices, list[Hashable]]:
-        """Return the code of each row's label (-1 if it is missing), and the labels."""
+        """Return the code of each row's label (-1 if it is missing), and the different labels."""
         name = self.label or ""
         if is_text(cells.type):
             codes, texts = encode(cells, raw=self.raw)
@@ -327,7 +329,7 @@ class TableReader(Reader):
         return self.code_numbers(labels, missing, first_row)
 
     def _feature(self, k: int, columns: Mapping[int, Any], first_row: int) -> Any:
-        """Return a column of numbers; for a column of text, the codes of its levels and them."""
+        """Return a column of numbers, or the codes and the levels of a column of text."""
         position = self.roles.features[k]
         cells = columns[position]
         if position in self.roles.one_hot or self.columns[k].levels is not None:
@@ -344,35 +346,35 @@ class TableReader(Reader):
         return self._refuse(k, columns, first_row)
 
     def _categories(self, k: int, cells: Any, first_row: int) -> tuple[Indices, tuple[str, ...]]:
-        """Return the code of each row's level, and the levels of a column for --one-hot."""
+        """Return the code of each row's level, and the levels, of a column for --one-hot."""
         name, known = self.columns[k].name, self.columns[k].levels
         if not is_text(cells.type) and not is_numeric(cells.type):
             self._refuse_type(name, cells.type)
-        codes, found = encode(cells, raw=self.raw)
+        codes, levels = encode(cells, raw=self.raw)
         if known is None:
-            if not found:
+            if not levels:
                 self._refuse_column(name, "has no values at all")
-            if len(found) > _MAX_LEVELS:
-                many = f"has {len(found):,} different values, too many for --one-hot (at most "
+            if len(levels) > _MAX_LEVELS:
+                many = f"has {len(levels):,} different values, too many for --one-hot (at most "
                 self._refuse_column(name, f"{many}{_MAX_LEVELS:,})")
-            known = tuple(found)
+            known = tuple(levels)
             self.columns[k] = Column(name, levels=known)
-            became = f"became {counted(len(found), 'column')} of 0 and 1, one for each value"
+            became = f"became {counted(len(levels), 'column')} of 0 and 1, one for each value"
             if self.request.options.regression:
-                became = f"is a factor with {counted(len(found), 'level')}"
+                became = f"is a factor with {counted(len(levels), 'level')}"
             self.notes.append(f"column {quoted(name)} {became}")
         order = {level: code for code, level in enumerate(known)}
-        for code, level in enumerate(found):
+        for code, level in enumerate(levels):
             if level not in order:
                 row = first_row + int(np.argmax(codes == code)) + 1
                 raise DataError(
                     f"{place(self.source, row, name)} holds {quoted(level)}, a value that the "
                     "model has not seen in training; drop such rows or fit again with them."
                 )
-        return np.array([*(order[level] for level in found), -1], np.int64)[codes], known
+        return np.array([*(order[level] for level in levels), -1], np.int64)[codes], known
 
     def _refuse(self, k: int, columns: Mapping[int, Any], first_row: int) -> NoReturn:
-        """Raise DataError on a column of text, with advice and the other columns of text."""
+        """Raise DataError on a column of text, with advice and the names of other text columns."""
         position, recipe = self.roles.features[k], self.request.recipe
         name, cells, point = self.names[position], columns[position], self.decimal
         if not is_text(cells.type):
@@ -397,11 +399,12 @@ class TableReader(Reader):
         texts = [other for other in others if other not in commas]
         if self.roles.every_text:
             all_text = f"{argument(name)},'*'"
-            advice += f"; --one-hot {all_text} takes its values for categories all the same"
+            advice += f"; --one-hot {all_text} takes its values as categories anyway"
         if texts and recipe is None and not is_date(text):
             them = "column" if len(texts) == 1 else "columns"
             advice += f"; text is also in {them} {listed(texts)}"
-            advice += "" if self.request.stream is not None else ": --one-hot '*' takes all of text"
+            if self.request.stream is None:
+                advice += ": --one-hot '*' takes all text columns"
         if commas and recipe is None and not has_decimal_comma(text):
             advice += f"; say --decimal , if {listed(commas)} has decimal commas"
         raise DataError(
@@ -410,12 +413,12 @@ class TableReader(Reader):
         )
 
     def expected(self, position: int) -> str:
-        """Return what a text in a column of features is not."""
+        """Return the part of an error message that says what a text should have been."""
         return "not a number"
 
     def _other_texts(self, k: int, columns: Mapping[int, Any], first_row: int) -> dict[str, str]:
-        """Return the first text of each later column that holds text, except dates, by name."""
-        found = dict[str, str]()
+        """Return, by name, the first text of each later column that holds text other than dates."""
+        texts = dict[str, str]()
         for later in range(k + 1, len(self.columns)):
             position = self.roles.features[later]
             cells, hot = columns[position], self.columns[later].levels is not None
@@ -426,11 +429,11 @@ class TableReader(Reader):
                 continue
             first = self._first_text(position, cells)[1]
             if not is_date(first):
-                found[self.names[position]] = first
-        return found
+                texts[self.names[position]] = first
+        return texts
 
     def _first_text(self, position: int, cells: Any) -> tuple[int | None, str]:
-        """Return row and text of the first cell that is neither missing nor a value."""
+        """Return the row and the text of the first cell that is neither missing nor a value."""
         codes, texts = encode(cells, raw=self.raw)
         wrong = np.array([*(not self.is_value(position, text) for text in texts), False])
         rows = np.flatnonzero(wrong[codes])
@@ -446,13 +449,13 @@ class TableReader(Reader):
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether an Arrow type is text, also if it is dictionary-encoded."""
+    """Return whether an Arrow type is text, dictionary-encoded or not."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def is_numeric(kind: Any) -> bool:
-    """Return whether an Arrow type is a number or a truth value."""
+    """Return whether an Arrow type holds numbers or truth values."""
     tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
     return any(test(kind) for test in tests)
 
@@ -460,24 +463,23 @@ def is_numeric(kind: Any) -> bool:
 def encode(cells: Any, *, raw: bool) -> tuple[Indices, list[str]]:
     """Return the code of each cell, and the different values as sorted texts.
 
-    A missing value has the code -1. In ``raw`` text, words for a missing value such as NA have the
-    code -1, too.
+    A missing value has the code -1. In ``raw`` text, so have words for a missing value, such as NA.
     """
-    if not raw:  # a raw column is dictionary-encoded already, and all of its values are used
+    if not raw:  # a raw column is already dictionary-encoded, and uses all of its values
         if types.is_dictionary(cells.type):
             cells = pc.cast(cells, cells.type.value_type)
         cells = pc.cast(cells, pa.large_string()).combine_chunks().dictionary_encode()
     coded = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
     values: list[str] = coded.dictionary.to_pylist()
     codes, missing = to_numpy(coded.indices)
-    kept = sorted(value for value in values if not (raw and is_missing_text(value)))
-    order = dict(zip(kept, range(len(kept)), strict=True))
+    levels = sorted(value for value in values if not (raw and is_missing_text(value)))
+    order = dict(zip(levels, range(len(levels)), strict=True))
     table = np.array([*(order.get(value, -1) for value in values), -1], np.int64)
-    return table[np.where(missing, -1, codes)], kept
+    return table[np.where(missing, -1, codes)], levels
 
 
 def to_numpy(cells: Any) -> tuple[Any, Truths]:
-    """Return the numbers of a column, and which are missing; truth values become 0 and 1."""
+    """Return the numbers of a column, and a mask of missing values; truth values become 0 and 1."""
     cells = cells if isinstance(cells, pa.Array) else cells.combine_chunks()
     if not len(cells):
         return np.zeros(0, np.int64), np.zeros(0, np.bool_)
@@ -494,13 +496,13 @@ def to_numpy(cells: Any) -> tuple[Any, Truths]:
 def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
     """Return a column as floats, NaN for missing values; None if its type is not numeric.
 
-    Numbers of single precision stay so. The second result is the first row whose number is not
-    exact as a float, if there is such a row.
+    Numbers of single precision keep their type. The second result is the first row whose number is
+    not exact as a float, or None if there is no such row.
     """
     if types.is_dictionary(cells.type) and is_numeric(cells.type.value_type):
         cells = pc.cast(cells, cells.type.value_type)
     plain = cells
-    if types.is_decimal(cells.type):  # by way of text, which Arrow rounds correctly
+    if types.is_decimal(cells.type):  # converted by way of text, which Arrow rounds correctly
         plain = pc.cast(pc.cast(cells, pa.string()), pa.float64())
     elif types.is_null(cells.type):
         plain = pc.cast(cells, pa.float64())
@@ -518,7 +520,7 @@ def typed_numbers(cells: Any) -> tuple[Floats, int | None] | None:
 
 
 def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
-    """Join features to a C-ordered matrix; missing values become NaN."""
+    """Join features into a C-ordered matrix; missing values become NaN."""
     columns, width, single = list[tuple[int, Any]](), 0, True
     for feature in features:
         columns.append((width, feature))
@@ -538,7 +540,7 @@ def _to_matrix(features: Sequence[Any], n_rows: int) -> Floats:
 
 
 def _means(X: Floats) -> npt.NDArray[np.float64]:
-    """Return the mean of each column, without NaN; the sum does not overflow."""
+    """Return the mean of each column, ignoring NaN; the sum does not overflow."""
     count = (~np.isnan(X)).sum(axis=0)
     means = np.nansum(X / np.maximum(count, 1.0), axis=0)
     return np.where(count == 0, np.nan, means)

@@ -1,11 +1,11 @@
 """The meaning of a value in a file: a number, a truth value, a missing value, or a label.
 
 Labels are integers, floats, truth values or text. Different labels never become equal. A reader
-gives the different labels of a piece as *keys*: texts in a text file, otherwise plain values. The
+yields the different labels of a piece as *keys*: texts in a text file, otherwise plain values. The
 label that a key stands for depends only on the *kind* of the labels. So `novikoff fit`, which knows
 all keys, and `novikoff stream`, which sees one after the other, find the same classes. The kind is
-the narrowest kind of which all keys are. A stream takes the kind from its first rows and rejects a
-label of another kind with an error.
+the narrowest kind that fits all keys. A stream takes the kind from its first rows and rejects a
+label of a different kind with an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from novikoff.core.validation import MAX_EXACT
 from novikoff.data.messages import argument, place, quoted
 from novikoff.errors import DataError
 
-# The words that pyarrow takes for a missing value, and the question mark of the UCI repository.
+# The words that pyarrow reads as a missing value, and the question mark of the UCI repository.
 MISSING: Final = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND"),
     *("1.#QNAN", "N/A", "NA", "NULL", "NaN", "n/a", "nan", "null", "?"),
@@ -45,7 +45,7 @@ _NOT_ZERO = re.compile(r"[-+]?[0.]*[1-9]", re.ASCII)
 
 
 def value_kind(text: str, decimal: str = ".") -> ValueKind:
-    """Return what a field is: missing, true or false, a number, or any other text.
+    """Return the kind of a field: a missing value, a truth value, a number, or any other text.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def is_truth(text: str) -> bool:
 
 
 def parse_number(text: str, decimal: str = ".") -> float | None:
-    """Return the number in a field; None if it is not a number, such as 1_000 and 0x10."""
+    """Return the number in a field; None if it is not a number (1_000 and 0x10 are not)."""
     text = text.strip(BLANKS)
     if decimal != ".":
         if "." in text:
@@ -90,7 +90,7 @@ def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
     exact: npt.NDArray[np.bool_] = np.ones(values.shape, np.bool_)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
         sizes, one = np.abs(values.view(np.ndarray)).astype(np.uint64), np.uint64(1)
-        # An exact number has no more than 53 bits without its trailing zeros.
+        # A number is exact if it has at most 53 bits without its trailing zeros.
         exact = sizes // np.maximum(sizes & (~sizes + one), one) < np.uint64(1 << 53)
     elif values.dtype.kind == "f" and values.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
@@ -102,10 +102,10 @@ def are_exact(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
 def is_exact_text(text: str) -> bool:
     """Return False for an integer that float64 rounds, and for a number that it rounds to zero.
 
-    Decimals are rounded to the nearest double, as everyone expects. Integers are often keys or
-    times: if two different ones became equal, a verdict on the data would be wrong. A number counts
-    as an integer if its units digit is written, as in 9007199254740993.0 and 9.007199254740993e15;
-    in 6.02e23 it is not. The decimal that a program writes for a double is always accepted.
+    Decimals are rounded to the nearest double, as usual. Integers are often keys or times. If two
+    different integers became equal, a verdict on the data would be wrong. A number counts as an
+    integer if its units digit is written: it is in 9007199254740993.0 and 9.007199254740993e15, but
+    not in 6.02e23. The decimal that a program writes for a double is always accepted.
 
     Examples
     --------
@@ -123,13 +123,13 @@ def is_exact_text(text: str) -> bool:
     return not with_units or written != int(written) or written == Decimal(value)
 
 
-def inexact(value: str, more: str = "") -> str:
-    """Return what is wrong with a number that `is_exact_text` rejects, and what to do."""
+def inexact(value: str, reason: str = "") -> str:
+    """Describe what is wrong with a number that `is_exact_text` rejects, and what to do."""
     if float(value) == 0.0:
         what, do = "float64 rounds to 0", "multiply the column by a constant"
     else:
         what, do = "float64 cannot hold exactly", "subtract a constant from the column"
-    return f"holds {value[:40]}, which {what}; {do}{more}."
+    return f"holds {value[:40]}, which {what}; {do}{reason}."
 
 
 def refuse_inexact(source: str, row: int, name: str, value: str) -> NoReturn:
@@ -142,12 +142,14 @@ LabelArray: TypeAlias = (
     npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.bool_] | npt.NDArray[np.str_]
 )
 
-# Integers, whole floats, true or false, numbers as text (one text for each number), any text. If
-# several kinds fit, the first is used. Another key never makes the kind narrower.
+# The kinds of labels: integers, whole floats, truth values, numbers as text (one text for each
+# number), and any text. If several kinds fit, the first is used. More keys never make the kind
+# narrower.
 LabelKind: TypeAlias = Literal["integers", "numbers", "truths", "decimals", "texts"]
 
-# How a format writes labels: as text, in which "01" is not the number 1; as numbers written freely
-# (+1, 1.0); as typed values; or as values of an array, where 1 is often stored as 1.0.
+# How a format writes labels. In "text", 01 is not the number 1. In "free", a number may be written
+# as +1 or 1.0. Labels are typed values in "typed", and values of an array in "array", where 1 is
+# often stored as 1.0.
 LabelForm: TypeAlias = Literal["text", "free", "typed", "array"]
 
 KINDS: Final[tuple[LabelKind, ...]] = get_args(LabelKind)
@@ -161,18 +163,19 @@ _DTYPES: Final = {
 _OF_DTYPE: Final[dict[str, LabelKind]] = {
     "i": "integers", "f": "numbers", "b": "truths", "U": "texts"
 }  # fmt: skip
-# The text of a number has an exponent if it needed more digits, or more zeros behind the point.
+# The text of a number has an exponent if it would need more digits than this, or more zeros after
+# the decimal point.
 _MOST_DIGITS, _MOST_ZEROS = 100, 6
-_FEW_CLASSES: Final = 20  # never reject 20 classes or fewer
+_FEW_CLASSES: Final = 20  # this many different labels, or fewer, are never rejected
 
 
 def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
     """Return the labels that different keys of one type stand for.
 
-    Whole numbers become integers if they are written as integers or the form is free, otherwise
-    floats, if these are exact. If some number is not whole, all numbers become text: one text for
-    each number, however it is written. True and false become truth values. Everything else is text,
-    without the blanks around it.
+    Whole numbers become integers if they are written as integers or the form is "free". Otherwise
+    they become floats if these are exact. If some number is not whole, all numbers become text, and
+    the text does not depend on how the number is written. True and false become truth values. Other
+    labels are text without the blanks around it.
 
     Examples
     --------
@@ -189,16 +192,16 @@ def labels_of(keys: Sequence[Hashable], form: LabelForm) -> LabelArray:
 
 
 def _narrowest(meanings: Sequence[Mapping[LabelKind, Hashable]]) -> LabelKind:
-    """Return the first kind of which all keys are."""
+    """Return the first kind that fits all keys."""
     common = set(KINDS).intersection(*meanings)
     return min(common, key=KINDS.index)
 
 
 def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
-    """Return the label that a key stands for, for each kind of which it can be.
+    """Return, for each kind that fits a key, the label that the key stands for.
 
-    A number that is written as an integer of more than 64 bits is not a float: it may be a name
-    that consists of digits.
+    A number that is written as an integer of more than 64 bits is not a float, because it may be
+    a name that consists of digits.
     """
     if isinstance(key, bool | np.bool_):
         return {"texts": str(key), "truths": bool(key)}
@@ -206,36 +209,36 @@ def _meanings(key: Any, form: LabelForm) -> dict[LabelKind, Hashable]:
     if isinstance(key, str) and typed:
         return {"texts": str(key)}  # a column of text is text
     text = str(key).strip(BLANKS)
-    found: dict[LabelKind, Hashable] = {"texts": text}
+    meanings: dict[LabelKind, Hashable] = {"texts": text}
     if isinstance(key, str):
         if is_truth(text):
-            found["truths"] = text.lower() == "true"
+            meanings["truths"] = text.lower() == "true"
         if not (_DECIMAL.fullmatch(text) if form == "text" else is_number_text(text)):
-            return found
+            return meanings
         integer = _INTEGER.fullmatch(text) is not None
     else:
         integer = isinstance(key, int | np.integer)
     try:
         number = Decimal(text)
     except InvalidOperation:  # the exponent is too large
-        return found
+        return meanings
     if not number.is_finite():
-        return found
-    found["decimals"] = _decimal_text(number)
+        return meanings
+    meanings["decimals"] = _decimal_text(number)
     if number != number.to_integral_value():
-        return found
+        return meanings
     if not isinstance(key, str):
-        number = Decimal(int(key))  # a float32 may have more digits than its text
+        number = Decimal(int(key))  # a float32 may have more digits than its text shows
     small = -(2**63) <= number < 2**63
     if small and (integer or form in ("free", "array")):
-        found["integers"] = int(number)
+        meanings["integers"] = int(number)
     if (small or not integer) and Decimal(float(number)) == number:
-        found["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
-    return found
+        meanings["numbers"] = float(number) + 0.0  # -0.0 becomes 0.0
+    return meanings
 
 
 def _decimal_text(number: Decimal) -> str:
-    """Return the same text for a number however it is written: 0.5 for 0.50 and 5e-1, 1 for 1.0.
+    """Return one text for a number, however it is written: 0.5 for 0.50 and 5e-1, 1 for 1.0.
 
     >>> [_decimal_text(Decimal(text)) for text in ("-0.0", "2.50", "1e3", "1e-7", "1e300")]
     ['0', '2.5', '1000', '1e-7', '1e+300']
@@ -254,23 +257,23 @@ def _decimal_text(number: Decimal) -> str:
 
 
 class LabelReader:
-    """Turns keys into labels of one kind, one after the other."""
+    """Turns keys, one after the other, into labels of one kind."""
 
     def __init__(self, kind: LabelKind, form: LabelForm = "text") -> None:
         self.kind: LabelKind = kind
         self._form: LabelForm = form
         self._known: dict[Hashable, Hashable] = {}
-        # The classes of a model by the text of their number, if all of them are numbers as text.
+        # If all classes of a model are numbers as text: the class for the text of each number.
         self._classes: dict[str, str] = {}
 
     @classmethod
     def by_first(cls, keys: Sequence[Hashable], form: LabelForm = "text") -> LabelReader:
-        """Return the reader for labels of the same kind as the first labels."""
+        """Return a reader of labels that have the kind of the first labels."""
         return cls(_narrowest([_meanings(key, form) for key in keys]), form)
 
     @classmethod
     def of(cls, classes: Sequence[Hashable]) -> LabelReader:
-        """Return the reader for the labels of a model; numbers may be written in any way.
+        """Return a reader of the labels of a model; numbers may be written in any way.
 
         Examples
         --------
@@ -287,26 +290,26 @@ class LabelReader:
         return reader
 
     def value(self, key: Hashable) -> Hashable | None:
-        """Return the label that a key stands for; None if it is of another kind."""
+        """Return the label that a key stands for; None if its kind differs."""
         if key not in self._known:
-            found = _meanings(key, self._form)
-            label = found.get(self.kind)
-            if self._classes and "decimals" in found:
-                label = self._classes.get(cast(str, found["decimals"]), label)
+            meanings = _meanings(key, self._form)
+            label = meanings.get(self.kind)
+            if self._classes and "decimals" in meanings:
+                label = self._classes.get(cast(str, meanings["decimals"]), label)
             self._known[key] = label
         return self._known[key]
 
     def refuse(self, key: Hashable, where: str) -> NoReturn:
-        """Raise DataError on a label of another kind."""
-        said = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
+        """Raise DataError on a label whose kind differs."""
+        kinds = {"integers": "whole numbers", "truths": "true or false"}.get(self.kind, "numbers")
         raise DataError(
-            f"{where} has the label {quoted(str(key))}, but all labels so far were {said}; "
+            f"{where} has the label {quoted(str(key))}, but all labels so far were {kinds}; "
             "--text-labels reads all labels as text."
         )
 
 
 def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, list[Hashable]]:
-    """Replace the keys of codes by values; return new codes and the different values.
+    """Replace each key by its value; return the new codes and the different values.
 
     A row whose key has the value None gets the code -1.
     """
@@ -316,29 +319,29 @@ def recode(codes: Indices, values: Sequence[Hashable | None]) -> tuple[Indices, 
 
 
 def check_are_classes(
-    found: LabelArray, n_rows: int, source: str, name: str, advice: str
+    labels: LabelArray, n_rows: int, source: str, name: str, advice: str
 ) -> str | None:
-    """Raise DataError if nearly every row has another label; return a note on likely measurements.
+    """Raise DataError if nearly every row has a different label; return a note on measurements.
 
-    Labels look like measurements if they are many numbers that are not all whole, or of which few
-    are repeated. ``found`` are the different labels.
+    The note is for labels that look like measurements: many numbers that are not all whole, or few
+    of which are repeated. ``labels`` has the different labels.
     """
-    if len(found) > max(_FEW_CLASSES, n_rows / 2):
+    if len(labels) > max(_FEW_CLASSES, n_rows / 2):
         raise DataError(
-            f"{source}: column {quoted(name)} has {len(found):,} different values in {n_rows:,} "
+            f"{source}: column {quoted(name)} has {len(labels):,} different values in {n_rows:,} "
             f"rows: it is hardly a class{advice}."
         )
     try:
-        numbers = found.astype(np.float64)  # numbers that are not whole are text
+        numbers = labels.astype(np.float64)  # numbers that are not whole are text
     except ValueError:
         return None
-    if len(found) > _FEW_CLASSES:
-        continuous = len(found) > n_rows / 5 or bool((numbers % 1 != 0).any())
+    if len(labels) > _FEW_CLASSES:
+        continuous = len(labels) > n_rows / 5 or bool((numbers % 1 != 0).any())
     else:
-        continuous = len(found) >= 5 and len(found) > n_rows / 2
+        continuous = len(labels) >= 5 and len(labels) > n_rows / 2
     if not continuous:
         return None
     return (
-        f"the label {quoted(name)} has {len(found):,} different numbers, and each of them is a "
+        f"the label {quoted(name)} has {len(labels):,} different numbers, and each of them is a "
         "class: if it is a measurement, compare it with a threshold first"
     )

@@ -121,7 +121,7 @@ def parse_proofs(text: str) -> Proofs:
     return Proofs([*map(_proof, proofs)], data, preprocessing)
 
 
-def belongs(found: Proofs, model: ModelRecord) -> bool | None:
+def belongs(proofs: Proofs, model: ModelRecord) -> bool | None:
     """Whether a certificate file and a model come from the same study.
 
     They do if the model names the digest of the certificate file, which covers the proofs, the data
@@ -134,8 +134,8 @@ def belongs(found: Proofs, model: ModelRecord) -> bool | None:
         theirs = _digest(named["proofs"], model.data, model.preprocessing)
     if theirs is None:
         return None
-    own = [proof.as_json() for proof in found.proofs]
-    return theirs == _digest(own, found.data, found.preprocessing)
+    texts = [proof.as_json() for proof in proofs.proofs]
+    return theirs == _digest(texts, proofs.data, proofs.preprocessing)
 
 
 def _digest(proofs: object, data: object, preprocessing: object) -> str:

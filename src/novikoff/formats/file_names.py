@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from novikoff.names import DATA_FORMATS
+
 MODEL_ENDING: Final = ".novikoff"
 CERTIFICATE_ENDING: Final = ".cert.json"
 # The first bytes of a picture as SVG and of an HTML report, and bytes near the start of a PNG.
@@ -18,8 +20,8 @@ PAGE_MARK: Final = (
 )
 # The endings of data files, which are not part of NAME.
 _DATA_ENDINGS: Final = (
-    *(".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".npy", ".npz"),
-    *(".svm", ".svmlight", ".libsvm", ".jsonl", ".ndjson", ".data", ".dat"),
+    *(".gz", ".txt", ".data", ".dat"),
+    *(suffix for suffixes in DATA_FORMATS.values() for suffix in suffixes),
 )
 
 

@@ -273,10 +273,10 @@ def _remove(path: Path) -> None:
 def _remove_leftovers(folder: Path) -> None:
     """Remove the hidden files of killed processes: those that no process has locked."""
     try:
-        found = [part for part in folder.iterdir() if _LEFTOVER.fullmatch(part.name)]
+        leftovers = [part for part in folder.iterdir() if _LEFTOVER.fullmatch(part.name)]
     except OSError:  # the directory is writable but cannot be listed
         return
-    for part in found:
+    for part in leftovers:
         with contextlib.suppress(OSError):  # locked, removed meanwhile, or owned by someone else
             if not part.is_file():
                 continue

@@ -63,8 +63,8 @@ def write_pocket(
     errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Vector]
 ) -> tuple[Body, dict[str, Array]]:
     """Return what a pocket has found. Exact costs are pairs of numerator and denominator."""
-    found = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
-    body: Body = {"n_errors": found, "certificates": [proof.to_json() for proof in proofs]}
+    mistakes = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
+    body: Body = {"n_errors": mistakes, "certificates": [proof.to_json() for proof in proofs]}
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
 
 
@@ -72,13 +72,13 @@ def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) ->
     """Read what `write_pocket` wrote."""
     errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
     proofs = _read_proofs(model, texts, ErrorBound.from_json)
-    found = [n for n in map(_read_errors, errors) if n is not None]
-    if len(found) != len(proofs) or len(found) < len(errors):
+    mistakes = [n for n in map(_read_errors, errors) if n is not None]
+    if len(mistakes) != len(proofs) or len(mistakes) < len(errors):
         raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
-    if any(n < proof.bound for n, proof in zip(found, proofs, strict=True)):
+    if any(n < proof.bound for n, proof in zip(mistakes, proofs, strict=True)):
         raise InvalidJsonError("it claims fewer errors than its certificate allows")
     histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
-    return PocketState(found, proofs, histories)
+    return PocketState(mistakes, proofs, histories)
 
 
 def write_margins(
@@ -116,7 +116,7 @@ def _read_errors(value: object) -> int | Fraction | None:
 
 def _read_proofs(model: Model, texts: list[object], read: Callable[[str], _Proof]) -> list[_Proof]:
     """Read a certificate for each rule; InvalidJsonError if one is about another problem."""
-    found = []
+    proofs = []
     if len(texts) != model.n_rules:
         raise InvalidJsonError(f"it has {len(texts)} certificates for {model.n_rules} rules")
     for rule, text in enumerate(texts):
@@ -129,5 +129,5 @@ def _read_proofs(model: Model, texts: list[object], read: Callable[[str], _Proof
         sides = side_labels(model.scheme, model.classes, rule)
         if about != (model.n_features, bool(model.fit_intercept), sides):
             raise InvalidJsonError("a certificate in it is about other classes or features")
-        found.append(proof)
-    return found
+        proofs.append(proof)
+    return proofs

@@ -200,14 +200,14 @@ def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
 def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
     """Read a model. The number of rules follows from the classes, the width of W from W itself."""
     linear = issubclass(kind, LinearModel)
-    own: dict[str, str] = {"features": "count", "averages": "flag", "settings": "object"}
+    kinds: dict[str, str] = {"features": "count", "averages": "flag", "settings": "object"}
     labels, multi_class, fit_intercept, *others = take_fields(
         body,
         "its model",
         classes="object",
         multi_class=("ovr", "ovo"),
         fit_intercept="flag",
-        **({"radius": "any"} if linear else own),
+        **({"radius": "any"} if linear else kinds),
     )
     classes = _read_classes(labels)
     n_rules = _n_rules(len(classes), multi_class)

@@ -41,14 +41,14 @@ class Tensors:
         if array.ndim != len(shape) or any(want not in (None, have) for want, have in pairs):
             wanted = ", ".join("any" if length is None else str(length) for length in shape)
             raise InvalidJsonError(f"the tensor {name!r} has shape {array.shape}, not ({wanted})")
-        found = array.astype(kind)
-        if kind == "float64" and not np.isfinite(found).all():
+        tensor = array.astype(kind)
+        if kind == "float64" and not np.isfinite(tensor).all():
             raise InvalidJsonError(f"the tensor {name!r} holds NaN or infinity")
-        if kind != "float64" and found.size and not 0 <= found.min() <= found.max() < below:
+        if kind != "float64" and tensor.size and not 0 <= tensor.min() <= tensor.max() < below:
             raise InvalidJsonError(
                 f"the tensor {name!r} holds numbers that are not from 0 to {below - 1}"
             )
-        return found
+        return tensor
 
     def take_matrix(self, name: str, n_columns: int) -> npt.NDArray[Any] | sp.csr_array:
         """Take a dense matrix, or a CSR matrix from its three tensors."""

@@ -1,1 +1,1 @@
-"""The margin, the verdict and its proof."""
+"""Separability of two classes: the verdict, its margin, and rules with few mistakes."""

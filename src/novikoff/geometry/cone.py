@@ -1,29 +1,32 @@
 """The recession cone of a likelihood: does the estimate exist, and which coefficients diverge (H1).
 
 Objective
-    The maximum-likelihood estimate of a model. Its log-likelihood does not decrease along d exactly
-    if d is in C = {d : A d ≥ 0, E d = 0}, and is constant along d exactly if A d = 0 besides.
+    Describe the maximum-likelihood estimate of a model. The log-likelihood does not decrease along
+    d if and only if d is in C = {d : A d ≥ 0, E d = 0}. It is constant along d if and only if, in
+    addition, A d = 0.
 Input
     The weak rows A and the equalities E.
 Output
-    `Face`: the rows I of A that some d of C makes positive, and such a d. `Recession`: for each
-    linear combination c·β of the coefficients whether its estimate is finite, +∞, −∞, or infinite
-    with either sign.
+    `Face` has the rows I of A that some d in C makes positive, and a d that makes all of them
+    positive. `Recession` tells for each linear combination c·β of the coefficients whether its
+    estimate is finite, +∞, −∞, or infinite with either sign.
 
-With J for the other rows of A, everything follows from I, J and E:
+Let J be the other rows of A. All answers follow from I, J and E:
 
-* A finite estimate exists exactly if I is empty.
-* c·β is finite exactly if c is in the row space of the rows J and E: C spans their null space.
-* Else c·β is infinite. The relative interior of C consists of the d that are positive on all of I.
-  c·β is +∞ exactly if c·d > 0 for all of them, that is, if c·d > 0 for one of them and c·d = 0 for
-  none. Whether c·d = 0 for one of them is the same question again, with c as one more equality.
+* A finite estimate exists if and only if I is empty.
+* c·β is finite if and only if c is in the row space of the rows J and E, because C spans the null
+  space of these rows.
+* Otherwise c·β is infinite. The vectors d in C that are positive on all rows of I are the relative
+  interior of C. c·β is +∞ if and only if c·d > 0 for all of these d, that is, if c·d > 0 for one of
+  them and c·d = 0 for none of them. To decide whether one of them has c·d = 0, the same search is
+  made with c as an additional equality.
 
-How it is decided, cheapest first:
+The search has three steps, the cheapest first:
 
 1. *Peel.* If a column is 0 on E and has entries of one sign on the rows of A that are left, then
    the unit vector of this column, with this sign, is in the cone, and it separates the rows where
-   the column is not 0. On the other rows it changes nothing, so that they remain as a question of
-   their own. Repeat until no column has one sign only.
+   the column is not 0. Its products with the other rows are 0, so that these rows remain as a
+   separate problem. Repeat until every column has entries of both signs.
 2. *Eliminate* the equalities: d = N z for a basis N of the null space of E.
 3. *Search* the rows A N as `novikoff.geometry.verdict_search` does for a verdict.
 
@@ -32,10 +35,13 @@ exact in float64, the equalities take part in the exact search (`novikoff.geomet
 
 References
 ----------
-R. T. Rockafellar, Convex Analysis, Princeton (1970), section 27. A. Albert and J. Anderson, On the
-existence of maximum likelihood estimates in logistic regression models, Biometrika 71 (1984).
-C. Geyer, Likelihood inference in exponential families and directions of recession, Electronic
-Journal of Statistics 3 (2009).
+Rockafellar, R. T. (1970). *Convex Analysis*. Princeton University Press. Section 27.
+
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
+
+Geyer, C. J. (2009). Likelihood inference in exponential families and directions of recession.
+*Electronic Journal of Statistics* 3, 259-289.
 """
 
 from __future__ import annotations
@@ -64,9 +70,9 @@ from novikoff.proofs import exact
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "either sign", "undecided"]
 
-# Each search for a sign is counted as one step for each entry of its rows and _STEPS_PER_COLUMN for
-# each of its columns. If there is no time limit, no search begins after _MAX_STEPS steps. Steps are
-# counted instead of seconds, so that the answer is the same on all machines.
+# A search for a sign counts as one step for each entry of its rows, and as _STEPS_PER_COLUMN steps
+# for each of its columns. If there is no time limit, no search begins after _MAX_STEPS steps. Steps
+# are counted instead of seconds, so that the answer is the same on all machines.
 _STEPS_PER_COLUMN, _MAX_STEPS = 1 << 14, 1 << 29
 # Rows that occur twice are removed if there are at most this many entries to compare.
 _MAX_COMPARED = 1 << 22
@@ -99,14 +105,14 @@ class Cone:
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """The rows of A that some d of the cone makes positive, and such a d.
+    """The rows of A that some d of the cone makes positive, and a d that makes them positive.
 
     Attributes
     ----------
     separated : array of bool
         The rows with ⟨a_i, d⟩ > 0.
     direction : list of Fraction
-        d, which is in the cone: all other rows of A and all rows of E have ⟨a_i, d⟩ = 0.
+        The vector d of the cone. All other rows of A and all rows of E have ⟨a_i, d⟩ = 0.
     complete : bool
         Whether it is proved that no d of the cone makes another row positive.
     """
@@ -127,10 +133,10 @@ def find_face(cone: Cone, limits: Limits) -> Face:
     (array([False,  True]), ['1', '-1'], True)
     """
     A, E = cone.A, cone.E
-    stages, left = _peel(A, E)
-    rows = np.flatnonzero(left)
+    stages, unseparated = _peel(A, E)
+    rows = np.flatnonzero(unseparated)
     rows = rows[_sizes(A[rows]) > 0.0]
-    separated, direction, complete = ~left, [Fraction(0)] * cone.p, True
+    separated, direction, complete = ~unseparated, [Fraction(0)] * cone.p, True
     if len(rows) > 0:
         try:
             inner = _search(A[rows], E, limits)
@@ -138,8 +144,8 @@ def find_face(cone: Cone, limits: Limits) -> Face:
             direction, complete = inner.direction, inner.complete
         except OutOfTimeError:
             complete = False
-    for unit, own in reversed(stages):
-        direction = _raised(A[own], unit, direction)
+    for unit, stage_rows in reversed(stages):
+        direction = _raised(A[stage_rows], unit, direction)
     return Face(separated, direction, complete)
 
 
@@ -149,7 +155,7 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
     Returns the stages, each a vector of 0, 1 and −1 and the rows that it separates, and a mask of
     the rows that are left.
     """
-    n, left = A.shape[0], np.ones(A.shape[0], dtype=np.bool_)
+    n, unseparated = A.shape[0], np.ones(A.shape[0], dtype=np.bool_)
     by_column = A if isinstance(A, np.ndarray) else A.tocsc()
     blocked = sum(_counts(E)) > 0
     above, below = _counts(A)
@@ -158,15 +164,15 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
         up, down = (above > 0) & (below == 0) & ~blocked, (below > 0) & (above == 0) & ~blocked
         chosen = np.flatnonzero(up | down)
         if len(chosen) == 0:
-            return stages, left
+            return stages, unseparated
         if isinstance(by_column, np.ndarray):
             hit = (by_column[:, chosen] != 0).any(axis=1)
         else:
             part = by_column[:, chosen]
             hit = np.zeros(n, dtype=np.bool_)
             hit[part.indices[part.data != 0]] = True
-        rows = np.flatnonzero(hit & left)
-        left[rows] = False
+        rows = np.flatnonzero(hit & unseparated)
+        unseparated[rows] = False
         stages.append((up.astype(np.int8) - down.astype(np.int8), rows))
         gone_above, gone_below = _counts(A[rows])
         above, below = above - gone_above, below - gone_below
@@ -215,15 +221,15 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
         B = exact_product(A, [*vectors.values()])
         if B is None:
             return _search_beside(A, E, p - len(vectors), limits)
-        found = find_face(Cone(B, B[:0]), limits)
-        for factor, vector in zip(found.direction, vectors.values(), strict=True):
+        face = find_face(Cone(B, B[:0]), limits)
+        for factor, vector in zip(face.direction, vectors.values(), strict=True):
             for j, value in vector.items():
                 direction[j] += factor * value
-        return replace(found, direction=direction)
-    kept = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
-    result, separated = _verdict(A[:, kept], limits)
+        return replace(face, direction=direction)
+    columns = np.setdiff1d(np.arange(p), [*_null_space(A, limits)])
+    result, separated = _verdict(A[:, columns], limits)
     if result.w is not None:
-        for k, value in zip(kept.tolist(), result.w, strict=False):
+        for k, value in zip(columns.tolist(), result.w, strict=False):
             direction[k] = value
     known = result.kind in ("separable", "quasi-separable", "inseparable")
     return Face(separated, direction, known)
@@ -232,14 +238,13 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
 def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
     passes = _passes(B)
-    found = search_verdict(passes, "kind", 1e-8, limits, None)
-    if limits.interrupted:
-        raise KeyboardInterrupt
-    if found.kind == "separable":
-        return found, np.ones(passes.n, dtype=np.bool_)
-    if found.kind == "quasi-separable" and found.separated is not None:
-        return found, np.array(passes.all.of(found.separated))
-    return found, np.zeros(passes.n, dtype=np.bool_)
+    result = search_verdict(passes, "kind", 1e-8, limits, None)
+    limits.raise_if_interrupted()
+    if result.kind == "separable":
+        return result, np.ones(passes.n, dtype=np.bool_)
+    if result.kind == "quasi-separable" and result.separated is not None:
+        return result, np.array(passes.all.of(result.separated))
+    return result, np.zeros(passes.n, dtype=np.bool_)
 
 
 def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
@@ -254,9 +259,9 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     free = np.arange(n, both.shape[0])
     among = passes.row_set(np.arange(n))
     with np.errstate(all="ignore"):
-        found = partition(balanced_view(passes, limits), among, limits, free=free)
-    direction = found.w or [Fraction(0)] * passes.p
-    return Face(passes.all.of(found.separated)[:n], direction, True)
+        parts = partition(balanced_view(passes, limits), among, limits, free=free)
+    direction = parts.w or [Fraction(0)] * passes.p
+    return Face(passes.all.of(parts.separated)[:n], direction, True)
 
 
 def _passes(rows: Matrix) -> LocalPasses:
@@ -309,10 +314,10 @@ def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
 
 @dataclass
 class Recession:
-    """What becomes of linear combinations c·β of the coefficients.
+    """The estimates of linear combinations c·β: finite, +∞, −∞, or infinite with either sign.
 
-    Columns that depend linearly on the columns before them are aliased. Their coefficients are 0 in
-    the model that is described here, as in R and Stata.
+    Columns that depend linearly on the columns before them are aliased. As in R and Stata, their
+    coefficients are 0 in the model that is described here.
 
     Attributes
     ----------
@@ -321,17 +326,17 @@ class Recession:
     n : int
         The number of weak rows.
     order : array of int
-        The columns, in the order in which columns are "before" others.
+        The columns, in the order that defines which columns are before a column.
     limits : Limits
         Limits on the time of the search.
     known : Face or None
-        The rows that can be separated, if they are known before.
+        The rows that can be separated, if the caller knows them.
     face : Face
         The rows that can be separated.
     direction : list of Fraction
         A vector of the cone that is positive on all separated rows, and 0 on aliased columns.
     n_steps : int
-        The steps that searches for signs have taken.
+        The number of steps that searches for signs have taken.
     """
 
     rows: LocalPasses
@@ -366,7 +371,7 @@ class Recession:
             if self.known is None:
                 self.face = self._find_face()
         except KeyboardInterrupt:
-            self.limits.interrupted = True
+            self.limits.interrupt()
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -375,15 +380,15 @@ class Recession:
                     self.direction[k] -= factor * value
 
     def _find_face(self) -> Face:
-        X, kept = self.rows.X, np.sort(self.kept)
-        few = find_face(Cone(X[: self.n], X[self.n :]).only(kept), self.limits)
+        X, columns = self.rows.X, np.sort(self.kept)
+        face = find_face(Cone(X[: self.n], X[self.n :]).only(columns), self.limits)
         direction = [Fraction(0)] * self.rows.p
-        for j, value in zip(kept.tolist(), few.direction, strict=True):
+        for j, value in zip(columns.tolist(), face.direction, strict=True):
             direction[j] = value
-        return replace(few, direction=direction)
+        return replace(face, direction=direction)
 
     def multiples_of(self, j: int) -> dict[int, int]:
-        """The columns that are multiples of column j, and the signs of the factors."""
+        """The columns that are multiples of column j, with the signs of the factors."""
         return {
             k: 1 if vector[k] * vector[j] < 0 else -1
             for k, vector in self._dependent.items()
@@ -403,9 +408,9 @@ class Recession:
     @cached_property
     def held(self) -> Indices:
         """The rows J and E, whose linear combinations have a finite estimate."""
-        left = np.ones(self.rows.n, dtype=np.bool_)
-        left[: self.n] = ~self.face.separated
-        return np.flatnonzero(left)
+        is_held = np.ones(self.rows.n, dtype=np.bool_)
+        is_held[: self.n] = ~self.face.separated
+        return np.flatnonzero(is_held)
 
     @cached_property
     def free(self) -> NullSpace:
@@ -415,11 +420,11 @@ class Recession:
     @cached_property
     def _images(self) -> dict[int, SparseVector]:
         """For each column j, the entries at j of the vectors of the null space."""
-        found: dict[int, SparseVector] = {}
+        images: dict[int, SparseVector] = {}
         for k, vector in enumerate(self.free.values()):
             for j, value in vector.items():
-                found.setdefault(j, {})[k] = value
-        return found
+                images.setdefault(j, {})[k] = value
+        return images
 
     @cached_property
     def _quotient(self) -> _Quotient | None:
@@ -435,11 +440,11 @@ class Recession:
         return None if R is None else _Quotient(R, z, self._images.values())
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
-        """What becomes of c·β; the entries of c at aliased columns do not count."""
+        """Return the estimate of c·β; the entries of c at aliased columns do not count."""
         return self._decide([c])[0]
 
     def column(self, j: int) -> Fate:
-        """What becomes of β_j."""
+        """Return the estimate of β_j."""
         return self._without((j,))[0]
 
     def responsible(self, columns: Sequence[int]) -> bool | None:
@@ -456,15 +461,15 @@ class Recession:
         """
         if not self.face.separated.any():
             return [] if self.face.complete else None
-        found: list[Hashable] = []
-        for name, own in terms.items():
-            kept = [j for j in own if j not in self._dependent]
-            answer = self.responsible(kept) if kept else False
+        responsible: list[Hashable] = []
+        for name, columns in terms.items():
+            independent = [j for j in columns if j not in self._dependent]
+            answer = self.responsible(independent) if independent else False
             if answer is None:
                 return None
             if answer:
-                found.append(name)
-        return found
+                responsible.append(name)
+        return responsible
 
     def _without(self, columns: tuple[int, ...]) -> tuple[Fate, bool | None]:
         if columns not in self._answers:
@@ -472,7 +477,7 @@ class Recession:
         return self._answers[columns]
 
     def _decide(self, functionals: Sequence[Mapping[int, Fraction]]) -> tuple[Fate, bool | None]:
-        """Return the fate of the first functional, and whether rows are separated without them.
+        """Return the fate of the first functional, and whether no row is separated without them.
 
         The second answer is True if no d of the cone separates a row and is 0 under all of the
         functionals.
@@ -496,34 +501,34 @@ class Recession:
         except OutOfTimeError:
             return "undecided", None
         except KeyboardInterrupt:
-            self.limits.interrupted = True
+            self.limits.interrupt()
             return "undecided", None
 
     def _image(self, row: SparseVector) -> SparseVector:
         """The products of a functional with the vectors of the null space."""
-        found: SparseVector = {}
+        image: SparseVector = {}
         for j, factor in row.items():
             for k, value in self._images.get(j, {}).items():
-                found[k] = found.get(k, 0) + factor * value
-        return {k: value for k, value in found.items() if value}
+                image[k] = image.get(k, 0) + factor * value
+        return {k: value for k, value in image.items() if value}
 
     def _decide_beside(self, rows: list[SparseVector]) -> tuple[Fate, bool | None]:
         """The answers of `_decide` by a search in the original coordinates."""
         value = sum(factor * self.direction[j] for j, factor in rows[0].items())
         if value == 0 and len(rows) == 1:
             return "either sign", False
-        kept = np.sort(self.kept)
+        columns = np.sort(self.kept)
         apart = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(apart) * self.rows.p > _MAX_ENTRIES:
             return "undecided", None
-        A = _signed(self.rows, apart)[:, kept]
+        A = _signed(self.rows, apart)[:, columns]
         if not self.afford(A):
             return "undecided", None
-        basis = spanning_rows(self.rows, self.held, self.kept, len(kept) - len(self.free))
+        basis = spanning_rows(self.rows, self.held, self.kept, len(columns) - len(self.free))
         equal = np.zeros((len(rows), self.rows.p))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
-        E = stacked(_signed(self.rows, basis)[:, kept], equal[:, kept])
+        E = stacked(_signed(self.rows, basis)[:, columns], equal[:, columns])
         return _answer(find_face(Cone(A, E), self.limits), value)
 
     def afford(self, A: Matrix) -> bool:
@@ -546,8 +551,8 @@ def _signed(passes: LocalPasses, rows: Indices) -> Matrix:
     part: Any = passes.X[rows]
     if isinstance(part, np.ndarray):
         part = part.astype(np.float64, copy=False)
-        own = np.hstack([part, np.ones((len(part), 1))]) if passes.fit_intercept else part
-        return np.asarray(own * signs[:, None])
+        homogeneous = np.hstack([part, np.ones((len(part), 1))]) if passes.fit_intercept else part
+        return np.asarray(homogeneous * signs[:, None])
     import scipy.sparse as sp
 
     if passes.fit_intercept:
@@ -555,15 +560,15 @@ def _signed(passes: LocalPasses, rows: Indices) -> Matrix:
     return sp.csr_array(sp.diags_array(signs) @ sp.csr_array(part).astype(np.float64))
 
 
-def _answer(found: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
+def _answer(face: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
     """The answers of `Recession._decide`, given the face of the d with c·d = 0.
 
     ``value`` is c·d for a d that is positive on all rows.
     """
-    apart = bool(found.separated.any())
-    if found.separated.all():
+    apart = bool(face.separated.any())
+    if face.separated.all():
         return "either sign", False
-    if not found.complete:
+    if not face.complete:
         return "undecided", False if apart else None
     return "+inf" if value > 0 else "-inf", not apart
 
@@ -571,9 +576,9 @@ def _answer(found: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
 class _Quotient:
     """The separated rows R as functions on the span of the cone, and its independent components.
 
-    The cone of all z with R z ≥ 0 is the product of one cone for each component: columns that
-    share a row are in one component. ``z`` is a point with R z > 0, and ``images`` are functionals
-    whose signs will be asked for.
+    Columns that share a row are in the same component. The cone of all z with R z ≥ 0 is the
+    product of one cone for each component. ``z`` is a point with R z > 0, and ``images`` are
+    functionals whose signs will be asked for.
     """
 
     def __init__(self, R: Any, z: list[Fraction], images: Iterable[SparseVector]) -> None:
@@ -658,10 +663,10 @@ class _Component:
         equal = np.zeros((len(rows), self.R.shape[1]))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
-        found = find_face(Cone(self.R, equal), work.limits)
-        if found.separated.all():
-            self.points.append(found.direction)
-        return _answer(found, values[0])
+        face = find_face(Cone(self.R, equal), work.limits)
+        if face.separated.all():
+            self.points.append(face.direction)
+        return _answer(face, values[0])
 
     def _find_points(self, work: Recession) -> None:
         """Look for points z with R z > 0 at which the targets have other signs than at the first.

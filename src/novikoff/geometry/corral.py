@@ -5,9 +5,9 @@ Objective
 Input
     Two objectives are used. With g_j = (1, a_j) and b = (1, 0, …, 0), the residual is a multiple of
     (‖z‖², −z), where z is the point of the convex hull of the rows nearest to the origin. If z is
-    not 0, it separates all rows with the largest margin; else u is a contradiction (Gordan). With
-    g_j = (0, a_j) and b = (0, −Σ a_i), the question is whether −Σ a_i is in the cone of the rows
-    (Stiemke).
+    not 0, it separates all rows with the largest margin. If z is 0, u is a contradiction (Gordan).
+    With g_j = (0, a_j) and b = (0, −Σ a_i), the solution shows whether −Σ a_i is in the cone of the
+    rows (Stiemke).
 Output
     An `Iterate` after each pass over all rows: the multipliers λ on a few rows, the direction w,
     and the proof if w separates all rows.
@@ -15,19 +15,20 @@ Output
 Only a few rows have λ > 0. `minimise` repeats three steps:
 
 1. Minimise the objective over a *working set* of rows, in memory (`pivot`).
-2. Find the most violated rows in a pass over all rows: the least ⟨a_i, z⟩.
-3. If no row is violated, the solution is optimal for all rows. Else add these rows to the working
-   set.
+2. Find the most violated rows in a pass over all rows, which are the rows with the least ⟨a_i, z⟩.
+3. If no row is violated, the solution is optimal for all rows. Otherwise add the most violated rows
+   to the working set.
 
 Step 1 is non-negative least squares by an active set, which for the first objective is Wolfe's
 algorithm. The vectors with u_j > 0, the *corral*, are linearly independent. They are kept as Q·R
-with orthonormal Q, which rotations update when a vector joins or leaves. So b is projected on them
-without squaring their condition number.
+with orthonormal Q, and rotations update Q and R when a vector joins or leaves. In this way b is
+projected on the vectors without squaring their condition number.
 
 References
 ----------
-P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11 (1976). C. Lawson and
-R. Hanson, Solving Least Squares Problems (1974), chapter 23.
+Wolfe, P. (1976). Finding the nearest point in a polytope. *Mathematical Programming* 11, 128-149.
+
+Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*. Prentice-Hall. Chapter 23.
 """
 
 from __future__ import annotations
@@ -55,21 +56,22 @@ from novikoff.proofs import exact
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-# A residual below this share of ‖b‖ is zero up to rounding.
+# A residual shorter than this share of ‖b‖ is treated as zero.
 _ZERO_SHARE: Final = 4e-15
 # A vector depends on the members if less than this share of it is orthogonal to them.
 _NEW_SHARE: Final = 1e-13
-# BLAS shares products of more entries among cores, which may be busy.
+# Products of more entries than this are split, because BLAS would share them among several cores,
+# which may be busy.
 _ONE_CORE_ENTRIES: Final = 1 << 15
 # Vectors join together if at least this share of each is orthogonal to the members.
 _CLEARLY_NEW_SHARE: Final = 1e-4
-# The number of vectors that join between two looks at the clock.
+# The clock is read after this many vectors have joined.
 _MEMBERS_PER_LOOK: Final = 256
-# The number of times that all rows with multiplier ≤ 0 leave together, with new factors each time.
+# At most this many times, all rows with multiplier ≤ 0 leave together and new factors are computed.
 _MAX_ROUNDS: Final = 8
 # The number of members for which memory is reserved at first.
 _MIN_CAPACITY: Final = 32
-# The number of pivots between two looks at the clock.
+# The clock is read after this many pivots.
 _PIVOTS_PER_LOOK: Final = 16
 # The largest number of entries in the factors of a corral.
 _MAX_FACTOR_ENTRIES: Final = 1 << 27
@@ -96,9 +98,9 @@ class Ending(Enum):
 class Objective:
     """The objective ‖b − Σ u_j·g_j‖ with g_j = (lift, a_j), the rows a_j as in a `View`.
 
-    If ``pairs``, the vectors are the sums g_i + g_j of a positive and a negative row: the points of
-    the difference of two hulls. ``within`` is the set of rows that may be used, by default all. On
-    the rows ``free``, u may have any sign.
+    If ``pairs``, the vectors are the sums g_i + g_j of a positive and a negative row, which are the
+    vertices of the difference of two convex hulls. ``within`` is the set of rows that may be used;
+    by default these are all rows. On the rows ``free``, u may have any sign.
     """
 
     view: View
@@ -143,36 +145,36 @@ def minimise(
     """Minimise an objective over all rows; the first working set contains ``start``.
 
     The search ends when ⟨g_i, r⟩ ≤ tol·‖r‖² for all rows, where r is the residual. For the nearest
-    point z this means ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known to a relative tol.
-    OutOfTimeError if a limit is reached before the first iterate.
+    point z this means ⟨a_i, z⟩ ≥ (1 − tol)·‖z‖², so that γ is known with a relative error of tol.
+    OutOfTimeError is raised if a limit is reached before the first iterate.
     """
     passes = objective.view.passes
     batch, most = batch_of(passes), capacity(passes)
     working = np.union1d(start, objective.free)
-    found: Iterate | None = None
+    iterate: Iterate | None = None
     while True:
         try:
-            corral = _make_corral(objective, working, most, found, limits)
+            corral = _make_corral(objective, working, most, iterate, limits)
             ending = pivot(corral, tol / 8.0, limits)
-            found = _after_pass(objective, corral, working, batch, tol, limits)
+            iterate = _after_pass(objective, corral, working, batch, tol, limits)
         except OutOfTimeError:
-            if found is None:
+            if iterate is None:
                 raise
             ending = Ending.LIMITED
-        found.ending = ending
+        iterate.ending = ending
         if ending is Ending.LIMITED:
-            return found
-        enough = watch(found)
+            return iterate
+        enough = watch(iterate)
         if ending is Ending.FITTED:
-            return found
+            return iterate
         if enough:
-            found.ending = Ending.WATCHED
-            return found
-        violated = np.setdiff1d(found.seen.rows, working)
+            iterate.ending = Ending.WATCHED
+            return iterate
+        violated = np.setdiff1d(iterate.seen.rows, working)
         full = ending is Ending.STALLED and len(corral.members) == most < len(objective.b)
         if len(violated) == 0 or full:
-            return found
-        working = _next_working_set(objective, corral, found, violated, 4 * batch)
+            return iterate
+        working = _next_working_set(objective, corral, iterate, violated, 4 * batch)
 
 
 def _make_corral(
@@ -199,8 +201,8 @@ def _make_corral(
         bound = ~np.isin(first, free)
         partners = np.where(second >= 0, np.searchsorted(working, second), -1)[bound].tolist()
         members += zip(np.searchsorted(working, first[bound]).tolist(), partners, strict=True)
-    few = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
-    begin = None if before is None and few else members
+    fits_whole = len(free) == 0 and len(working) <= min(most, objective.view.passes.p)
+    begin = None if before is None and fits_whole else members
     sides = objective.view.passes.fetch(working).signs if objective.pairs else None
     return Corral(b, most, WorkingSet(vectors, sides), begin, len(free), frame, limits)
 
@@ -256,11 +258,11 @@ def _levels(
 
 
 def _next_working_set(
-    objective: Objective, corral: Corral, found: Iterate, violated: Indices, most: int
+    objective: Objective, corral: Corral, iterate: Iterate, violated: Indices, most: int
 ) -> Indices:
     """The members, the violated rows, and up to ``most`` other rows of the working set."""
-    members = np.union1d(found.rows, objective.free)
-    others = np.setdiff1d(found.working, members)
+    members = np.union1d(iterate.rows, objective.free)
+    others = np.setdiff1d(iterate.working, members)
     if len(others) > most:
         prices = inner_products(objective.view.gather(others), corral.full_residual[1:])
         others = others[np.lexsort((others, -prices))[:most]]
@@ -270,7 +272,7 @@ def _next_working_set(
 def start_rows(view: View, within: Mask | None = None) -> Indices:
     """Return the first working set: all rows if they are few, else some rows of a sample.
 
-    These are the rows with the least product with the mean of the sample.
+    From the sample, the rows are taken that have the least product with the mean of the sample.
     """
     passes = view.passes
     rows = np.arange(passes.n) if within is None else np.flatnonzero(within)
@@ -362,13 +364,13 @@ class WorkingSet:
 class Corral:
     """The vectors with u_j > 0, the members, and their factors Q·R.
 
-    A member (i, j) is row i of the working set, or, if j is not negative, the sum of the rows i and
-    j: a vertex of the difference of two hulls. There are at most ``most`` members. Initial members
-    with u ≤ 0 leave, except for the first ``free`` members: these never leave, and their u may have
-    any sign. If ``members`` is None, all rows of the working set join first, and then all rows with
-    multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in a basis,
-    ``frame`` has this orthonormal basis as columns. OutOfTimeError if a limit is reached before the
-    first members joined.
+    A member (i, j) is row i of the working set if j is negative. Otherwise it is the sum of the
+    rows i and j, which is a vertex of the difference of two hulls. There are at most ``most``
+    members. Initial members with u ≤ 0 leave. The first ``free`` members never leave, and their u
+    may have any sign. If ``members`` is None, all rows of the working set join first, and then all
+    rows with multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in
+    a basis, ``frame`` has this orthonormal basis as columns. OutOfTimeError is raised if a limit is
+    reached before the first members have joined.
     """
 
     def __init__(
@@ -418,11 +420,11 @@ class Corral:
         )  # beyond the members, the unit matrix
         for first in range(0, len(members), _MEMBERS_PER_LOOK):
             check_time(limits)
-            some = members[first : first + _MEMBERS_PER_LOOK]
-            if self._join_together(some):
-                self.free += max(0, min(free - first, len(some)))
+            members_of_block = members[first : first + _MEMBERS_PER_LOOK]
+            if self._join_together(members_of_block):
+                self.free += max(0, min(free - first, len(members_of_block)))
                 continue
-            for k, (i, j) in enumerate(some, first):
+            for k, (i, j) in enumerate(members_of_block, first):
                 if k % _PIVOTS_PER_LOOK == 0:
                     check_time(limits)
                 self.free += self._join(i, j) and k < free
@@ -464,8 +466,8 @@ class Corral:
         g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough: Gram-Schmidt with reorthogonalisation
-            more = inner_products(self._basis, v)
-            v, c = v - _combination(more, self._basis), c + more
+            correction = inner_products(self._basis, v)
+            v, c = v - _combination(correction, self._basis), c + correction
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _NEW_SHARE * before:
             return False
@@ -476,25 +478,25 @@ class Corral:
         self.u = np.append(self.u, 0.0)
         return True
 
-    def _join_together(self, some: Sequence[Member]) -> bool:
+    def _join_together(self, joining: Sequence[Member]) -> bool:
         """Append several vectors to the factors, unless one of them may depend on others."""
-        k, last = len(self.members), len(self.members) + len(some)
+        k, last = len(self.members), len(self.members) + len(joining)
         if last > self.most:
             return False
-        V = np.array([self.working.vector(i, j) for i, j in some]).T
-        sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(some)))
+        V = np.array([self.working.vector(i, j) for i, j in joining]).T
+        sizes, C = np.sqrt(np.square(V).sum(axis=0)), np.zeros((k, len(joining)))
         with one_blas_thread():
             for _ in range(2):
-                more = self._basis @ V
-                V, C = V - self._basis.T @ more, C + more
+                correction = self._basis @ V
+                V, C = V - self._basis.T @ correction, C + correction
             Q, R = qr(V, mode="economic", overwrite_a=True, check_finite=False)
         if not (np.abs(np.diag(R)) > _CLEARLY_NEW_SHARE * sizes).all():
             return False
         self._make_room(last)
         self._Q[:, k:last] = Q
         self._R[:k, k:last], self._R[k:last, k:last] = C, R
-        self.members += some
-        self.u = np.append(self.u, np.zeros(len(some)))
+        self.members += joining
+        self.u = np.append(self.u, np.zeros(len(joining)))
         return True
 
     def _make_room(self, members: int) -> None:
@@ -559,8 +561,8 @@ def _combination(c: Vector, G: Vector) -> Vector:
 def pivot(corral: Corral, tol: float, limits: Limits) -> Ending:
     """Let vectors join and leave until no vector of the working set would improve the solution.
 
-    That is, until ⟨g, r⟩ ≤ tol·‖r‖² for all vectors g and the residual r. Vectors that do not
-    improve the solution because of rounding are barred until it improves.
+    The condition is ⟨g, r⟩ ≤ tol·‖r‖² for all vectors g and the residual r. If rounding prevents a
+    vector from improving the solution, the vector is not tried again until the solution improves.
     """
     working = corral.working
     zero = _ZERO_SHARE * math.sqrt(float(corral.b @ corral.b))

@@ -11,8 +11,8 @@ Output
 On a line w + t·v, row i changes sides at t_i = −s_i/q_i, with s_i = ⟨a_i, w⟩ and q_i = ⟨a_i, v⟩.
 `line_search` sorts these points and adds up the costs of the rows, which gives the best t. The
 directions v are single coordinates, directions towards misclassified rows, and gradients of a
-smoothed count of the mistakes. A step that leaves the cost unchanged is accepted, because it may
-lead across a plateau.
+smoothed count of the mistakes. A step that does not change the cost is accepted, because later
+steps from there may lower the cost.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ if TYPE_CHECKING:
 
 Basis: TypeAlias = "Vector | sp.dia_array"
 
-# Columns are measured on rows with about _MEASURED entries. More than _MAX_WHITENED weights are
-# only scaled.
+# The columns are measured on rows with about _MEASURED entries in all. If there are more than
+# _MAX_WHITENED weights, `whitening` only scales them.
 _MEASURED, _MAX_WHITENED = 1 << 22, 1000
 # The number of lines of each kind that are drawn together. It is smaller if these lines have more
 # than _LINE_PRODUCTS products with the rows.
 _LINES, _LINE_PRODUCTS = 5, 1 << 21
-# A descent ends after this much work without a gain, in numbers read, within limits on its lines;
-# and where nobody set a time limit, after this much work in all.
+# Work is the number of entries that are read. A descent ends after _IDLE_WORK without a gain, but
+# not before _MIN_IDLE lines and not after _MAX_IDLE lines. Without a limit on time, it also ends
+# after _ALL_WORK in all.
 _IDLE_WORK, _MIN_IDLE, _MAX_IDLE, _ALL_WORK = 1 << 29, 6, 600, 1 << 34
 # Costs with a smaller relative difference count as equal, because sums depend on their order.
 _EQUAL: Final = 1e-12
@@ -59,8 +60,8 @@ def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
     """
     n, d, bias = rows.n, rows.p - 1, rows.fit_intercept
     most = max(rows.rows_within(_MEASURED), 10 * min(d, _MAX_WHITENED))
-    some = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
-    Z = rows.X[some].astype(np.float64) * (1.0 / rows.unit)
+    sample = slice(n) if n <= most else np.sort(rng.choice(n, size=most, replace=False))
+    Z = rows.X[sample].astype(np.float64) * (1.0 / rows.unit)
     centre = np.zeros(d)
     if isinstance(Z, np.ndarray) and bias and d <= _MAX_WHITENED:
         centre = Z.mean(axis=0)
@@ -90,8 +91,8 @@ def logistic(
 ) -> Vector:
     """Minimise Σ c_i·log(1 + exp(−⟨a_i, w⟩)) + penalty/2·‖u‖² over w = u·B.
 
-    L-BFGS starts from least squares, the result of 0 steps. It stops at a limit, and where no
-    mistake is left.
+    L-BFGS starts from least squares, which is the result of 0 steps. It stops at a limit, or when
+    the rule makes no mistakes.
     """
     shares = np.ones(problem.n) if costs is None else costs / costs.mean()
     u = np.zeros(problem.p)
@@ -131,13 +132,14 @@ def line_search(s: Vector, q: Vector, costs: Vector | None = None) -> tuple[floa
     points = -s / q
     points[~((steep > 1e-14 * steep.max(initial=0.0)) & np.isfinite(points))] = np.nan
     moves = ~np.isnan(points)
-    # Left of all points, rows that rise are wrong and rows that fall are right.
-    left = float(prices[np.where(moves, rising, ~(s > 0.0))].sum())
+    # For t below all breakpoints, rows whose product rises with t are misclassified, and rows whose
+    # product falls are classified correctly.
+    cost_at_left = float(prices[np.where(moves, rising, ~(s > 0.0))].sum())
     order = np.argsort(points)[: np.count_nonzero(moves)]
     if len(order) == 0:
-        return left, 0.0
+        return cost_at_left, 0.0
     at = points[order]
-    errors = left + np.append(0.0, np.cumsum(np.where(rising, -prices, prices)[order]))
+    errors = cost_at_left + np.append(0.0, np.cumsum(np.where(rising, -prices, prices)[order]))
     ends = 2.0 * np.abs(at[[0, -1]]) + 1.0
     edges = np.concatenate([at[:1] - ends[0], at, at[-1:] + ends[1]])
     middles = 0.5 * edges[:-1] + 0.5 * edges[1:]
@@ -156,18 +158,18 @@ def descend(
     limits: Limits,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Vector, float]]:
-    """Lower the cost of all mistakes of w, line by line; give weights and cost at each gain.
+    """Lower the cost of all mistakes of w, line by line; yield weights and cost at each gain.
 
-    It ends when lines no longer help: when the last of them have lowered the cost by less than a
-    thousandth. Their number depends on the size of the data, never on the clock.
+    The descent ends when the last lines have lowered the cost by less than a thousandth. The number
+    of these lines depends on the size of the data and not on the clock.
     """
     s = sure_products(problem, w)
     lowest = mark = cost_of(s, costs)
-    work = problem.n * (problem.longest + 50)  # of a line
+    work = problem.n * (problem.longest + 50)  # the work of one line
     patience = min(_MAX_IDLE, max(_MIN_IDLE, _IDLE_WORK // work))
     each, idle = max(1, min(_LINES, _LINE_PRODUCTS // problem.n)), 0
-    left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
-    while lowest > 0.0 and idle < patience and left > 0 and limits.reached() is None:
+    tries_left = math.inf if limits.seconds is not None else max(_MIN_IDLE, _ALL_WORK // work)
+    while lowest > 0.0 and idle < patience and tries_left > 0 and limits.reached() is None:
         size = math.frexp(float(np.abs(s).max()))[1]  # only the direction counts
         w, s, now = np.ldexp(w, -size), np.ldexp(s, -size), cost_of(s, costs)
         try:
@@ -176,10 +178,10 @@ def descend(
         except _EnoughError:
             return
         for v, q in zip(V, Q, strict=True):
-            found, t = line_search(s, q, costs)
-            if found <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
-                w, s, now = w + t * v, s + t * q, found
-        idle, left = idle + len(V), left - len(V)
+            reached, t = line_search(s, q, costs)
+            if reached <= now * (1.0 + _EQUAL) and t != 0.0 and math.isfinite(t):
+                w, s, now = w + t * v, s + t * q, reached
+        idle, tries_left = idle + len(V), tries_left - len(V)
         s = sure_products(problem, w)  # computed again, so that rounding errors do not add up
         now = cost_of(s, costs)
         if now < lowest:

@@ -37,11 +37,11 @@ def all_opposite_duplicates(
     Among equal rows, the row with the highest cost is paired with the opposite row with the highest
     cost, and so on.
     """
-    seen = passes.over(RowHashes(), limits)
-    signs = in_row_order(seen.signs)
+    hashed = passes.over(RowHashes(), limits)
+    signs = in_row_order(hashed.signs)
     for i in np.flatnonzero(signs == 0).tolist():
         yield (i,)
-    for rows in _groups_of_equal_hashes(in_row_order(seen.hashes), np.flatnonzero(signs)):
+    for rows in _groups_of_equal_hashes(in_row_order(hashed.hashes), np.flatnonzero(signs)):
         dear_first = sorted(rows.tolist(), key=lambda i: (-costs[i], i))
         for same in _identical_rows(passes, np.array(dear_first, dtype=np.int64), signs):
             plus, minus = same[signs[same] > 0], same[signs[same] < 0]
@@ -60,13 +60,13 @@ def conflicting_duplicates(rows: Rows, codes: Indices) -> Iterator[Indices]:
     """
     passes = LocalPasses(rows.all_positive())
     hashes = in_row_order(passes.over(RowHashes(turn=False), Limits()).hashes)
-    found = [
+    groups = [
         same
         for some in _groups_of_equal_hashes(hashes, np.arange(passes.n))
         if (codes[some] != codes[some[0]]).any()
         for same in _identical_rows(passes, some, passes.signs)
     ]
-    for same in sorted(found, key=lambda group: int(group[0])):
+    for same in sorted(groups, key=lambda group: int(group[0])):
         if (codes[same] != codes[same[0]]).any():
             yield same
 
@@ -94,15 +94,15 @@ class RowHashes(Visit):
             if turn:
                 first = np.argmax(part.X != 0.0, axis=1)
                 lead = np.sign(part.X[np.arange(part.n), first]).astype(np.float64)
-            found = (_mixed(part.X * lead[:, None]) * odd).sum(axis=1, dtype=np.uint64)
+            hashes = (_mixed(part.X * lead[:, None]) * odd).sum(axis=1, dtype=np.uint64)
         else:
             rows = np.repeat(np.arange(part.n), np.diff(part.X.indptr))
             if turn:
                 used = np.flatnonzero(part.X.data)[::-1]
                 lead[rows[used]] = np.sign(part.X.data[used])  # the first of a row is set last
-            found = np.zeros(part.n, dtype=np.uint64)
-            np.add.at(found, rows, _mixed(part.X.data * lead[rows]) * odd[part.X.indices])
-        self.hashes[part.first] = found
+            hashes = np.zeros(part.n, dtype=np.uint64)
+            np.add.at(hashes, rows, _mixed(part.X.data * lead[rows]) * odd[part.X.indices])
+        self.hashes[part.first] = hashes
         self.signs[part.first] = (lead * part.signs).astype(np.int8)
 
     def merge(self, other: RowHashes) -> None:
@@ -137,8 +137,8 @@ def _identical_rows(passes: Passes, rows: Indices, signs: Signs) -> Iterator[Ind
     while len(rest) > 1:
         first = passes.at(rest[:1])[0] * float(signs[rest[0]])
         same = np.zeros(len(rest), dtype=np.bool_)
-        for some, block in passes.blocks(rest):
-            turned = block.A * signs[rest[some]][:, None]
-            same[some] = (block.spread(turned) == first).all(axis=1)
+        for places, block in passes.blocks(rest):
+            turned = block.A * signs[rest[places]][:, None]
+            same[places] = (block.spread(turned) == first).all(axis=1)
         yield rest[same]
         rest = rest[~same]

@@ -1,8 +1,9 @@
-"""The partition of the rows into those that can be separated and those that cannot (C1, C2).
+"""The partition of the rows into rows that can be separated and rows that cannot (C1, C2).
 
 Objective
     Find w and λ ≥ 0 with ⟨a_i, w⟩ ≥ 0 on all rows, Σ λ_i a_i = 0, and for every row either
-    ⟨a_i, w⟩ > 0 (the rows I) or λ_i > 0 (the rows J). Such w and λ exist for every set of rows.
+    ⟨a_i, w⟩ > 0 (the rows I) or λ_i > 0 (the rows J). For every set of rows, such a w and such a λ
+    exist.
 Input
     The signed rows a_i.
 Output
@@ -12,20 +13,24 @@ There are two methods:
 
 * *A simplex* (`simplex_proof`). Let p + 1 rows have Σ λ_i a_i = 0 with λ > 0, and let p of them be
   linearly independent. Then every w with ⟨a_i, w⟩ ≥ 0 on these rows is orthogonal to all of them,
-  so that w = 0. Hence all rows are in J. One verified linear solve proves this. (Every vector is a
-  non-negative combination of these p + 1 rows. This holds for −Σ a_i too, and so λ > 0 exists on
-  all rows, as in Stiemke's theorem.)
+  so that w = 0. Therefore all rows are in J. One verified linear solve proves this. (Every vector
+  is a non-negative combination of these p + 1 rows, in particular the vector −Σ a_i. Therefore a
+  λ > 0 on all rows exists, as in Stiemke's theorem.)
 * *Facial reduction* (`partition`). Project −Σ a_i on the cone of the rows. If −Σ a_i is in the
-  cone, all rows are in J. Else w, minus the residual, has ⟨a_i, w⟩ > 0 on some rows and
-  ⟨a_i, w⟩ = 0 on the others. Repeat with the rows at 0. This method has to know whether a number
-  is exactly 0, so that its arithmetic is exact.
+  cone, all rows are in J. Otherwise let w be minus the residual. Then ⟨a_i, w⟩ > 0 on some rows and
+  ⟨a_i, w⟩ = 0 on the others. Repeat with the rows where the product is 0. The arithmetic is exact,
+  because the method must decide whether a number is exactly 0.
 
 References
 ----------
-P. Gordan, Über die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
-(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915).
-J. Borwein and H. Wolkowicz, Facial reduction for a cone-convex programming problem, J. Austral.
-Math. Soc. A 30 (1981).
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342.
+
+Borwein, J. M. and Wolkowicz, H. (1981). Facial reduction for a cone-convex programming problem.
+*Journal of the Australian Mathematical Society A* 30(3), 369-380.
 """
 
 from __future__ import annotations
@@ -46,7 +51,7 @@ from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
 
-# The number of multiples of an exact w that are rounded, to find floats with the same signs.
+# To find floats with the same signs as an exact w, up to this many multiples of w are rounded.
 _TRIES = 64
 # Multipliers below this share of the largest multiplier are treated as rounding errors.
 _FIRM = 1e-9
@@ -78,26 +83,28 @@ def partition(
     Each projection starts from the rows ``start``. On the rows ``free``, which are not in
     ``among``, λ may have any sign and ⟨a_i, w⟩ = 0.
     """
-    passes, left = view.passes, among
+    passes, rows_left = view.passes, among
     stages: list[tuple[list[Fraction], RowSet]] = []  # each w, and all rows separated so far
     claim = None
-    while passes.size(left) > 0 and claim is None:
-        total = passes.exact_sum(left, limits)
-        guess = guess_rows(view, left, total, limits, start, free)
-        found = project(passes, left, total, view.columns, guess, limits, free)
-        if found.w is None or found.seen is None:
-            claim = Dependence(tuple(found.rows.tolist()), tuple(found.multipliers), True, None)
+    while passes.size(rows_left) > 0 and claim is None:
+        total = passes.exact_sum(rows_left, limits)
+        guess = guess_rows(view, rows_left, total, limits, start, free)
+        nearest = project(passes, rows_left, total, view.columns, guess, limits, free)
+        if nearest.w is None or nearest.seen is None:
+            claim = Dependence(tuple(nearest.rows.tolist()), tuple(nearest.multipliers), True, None)
         else:
-            left = passes.rows_at_zero(left, found.seen)
-            stages.append((of_size_one(found.w, view.columns), passes.difference(among, left)))
-    zeros = [left] if free is None else [left, passes.row_set(free)]
+            rows_left = passes.rows_at_zero(rows_left, nearest.seen)
+            stages.append(
+                (of_size_one(nearest.w, view.columns), passes.difference(among, rows_left))
+            )
+    zeros = [rows_left] if free is None else [rows_left, passes.row_set(free)]
     w = combined(passes, stages, zeros, limits) if stages else None
-    return Partition(passes.difference(among, left), left, w, claim)
+    return Partition(passes.difference(among, rows_left), rows_left, w, claim)
 
 
 def guess_rows(
     view: View,
-    left: RowSet,
+    rows_left: RowSet,
     sum_: Sequence[Fraction],
     limits: Limits,
     start: Indices | None = None,
@@ -107,20 +114,20 @@ def guess_rows(
 
     ``sum_`` is Σ a_i. The exact projection starts from these rows.
     """
-    if view.passes.size(left) == 0:
+    if view.passes.size(rows_left) == 0:
         return np.empty(0, dtype=np.int64)
     total = view.seen_sum(sum_)
     size = float(np.abs(total).max(initial=0.0))
     if not 0.0 < size < np.inf:
         return np.empty(0, dtype=np.int64)
-    objective = Objective(view, np.append(0.0, -total / size), 0.0, within=left)
+    objective = Objective(view, np.append(0.0, -total / size), 0.0, within=rows_left)
     if free is not None:
         objective = replace(objective, free=free)
     begin = np.empty(0, dtype=np.int64)
     if start is not None:
-        begin = view.passes.members_of(left, start)
-    elif isinstance(left, np.ndarray):
-        begin = start_rows(view, left)
+        begin = view.passes.members_of(rows_left, start)
+    elif isinstance(rows_left, np.ndarray):
+        begin = start_rows(view, rows_left)
     return minimise(objective, begin, 1e-9, limits, lambda _: False).rows
 
 
@@ -136,23 +143,23 @@ def combined(
     rows ``zeros`` stay 0.
     """
     w, separated = stages[0]
-    for more, separated in stages[1:]:
+    for direction, separated in stages[1:]:
         epsilon, shift, lost = Fraction(1 << 20), 0, True
         while lost:
             check_time(limits)
-            shift += 4  # ε shrinks faster each time: some rows need hundreds of bits
+            shift += 4  # ε becomes smaller ever faster, because some rows need hundreds of bits
             epsilon /= 1 << shift
-            sum_ = [a + epsilon * b for a, b in zip(w, more, strict=True)]
-            seen = passes.exact_signs(exact.numbers(sum_), separated, limits)
-            lost = seen.positive < passes.size(separated)
+            sum_ = [a + epsilon * b for a, b in zip(w, direction, strict=True)]
+            visit = passes.exact_signs(exact.numbers(sum_), separated, limits)
+            lost = visit.positive < passes.size(separated)
         w = sum_
     return _shorter_weights(passes, w, separated, zeros, limits)
 
 
 def of_size_one(w: list[Fraction], columns: Vector) -> list[Fraction]:
     """Return w times a power of two, so that its largest entry in the view is about one."""
-    seen = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
-    largest = max(seen)
+    sizes = [abs(value) / Fraction(float(c)) for value, c in zip(w, columns, strict=False)]
+    largest = max(sizes)
     e = largest.numerator.bit_length() - largest.denominator.bit_length()
     return [value / Fraction(2) ** e for value in w]
 
@@ -174,14 +181,14 @@ def _shorter_weights(
             for value in exact.numbers([stretch * int(value) for value in near.whole]).near
         ]
         short = exact.numbers(floats)
-        seen = passes.exact_signs(short, separated, limits)
+        visit = passes.exact_signs(short, separated, limits)
         if (
             any(floats)
-            and seen.positive == passes.size(separated)
+            and visit.positive == passes.size(separated)
             and all(passes.exact_signs(short, z, limits).zero == passes.size(z) for z in zeros)
         ):
             return floats
-        if zeros:  # a product that must be exactly 0 is not found by luck
+        if zeros:  # rounded weights hardly ever have products that are exactly 0
             break
     return w
 
@@ -204,13 +211,13 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
         claim = _in_balance(passes, rows[firm], weights[firm], limits)
     if claim is not None:
         return claim
-    few = passes.subset(rows)
-    found = partition(view.of(few, rows), few.all_rows(), limits)
-    if found.dependence is None:
+    subset = passes.subset(rows)
+    parts = partition(view.of(subset, rows), subset.all_rows(), limits)
+    if parts.dependence is None:
         return None
-    among = rows[few.members_of(found.left, np.arange(few.n))]
-    named = rows[list(found.dependence.rows)]
-    return replace(found.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
+    among = rows[subset.members_of(parts.left, np.arange(subset.n))]
+    named = rows[list(parts.dependence.rows)]
+    return replace(parts.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
 
 def simplex_proof(
@@ -228,10 +235,10 @@ def simplex_proof(
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
     sums = exact.as_fractions([-total for total in exact.column_sums(A)])
-    found = exact.enclose(np.delete(A, last, axis=0).T, sums)
-    if found is None:
+    enclosure = exact.enclose(np.delete(A, last, axis=0).T, sums)
+    if enclosure is None:
         return None
-    mu, radius = found
+    mu, radius = enclosure
     # The checker accepts multipliers with a relative error of 1e-6.
     if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
         return None
@@ -258,20 +265,20 @@ def _in_balance(
 
 
 def short_contradiction(
-    view: View, left: RowSet, start: Indices, limits: Limits
+    view: View, rows_left: RowSet, start: Indices, limits: Limits
 ) -> Dependence | None:
     """Return a contradiction among few rows of J: −a_j = Σ μ_i a_i for the first row j of J.
 
-    ``left`` is J. The search starts from the rows ``start``. Returns None if there is none.
+    ``rows_left`` is J. The search starts from the rows ``start``. Returns None if there is none.
     """
     passes = view.passes
-    target = passes.first_row(left, limits)
-    others = passes.difference(left, passes.row_set(target))
+    target = passes.first_row(rows_left, limits)
+    others = passes.difference(rows_left, passes.row_set(target))
     total = passes.exact_sum(passes.row_set(target), limits)
     guess = guess_rows(view, others, total, limits, start)
-    found = project(passes, others, total, view.columns, guess, limits)
-    if found.w is not None:
+    nearest = project(passes, others, total, view.columns, guess, limits)
+    if nearest.w is not None:
         return None
-    multipliers = tuple(mu - 1 for mu in found.multipliers)
-    among = np.sort(np.append(found.rows, target))
-    return Dependence(tuple(found.rows.tolist()), multipliers, True, tuple(among.tolist()))
+    multipliers = tuple(mu - 1 for mu in nearest.multipliers)
+    among = np.sort(np.append(nearest.rows, target))
+    return Dependence(tuple(nearest.rows.tolist()), multipliers, True, tuple(among.tolist()))

@@ -1,4 +1,4 @@
-"""The rule with the fewest mistakes that was found, and a proof of how few there can be (A6, C5).
+"""The rule with the fewest mistakes that was found, and a proved lower bound (A6, C5).
 
 A mistake is a row with ⟨a_i, w⟩ ≤ 0: the row is on the wrong side of the hyperplane, or on it. The
 convergence theorem counts mistakes in this way, and so does the lower bound: rows with
@@ -58,7 +58,8 @@ _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
 # _SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
 _SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Contradictions may share rows if X has at most _SHARED entries. Without a limit on time, there are
-# at most _MAX_SHARED searches for contradictions that share rows.
+# at most _MAX_SHARED searches for contradictions that share rows, and they read at most _SHARED
+# entries of X. All problems of a scheme together read at most so many entries.
 _MAX_SHARED, _SHARED = 320, 1 << 20
 # A column whose largest absolute value is outside these limits is scaled by a power of two.
 _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
@@ -66,7 +67,7 @@ _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
 
 @dataclass(frozen=True)
 class FewestMistakes:
-    """A rule, its mistakes, and a proved lower bound on the mistakes of every rule.
+    """A rule, the cost of its mistakes, and a proved lower bound on the cost for every rule.
 
     ``errors`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
     cost of the mistakes of any hyperplane, and ``claims`` prove it. ``history`` is a list of pairs:
@@ -118,13 +119,14 @@ def fewest_mistakes(
     refine: bool = True,
     lower_bound: bool = True,
     limits: Limits | None = None,
+    work: float = 1.0,
     rng: np.random.Generator,
     sides: tuple[Label, Label | None],
     digest: MatrixDigest | None = None,
     basis: Callable[[], Basis] | None = None,
     progress: MistakesProgress | None = None,
 ) -> FewestMistakes:
-    """Find a rule with few mistakes and prove how few there can be.
+    """Find a rule with few mistakes, and prove a lower bound on the mistakes of every rule.
 
     The strategy ``textbook`` returns the result of the pocket algorithm as textbooks print it. The
     other strategies return a rule that is at least as good as the constant rules, ``start``, the
@@ -142,9 +144,13 @@ def fewest_mistakes(
         Weights to start from, and the options of `novikoff.Pocket`.
     limits
         Limits on the updates of the pocket (10,000 by default) and on the time of the whole
-        search. Without a limit on time, the search stops when it hardly improves the rule, and
-        after about 2²⁵ entries of X were searched for contradictions; a small limit on updates
-        also shortens the search for contradictions that share rows.
+        search. Without a limit on time, the search for a rule stops when it hardly improves the
+        rule, and the search for contradictions stops after it has read about 2²⁵ entries of X. The
+        search for contradictions that share rows solves at most 320 linear programs, which read at
+        most 2²⁰ entries of X; a small limit on updates makes it shorter.
+    work : float
+        The part of this work on contradictions that share rows that the search may do, if time is
+        not limited. Several problems with the same X divide the work.
     rng, sides
         The random generator, and the labels of the two sides (None stands for all other labels).
     digest, basis
@@ -159,17 +165,17 @@ def fewest_mistakes(
     >>> from novikoff.core.problem import pose
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
-    >>> found = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
-    >>> found.errors, found.bound, found.optimal
+    >>> best = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
+    >>> best.errors, best.bound, best.optimal
     (Fraction(1, 1), Fraction(1, 1), True)
     """
     limits = Limits() if limits is None else limits
     part, printed = rows_at_a_cost(problem, costs), strategy == "textbook"
-    inner, own = problem_of(problem, costs, part)
+    inner, inner_costs = problem_of(problem, costs, part)
     even, powers = (inner, None) if printed else _evened(inner)
     if powers is not None:
         start, basis = None if start is None else _ldexp(start, -powers), None
-    search = _Search(inner, even, powers, own, start, limits, rng, basis, progress)
+    search = _Search(inner, even, powers, inner_costs, start, limits, work, rng, basis, progress)
     try:
         with one_blas_thread(), np.errstate(all="ignore"):
             if printed:
@@ -177,9 +183,9 @@ def fewest_mistakes(
             else:
                 search.run(strategy, refine, lower_bound)
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     w, s = search.result()
-    errors, history = exact_cost(~(s > 0.0), own), search.history
+    errors, history = exact_cost(~(s > 0.0), inner_costs), search.history
     return FewestMistakes(
         w=w,
         errors=errors,
@@ -198,7 +204,7 @@ def fewest_mistakes(
 
 @dataclass
 class _Search:
-    """The best rule so far, and the contradictions so far."""
+    """A search with its results so far: the best rule, and the contradictions."""
 
     given: Problem  # the original rows, in which contradictions are searched for
     problem: Problem  # the rows with scaled columns, for which a rule is searched for
@@ -206,6 +212,7 @@ class _Search:
     costs: Vector | None
     start: Vector | None
     limits: Limits
+    work: float
     rng: np.random.Generator
     basis: Callable[[], Basis] | None
     progress: MistakesProgress | None
@@ -221,7 +228,7 @@ class _Search:
     proved: bool = False  # whether exact arithmetic proves that w classifies every row correctly
 
     def __post_init__(self) -> None:
-        self.w = np.zeros(self.problem.p)  # a rule exists even if Ctrl-C comes at once
+        self.w = np.zeros(self.problem.p)  # so that a rule exists if Ctrl-C is pressed at once
 
     def run(self, strategy: str, refine: bool, lower_bound: bool) -> None:
         """Try cheap rules, fill the pocket, descend, then prove a lower bound.
@@ -311,8 +318,8 @@ class _Search:
         n, size = self.problem.n, self._part_size()
         if not self.claims and n > 2 * size and self.limits.reached() is None:
             rows = np.sort(self.rng.choice(n, size=size, replace=False))
-            some, costs = problem_of(self.given, self.costs, rows)
-            self._pack(Packing(LocalPasses(some), costs), rows, 1, self.limits.part(0.25))
+            subproblem, costs = problem_of(self.given, self.costs, rows)
+            self._pack(Packing(LocalPasses(subproblem), costs), rows, 1, self.limits.part(0.25))
         if not self.claims:
             packing.seek(self.limits.part(0.5))
         if packing.w is not None:  # the signs of all products are proved
@@ -324,12 +331,11 @@ class _Search:
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
         limits.updates = limits.updates or _UPDATES
-        kept = fill_pocket(
+        pocket = fill_pocket(
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )
-        self.limits.interrupted |= limits.interrupted
-        self.history, self.updates = kept.history, kept.updates
-        self._keep(kept.w, kept.errors)
+        self.history, self.updates = pocket.history, pocket.updates
+        self._keep(pocket.w, pocket.errors)
 
     def _descend(self, basis: Basis, limits: Limits) -> None:
         """Descend from the best rule; for large data, first on a sample of the rows."""
@@ -337,8 +343,8 @@ class _Search:
         most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
             rows = np.sort(rng.choice(problem.n, size=most, replace=False))
-            some, own = problem_of(problem, costs, rows)
-            gains = descend(some, self.w, own, basis, limits.part(0.5), rng)
+            subproblem, some_costs = problem_of(problem, costs, rows)
+            gains = descend(subproblem, self.w, some_costs, basis, limits.part(0.5), rng)
             for w, _ in list(gains)[-1:]:
                 self._consider(w)
         for w, errors in descend(problem, self.w, costs, basis, limits, rng):
@@ -394,17 +400,19 @@ class _Search:
             self._pack(packing, everything, 1, self.limits)
         free = np.ones(problem.n, dtype=np.bool_)
         free[[row for claim in self.claims for row in claim.among or ()]] = False
-        left = self.rng.permutation(np.flatnonzero(free))
-        rows = left[:0]
-        for part in np.array_split(left, max(1, len(left) // size)):
+        unclaimed = self.rng.permutation(np.flatnonzero(free))
+        rows = unclaimed[:0]
+        for part in np.array_split(unclaimed, max(1, len(unclaimed) // size)):
             if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
                 break
             rows = np.sort(np.append(rows, part))
-            some, costs = problem_of(problem, self.costs, rows)
-            found = self._pack(Packing(LocalPasses(some), costs), rows, searches, self.limits)
-            searches -= max(found, 1)
-            if found > 0:
-                rows = left[:0]
+            subproblem, costs = problem_of(problem, self.costs, rows)
+            n_packed = self._pack(
+                Packing(LocalPasses(subproblem), costs), rows, searches, self.limits
+            )
+            searches -= max(n_packed, 1)
+            if n_packed > 0:
+                rows = unclaimed[:0]
 
     def _part_size(self) -> int:
         """The number of rows in a part of large data."""
@@ -415,11 +423,11 @@ class _Search:
 
         ``names`` has the number of each row of the part among all rows.
         """
-        found, before = 0, packing.bound
-        while found < most and self.errors > self.bound and packing.take_next(limits):
+        n_packed, before = 0, packing.bound
+        while n_packed < most and self.errors > self.bound and packing.take_next(limits):
             self._add([renumbered(packing.contradictions[-1], names)], packing.bound - before)
-            found, before = found + 1, packing.bound
-        return found
+            n_packed, before = n_packed + 1, packing.bound
+        return n_packed
 
     def _share(self, passes: Passes) -> None:
         """Improve the bound on small data by contradictions that share rows."""
@@ -427,12 +435,12 @@ class _Search:
         if self.errors <= self.bound or size > _SHARED or passes.n == 0:
             return
         searches = 1 << 62
-        if self.limits.seconds is None:  # a user who allows few updates wants little work
+        if self.limits.seconds is None:  # a low limit on updates also means little work here
             share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
-            searches = min(math.ceil(share * _MAX_SHARED), _SHARED // size)
-        for found in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
-            if found.bound > self.bound:
-                self.claims, self.shares, self.bound = [*found.claims], found.shares, found.bound
+            searches = min(math.ceil(share * _MAX_SHARED), int(self.work * _SHARED) // size)
+        for shared in share_rows(passes, self.claims, self.costs, searches, self.limits, self.rng):
+            if shared.bound > self.bound:
+                self.claims, self.shares, self.bound = [*shared.claims], shared.shares, shared.bound
                 self._tell()
             if self.errors <= self.bound:
                 return
@@ -485,8 +493,9 @@ def problem_of(
     """The problem and the costs of some of the rows."""
     if len(rows) == problem.n:
         return problem, costs
-    some = replace(problem, X=problem.X[rows], signs=problem.signs[rows])  # checked, and within R
-    return some, None if costs is None else costs[rows]
+    # The rows were checked before, and R is an upper bound for a part of them too.
+    subproblem = replace(problem, X=problem.X[rows], signs=problem.signs[rows])
+    return subproblem, None if costs is None else costs[rows]
 
 
 def exact_cost(wrong: npt.NDArray[np.bool_], costs: Vector | None) -> Fraction:
@@ -508,8 +517,8 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     X = problem.X
     largest = np.zeros(problem.p - 1)
     for first, last in row_blocks(X):
-        some: Any = X[first:last]
-        part = abs(some).max(axis=0)
+        block: Any = X[first:last]
+        part = abs(block).max(axis=0)
         part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
         largest = np.maximum(largest, part)
     usual = (largest > _USUAL_LEAST) & (largest < _USUAL_MOST)

@@ -1,12 +1,12 @@
 """Which coefficients of a logistic regression have a finite estimate, given a verdict (C1).
 
-The verdict knows the rows that can be separated, and weights that separate them.
-`novikoff.geometry.cone` decides the rest, for this model as for all others.
+The verdict has the rows that can be separated, and weights that separate them. All else follows
+from these rows by `novikoff.geometry.cone`, which serves all models.
 
 References
 ----------
-A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic regression
-models, Biometrika 71 (1984).
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _OPPOSITE: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
 class Estimates(NamedTuple):
     """The estimate of each coefficient, and the columns that are responsible for separation.
 
-    A column is responsible if the rows without it have finite estimates. ``responsible`` is None if
-    not all of these columns are known.
+    A column is responsible if the estimates are finite after it is removed. ``responsible`` is None
+    if it was not determined for all columns.
     """
 
     coefficients: Mapping[Hashable, Estimate]
@@ -65,8 +65,9 @@ def logistic_estimates(
         The rows of a problem whose verdict is known.
     columns : Columns
         The names of the columns. The first level of each category column is the reference level,
-        to which the other levels are compared; the first category column has none if there is no
-        intercept. The first constant column beside an intercept is the intercept.
+        to which the other levels are compared. If there is no intercept, the first category column
+        has no reference level. If there is an intercept, the first constant column is treated as
+        the intercept.
     w : sequence of Fraction or None
         Weights with ⟨a_i, w⟩ > 0 on the separated rows; None if there are none.
     separated : array of int
@@ -83,7 +84,7 @@ def logistic_estimates(
     >>> logistic_estimates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).coefficients
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}
     """
-    if columns.groups:  # these are columns of mostly zeros
+    if columns.groups:  # category columns have mostly zeros
         problem = replace(problem, X=compact(problem.X))
     rows = LocalPasses(problem)
     d, references = rows.d, _references(columns, problem.fit_intercept)
@@ -94,18 +95,18 @@ def logistic_estimates(
     direction = [Fraction(0)] * rows.p if w is None else [*w[: rows.p]]
     order = np.array([*first, *others, *references], dtype=np.int64)
     face = Face(mask, direction, complete=True)
-    found = Recession(rows, rows.n, order, limits, known=face)
-    factors = found.multiples_of(d) if problem.fit_intercept else {}
-    grouped = {j for own in columns.groups.values() for j in own}
+    recession = Recession(rows, rows.n, order, limits, known=face)
+    factors = recession.multiples_of(d) if problem.fit_intercept else {}
+    grouped = {j for columns_of_group in columns.groups.values() for j in columns_of_group}
     constant = next((j for j in factors if j not in grouped), None)
 
     def fate(j: int) -> Estimate:
         if j in references:
             return "reference"
         if j == constant:
-            own: Estimate = found.column(d)
-            return own if factors[j] > 0 else _OPPOSITE.get(own, own)
-        return "aliased" if j in found.aliased else found.column(j)
+            estimate: Estimate = recession.column(d)
+            return estimate if factors[j] > 0 else _OPPOSITE.get(estimate, estimate)
+        return "aliased" if j in recession.aliased else recession.column(j)
 
     names = dict(zip(range(d), columns.names, strict=True))
     estimates = {name: fate(j) for j, name in names.items()}
@@ -113,21 +114,21 @@ def logistic_estimates(
         name = INTERCEPT
         while name in estimates:  # a column may have this name
             name = f"({name})"
-        estimates[name] = found.column(d)
+        estimates[name] = recession.column(d)
     terms: dict[Hashable, list[int]] = {}
-    owner = {j: name for name, own in columns.groups.items() for j in own}
+    owner = {j: name for name, columns_of_group in columns.groups.items() for j in columns_of_group}
     for j in range(d):
         if j != constant:
             terms.setdefault(owner.get(j, names[j]), []).append(j)
-    return Estimates(estimates, found.responsible_terms(terms))
+    return Estimates(estimates, recession.responsible_terms(terms))
 
 
 def _references(columns: Columns, fit_intercept: bool) -> list[int]:
     """The reference level of each category column."""
 
     def levels() -> Iterator[int]:
-        for place, own in enumerate(columns.groups.values()):
+        for place, columns_of_factor in enumerate(columns.groups.values()):
             if fit_intercept or place > 0:
-                yield own[0]
+                yield columns_of_factor[0]
 
     return [*levels()]

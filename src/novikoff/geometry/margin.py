@@ -48,6 +48,13 @@ _U = 2.0**-53
 class Interval(NamedTuple):
     """The interval from ``lo`` to ``hi``, both ends included.
 
+    Attributes
+    ----------
+    lo : float
+        The lower end.
+    hi : float
+        The upper end, which may be infinite.
+
     Examples
     --------
     >>> 0.5 in Interval(0.0, 1.0), Interval(0.9, 1.0).relative_width
@@ -126,11 +133,11 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         if len(sides[k]) == 0:
             sides[k] = np.array([passes.first_rows[side]])
     objective = nearest_point(view, pairs=True)
-    found = minimise(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
-    low, normal = found.seen.low, found.w[:-1]
-    middle = float(found.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for rows less the centre
+    nearest = minimise(objective, np.concatenate(sides), tol / 4.0, limits, lambda _: False)
+    low, normal = nearest.seen.low, nearest.w[:-1]
+    middle = float(nearest.seen.aim[-1]) + (low[-1] - low[1]) / 2.0  # for the rows minus the centre
     finite = np.isfinite(normal).all() and math.isfinite(middle)
-    if not (finite and normal.any() and len(found.rows) > 0):
+    if not (finite and normal.any() and len(nearest.rows) > 0):
         return None
     bias = Fraction(middle)
     if view.centre is not None:
@@ -138,8 +145,8 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         bias -= sum(Fraction(a) * Fraction(b) for a, b in pairs)
     w = np.append(normal, float(bias))
     least = passes.least_products(exact.floats(w), limits)
-    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may be in several pairs
-    for i, j, u in zip(*(part.tolist() for part in found.vertices), strict=True):
+    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may occur in several pairs
+    for i, j, u in zip(*(part.tolist() for part in nearest.vertices), strict=True):
         weights[i] += Fraction(u)
         weights[j] += Fraction(u)
     values = tuple(weights.values())
@@ -224,8 +231,8 @@ def largest_margin(verdict: Verdict, *, free_bias: bool) -> LargestMargin | None
     Examples
     --------
     >>> import novikoff as nv
-    >>> found = largest_margin(nv.separate([[0.0], [1.0], [3.0]], [0, 0, 1]), free_bias=True)
-    >>> found.w.round(9), found.support
+    >>> widest = largest_margin(nv.separate([[0.0], [1.0], [3.0]], [0, 0, 1]), free_bias=True)
+    >>> widest.w.round(9), widest.support
     (array([ 1., -2.]), array([1, 2]))
     """
     proof = verdict.certificate

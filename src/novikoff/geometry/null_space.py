@@ -21,7 +21,8 @@ primes whose product exceeds the largest possible size of the product.
 
 References
 ----------
-P. Wang, A p-adic algorithm for univariate partial fractions, Proc. SYMSAC (1981).
+Wang, P. S. (1981). A p-adic algorithm for univariate partial fractions. *Proceedings of the ACM
+Symposium on Symbolic and Algebraic Computation* (SYMSAC), 212-217.
 """
 
 from __future__ import annotations
@@ -76,42 +77,42 @@ def null_space(passes: LocalPasses, rows: Indices, columns: Indices, limits: Lim
     if len(rows) == 0:
         return {j: {j: 1} for j in columns.tolist()}
     empty = np.setdiff1d(columns, _used_columns(passes, rows))
-    found: NullSpace = {j: {j: 1} for j in empty.tolist()}
+    vectors: NullSpace = {j: {j: 1} for j in empty.tolist()}
     columns = columns[~np.isin(columns, empty)]
     if len(columns) > _MAX_COLUMNS:
         raise OutOfTimeError
     if len(columns) == 0:
-        return found
+        return vectors
     check_time(limits, 2e-9 * len(columns) ** 3)
-    few = _some_rows(passes, rows, len(columns))
-    free = _guess_by_mixtures(passes, few, columns)
+    chosen_rows = _some_rows(passes, rows, len(columns))
+    free = _guess_by_mixtures(passes, chosen_rows, columns)
     marked = passes.row_set(rows)
     if free is not None:
         missed = passes.over(Missed(marked, [*free.values()]), limits).first if free else {}
         if not missed:
-            return {**found, **free}
-        few = np.union1d(few, np.array([*missed.values()], dtype=np.int64))
+            return {**vectors, **free}
+        chosen_rows = np.union1d(chosen_rows, np.array([*missed.values()], dtype=np.int64))
     for prime in _large_primes():
         check_time(limits)
-        whole, _ = exact.integers(passes.at(few)[:, columns])
-        few, whole = _independent(few, whole, prime)
+        whole, _ = exact.integers(passes.at(chosen_rows)[:, columns])
+        chosen_rows, whole = _independent(chosen_rows, whole, prime)
         free = _null_space(whole, columns, prime, limits)
         missed = passes.over(Missed(marked, [*free.values()]), limits).first if free else {}
         if not missed:
-            return {**found, **free}
-        few = np.union1d(few, np.array([*missed.values()], dtype=np.int64))
+            return {**vectors, **free}
+        chosen_rows = np.union1d(chosen_rows, np.array([*missed.values()], dtype=np.int64))
     raise AssertionError("There are infinitely many primes.")
 
 
 def spanning_rows(passes: LocalPasses, rows: Indices, columns: Indices, rank: int) -> Indices:
     """Return linearly independent rows that span the row space of some rows, of known rank."""
-    few = _some_rows(passes, rows, len(columns))
+    chosen_rows = _some_rows(passes, rows, len(columns))
     for prime in _large_primes():
-        whole, _ = exact.integers(passes.at(few)[:, columns])
-        basis, _ = _independent(few, whole, prime)
+        whole, _ = exact.integers(passes.at(chosen_rows)[:, columns])
+        basis, _ = _independent(chosen_rows, whole, prime)
         if len(basis) == rank:
             return basis
-        few = rows
+        chosen_rows = rows
     raise AssertionError("There are infinitely many primes.")
 
 
@@ -140,19 +141,19 @@ def _some_rows(passes: Passes, rows: Indices, p: int) -> Indices:
     return np.union1d(stride, rows[np.searchsorted(part.indptr, entries, side="right") - 1])
 
 
-def _guess_by_mixtures(passes: Passes, few: Indices, columns: Indices) -> NullSpace | None:
+def _guess_by_mixtures(passes: Passes, chosen_rows: Indices, columns: Indices) -> NullSpace | None:
     """Guess the null space of a few rows by random combinations of them, modulo a prime.
 
     {} is proved: the rows have full rank. None if there is no guess.
     """
     prime = _prime(0)
-    A = passes.at(few)[:, columns]
+    A = passes.at(chosen_rows)[:, columns]
     mixture = np.zeros((len(columns) + _SPARE, len(columns)), dtype=np.int64)
-    for start in range(0, len(few), _TERMS):
-        some = slice(start, start + _TERMS)
-        factors = _factors(few[some], len(mixture)) % prime
-        found = factors.astype(np.float64) @ _residues(A[some], prime)
-        mixture += found.astype(np.int64) % prime
+    for start in range(0, len(chosen_rows), _TERMS):
+        terms = slice(start, start + _TERMS)
+        factors = _factors(chosen_rows[terms], len(mixture)) % prime
+        products = factors.astype(np.float64) @ _residues(A[terms], prime)
+        mixture += products.astype(np.int64) % prime
     mixture %= prime
     import flint
 
@@ -200,7 +201,7 @@ def _vectors(
 
     Before scaling, it is 1 at the free column and minus the given fractions at the pivots.
     """
-    found: NullSpace = {}
+    vectors: NullSpace = {}
     names = columns.tolist()
     for j, column in zip(free.tolist(), fractions, strict=True):
         scale = math.lcm(*(below for above, below in column if above))
@@ -211,19 +212,19 @@ def _vectors(
         }
         vector[names[j]] = scale
         divisor = math.gcd(*vector.values())
-        found[names[j]] = {k: value // divisor for k, value in vector.items()}
-    return found
+        vectors[names[j]] = {k: value // divisor for k, value in vector.items()}
+    return vectors
 
 
 def _guess(residues: npt.NDArray[Any], prime: int) -> list[list[tuple[int, int]]] | None:
     """Return small fractions with these residues, by columns; None if a residue has none."""
-    found = []
+    solutions = []
     for column in residues.T.tolist():
         fractions = [_fraction(value, prime) for value in column]
         if None in fractions:
             return None
-        found.append([fraction for fraction in fractions if fraction is not None])
-    return found
+        solutions.append([fraction for fraction in fractions if fraction is not None])
+    return solutions
 
 
 def _fraction(residue: int, prime: int) -> tuple[int, int] | None:
@@ -273,10 +274,10 @@ class Missed(Visit):
             V[np.searchsorted(used, [*vector]), k] = [*vector.values()]
         stride = _TERMS if part.sparse else max(1, (1 << 20) // part.p)
         for start in range(0, len(marked), stride):
-            some = marked[start : start + stride]
-            wrong = self._wrong(part, some, used, V)
+            block = marked[start : start + stride]
+            wrong = self._wrong(part, block, used, V)
             for k in np.flatnonzero(wrong.any(axis=0)).tolist():
-                self._note(k, part.first + int(some[np.argmax(wrong[:, k])]))
+                self._note(k, part.first + int(block[np.argmax(wrong[:, k])]))
 
     @staticmethod
     def _wrong(part: Part, rows: Indices, used: Indices, V: Any) -> npt.NDArray[np.bool_]:
@@ -302,8 +303,8 @@ class Missed(Visit):
             products = np.zeros(wrong.shape)
             residues, factors = _residues(A, prime), (V % prime).astype(np.float64)
             for start in range(0, len(used), _TERMS):
-                few = slice(start, start + _TERMS)
-                products += residues[:, few] @ factors[few] % prime
+                terms = slice(start, start + _TERMS)
+                products += residues[:, terms] @ factors[terms] % prime
             wrong |= products % prime != 0.0
         return wrong
 

@@ -24,8 +24,8 @@ vertices.
 
 References
 ----------
-M. Parker and J. Ryan, Finding the minimum weight IIS cover of an infeasible system of linear
-inequalities, Ann. Math. Artif. Intell. 17 (1996).
+Parker, M. and Ryan, J. (1996). Finding the minimum weight IIS cover of an infeasible system of
+linear inequalities. *Annals of Mathematics and Artificial Intelligence* 17, 107-126.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ class Packing:
 
     def seek(self, limits: Limits) -> None:
         """Search the remaining rows for a contradiction, and keep it in ``candidate``."""
-        left = self._left
-        if not left.any():
+        rows_left = self._left
+        if not rows_left.any():
             self.complete = True
             return
         if limits.reached() is not None:
@@ -115,9 +115,9 @@ class Packing:
         try:
             if self._view is None:
                 self._view = balanced_view(self.passes, limits)
-            objective = nearest_point(self._view, within=None if left.all() else left)
-            start = self._start[left[self._start]]
-            start = start if len(start) > 0 else start_rows(self._view, left)
+            objective = nearest_point(self._view, within=None if rows_left.all() else rows_left)
+            start = self._start[rows_left[self._start]]
+            start = start if len(start) > 0 else start_rows(self._view, rows_left)
             self.candidate = minimise(objective, start, 1e-3, limits, self._separated)
         except OutOfTimeError:
             return
@@ -189,8 +189,8 @@ def share_rows(
     >>> from novikoff.geometry.passes import LocalPasses
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
     >>> passes = LocalPasses(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
-    >>> *_, found = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))
-    >>> found.bound
+    >>> *_, shared = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))
+    >>> shared.bound
     Fraction(2, 1)
     """
     prices, claims, best = np.zeros(passes.n), list(claims), Fraction(0)
@@ -204,18 +204,18 @@ def share_rows(
         if claims:
             prices, shares, bound = best_shares(claims, passes.n, costs, best, limits)
             if bound > best:
-                best, kept = bound, [k for k, share in enumerate(shares) if share > 0]
+                best, positive = bound, [k for k, share in enumerate(shares) if share > 0]
                 yield SharedRows(
-                    tuple(claims[k] for k in kept), tuple(shares[k] for k in kept), bound
+                    tuple(claims[k] for k in positive), tuple(shares[k] for k in positive), bound
                 )
         before, searches = len(claims), searches - _AT_ONCE
         aims, factors = np.empty((2, _AT_ONCE, passes.n))
         for k in range(_AT_ONCE):
             aims[k] = prices + rng.uniform(0.0, 10.0 ** -rng.uniform(0.5, 3.5), size=passes.n)
             factors[k] = rng.uniform(0.01, 1.0, size=passes.n)
-        for found in _cheapest(columns, aims, factors, limits):
-            rows = np.flatnonzero(found > _NOTHING)
-            weights = found[rows]
+        for solution in _cheapest(columns, aims, factors, limits):
+            rows = np.flatnonzero(solution > _NOTHING)
+            weights = solution[rows]
             if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
                 continue
             try:
@@ -255,19 +255,22 @@ def best_shares(
     within: Any = sp.csc_array((np.ones(len(rows)), rows, ends), shape=(n, len(claims)))
     unit = 1.0 if costs is None else float(costs.max())
     right = np.ones(n) if costs is None else costs / unit
-    found = linprog(
+    optimum = linprog(
         -np.ones(len(claims)), within, right, method="highs-ds", options=_options(limits)
     )
-    if found.x is None or found.status != 0:
+    if optimum.x is None or optimum.status != 0:
         return np.zeros(n), [], Fraction(0)
-    prices = -found.ineqlin.marginals
-    if float(found.x.sum()) * unit <= best:
+    prices = -optimum.ineqlin.marginals
+    if float(optimum.x.sum()) * unit <= best:
         return prices, [], Fraction(0)
     # A vertex often has simple fractions. Else shares are reduced, so that no row exceeds its cost.
-    found.x[found.x < _NOTHING] = 0.0
+    optimum.x[optimum.x < _NOTHING] = 0.0
     for shares in (
-        [Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit) for share in found.x.tolist()],
-        [Fraction(share) for share in (found.x * (1.0 - 1e-6) * unit).tolist()],
+        [
+            Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit)
+            for share in optimum.x.tolist()
+        ],
+        [Fraction(share) for share in (optimum.x * (1.0 - 1e-6) * unit).tolist()],
     ):
         bound = _proved(claims, shares, costs)
         if bound > 0:
@@ -286,22 +289,20 @@ def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> It
     together = searches if n * columns.shape[0] <= _TOGETHER else 1
     if together > 1:
         options = {**options, "presolve": False}  # it takes longer than the solution
-    right = np.append(np.zeros(columns.shape[0]), 1.0)
+    program: Any = sp.vstack([columns, sp.csr_array(np.ones((1, n)))], format="csc")
+    equations: Any = sp.block_diag([program] * together, format="csc")
+    ends = equations.indptr[1:] - 1  # the last entry of a column is its factor
+    right = np.tile(np.append(np.zeros(columns.shape[0]), 1.0), together)
     for first in range(0, searches, together):
         part = slice(first, first + together)
-        blocks = [sp.vstack([columns, factor[None, :]]) for factor in factors[part]]
-        equations: Any = sp.block_diag(blocks, format="csc")
-        found = linprog(
-            aims[part].ravel(),
-            A_eq=equations,
-            b_eq=np.tile(right, len(blocks)),
-            method="highs-ds",
-            options=options,
+        equations.data[ends] = factors[part].ravel()
+        optimum = linprog(
+            aims[part].ravel(), A_eq=equations, b_eq=right, method="highs-ds", options=options
         )
-        if found.x is not None and found.status == 0:
-            yield from found.x.reshape(-1, n)
+        if optimum.x is not None and optimum.status == 0:
+            yield from optimum.x.reshape(-1, n)
 
 
 def _options(limits: Limits) -> Any:
-    left = limits.left()
-    return {} if left is None else {"time_limit": max(left, 1e-3)}
+    seconds_left = limits.left()
+    return {} if seconds_left is None else {"time_limit": max(seconds_left, 1e-3)}

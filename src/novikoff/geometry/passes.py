@@ -48,8 +48,8 @@ class OutOfTimeError(Exception):
 
 def check_time(limits: Limits, seconds: float = 0.0) -> None:
     """Raise OutOfTimeError if a limit is reached, or if fewer than ``seconds`` are left."""
-    left = limits.left()
-    if limits.reached() is not None or (left is not None and seconds > left):
+    seconds_left = limits.left()
+    if limits.reached() is not None or (seconds_left is not None and seconds > seconds_left):
         raise OutOfTimeError
 
 
@@ -89,7 +89,7 @@ class Passes(NumberedRows):
         """Return a set of rows without the rows of another set."""
         raise NotImplementedError
 
-    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> RowSet:
+    def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> RowSet:
         """Return the rows of a set that have the sign 0, given the signs of the set."""
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ class Passes(NumberedRows):
         """Return the number of rows in a set."""
         raise NotImplementedError
 
-    def members_of(self, rows: RowSet, few: Indices) -> Indices:
+    def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
         """Return those of a few rows that are in a set."""
         raise NotImplementedError
 
@@ -133,9 +133,9 @@ class Passes(NumberedRows):
 
     def subset(self, rows: Indices) -> LocalPasses:
         """Return copies of a few rows as a problem of their own."""
-        few = self.fetch(rows)
-        own = Problem(few.X, self.fit_intercept, self.radius, self.longest, few.signs)
-        return LocalPasses(own)
+        part = self.fetch(rows)
+        problem = Problem(part.X, self.fit_intercept, self.radius, self.longest, part.signs)
+        return LocalPasses(problem)
 
     def whole(self, rows: Indices) -> tuple[exact.Integers, int]:
         """Return rows by number as integers N and an exponent e: the rows are N·2^e exactly."""
@@ -189,14 +189,14 @@ class LocalPasses(Passes):
         """Run a visit on all rows, on every core; OutOfTimeError if a limit is reached."""
 
         def look(part: Part) -> V:
-            own = visit.blank()
-            own.look_at(part)
-            return own
+            partial = visit.blank()
+            partial.look_at(part)
+            return partial
 
         answers = self._for_each_range(look, limits)
         total = next(answers)
-        for own in answers:
-            total.merge(own)
+        for partial in answers:
+            total.merge(partial)
         return total
 
     def _for_each_range(self, function: Callable[[Part], Found], limits: Limits) -> Iterator[Found]:
@@ -232,22 +232,22 @@ class LocalPasses(Passes):
         """Return a mask without the rows of another mask."""
         return np.asarray(self.all.of(rows) & ~self.all.of(others))
 
-    def rows_at_zero(self, rows: RowSet, seen: ExactSigns) -> Mask:
+    def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> Mask:
         """Return a mask of the rows of a mask that have the sign 0."""
-        return np.asarray(self.all.of(rows) & (in_row_order(seen.signs) == 0))
+        return np.asarray(self.all.of(rows) & (in_row_order(signs.signs) == 0))
 
     def size(self, rows: RowSet) -> int:
         """Return the number of rows in a mask."""
         return int(np.count_nonzero(self.all.of(rows)))
 
-    def members_of(self, rows: RowSet, few: Indices) -> Indices:
+    def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
         """Return those of a few rows that are in a mask."""
-        return few[self.all.of(rows)[few]]
+        return numbers[self.all.of(rows)[numbers]]
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Vector:
         """Return ‖a_i‖ for every row, after scaling columns."""
-        found = self._for_each_range(lambda part: part.lengths(columns, centre), limits)
-        return np.concatenate([*found])
+        lengths = self._for_each_range(lambda part: part.lengths(columns, centre), limits)
+        return np.concatenate([*lengths])
 
     def without_empty_columns(self) -> tuple[LocalPasses, Indices] | None:
         """Drop the empty columns of sparse rows (hashed names leave many); None for dense rows."""

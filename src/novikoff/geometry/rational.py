@@ -13,7 +13,7 @@ many steps because it is exact.
 
 References
 ----------
-C. Lawson and R. Hanson, Solving Least Squares Problems (1974), chapter 23.
+Lawson, C. L. and Hanson, R. J. (1974). *Solving Least Squares Problems*. Prentice-Hall. Chapter 23.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def project(
         if not any(w):
             return Projection(used, mu, None)
         normal = exact.numbers([-value * square for value, square in zip(w, squares, strict=True)])
-        seen = passes.exact_signs(normal, among, limits)
-        if seen.worst < 0:
+        signs = passes.exact_signs(normal, among, limits)
+        if signs.worst < 0:
             exactly = [value * normal.unit for value in normal.whole]
-            return Projection(used, mu, exactly, seen)
-        used, mu = _admit(cone, used, mu, seen.worst, limits)
+            return Projection(used, mu, exactly, signs)
+        used, mu = _admit(cone, used, mu, signs.worst, limits)
 
 
 def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
@@ -110,12 +110,12 @@ def solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[F
     """
     import flint
 
-    left, right = flint.fmpz_mat(M.tolist()), flint.fmpz_mat([[int(value)] for value in b])
+    matrix, right_side = flint.fmpz_mat(M.tolist()), flint.fmpz_mat([[int(value)] for value in b])
     if weighted is not None:
         W = flint.fmpz_mat(weighted.tolist())
-        left, right = W * left, W * right
-    found = left.solve(right)
-    return [Fraction(int(found[i, 0].p), int(found[i, 0].q)) for i in range(found.nrows())]
+        matrix, right_side = W * matrix, W * right_side
+    solution = matrix.solve(right_side)
+    return [Fraction(int(solution[i, 0].p), int(solution[i, 0].q)) for i in range(solution.nrows())]
 
 
 class _Cone:

@@ -83,7 +83,8 @@ def find_rules(
     start : array of shape (p, n_rules), optional
         Weights to start from.
     limits, seed
-        The limits on all rules together, and the seed, which every rule uses.
+        The limits on all rules together, and the seed, which every rule uses. The rules also share
+        the default limit on the search for lower bounds.
     basis : callable, optional
         A function that returns the `whitening` of the problem, if several schemes share it.
     begin : callable, optional
@@ -95,7 +96,9 @@ def find_rules(
     ValueError
         If the scores of some rows are beyond the range of float64.
     """
-    own = cache(lambda: whitening(rows, np.random.default_rng(seed))) if basis is None else basis
+    shared_basis = (
+        cache(lambda: whitening(rows, np.random.default_rng(seed))) if basis is None else basis
+    )
     digest = digest or MatrixDigest.of(rows.X)
     alone = []
     for rule, sides in enumerate(model.sides.T):
@@ -108,14 +111,14 @@ def find_rules(
             refine=refine,
             lower_bound=lower_bound,
             limits=rest,
+            work=1.0 / model.n_rules,
             rng=np.random.default_rng(seed),
             sides=side_labels(model.scheme, model.classes, rule),
             digest=digest,
-            basis=own if costs is None else None,  # rows of cost 0 are left out
+            basis=shared_basis if costs is None else None,  # rows of cost 0 are left out
             progress=None if begin is None else begin(rule),
         )
         alone.append(best)
-        limits.interrupted |= rest.interrupted
     printed = strategy == "textbook"
     together = alone if printed else best_together(alone, model.scheme, codes)
     model.W[:] = np.column_stack([rule.w for rule in together])
@@ -140,8 +143,8 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
     signs, costs, proof = best.problem.signs, best.costs, best.proof
     errors = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
     if printed or errors != best.errors:
-        own = None if costs is None else [Fraction(value) for value in costs.tolist()]
-        proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, own)
+        exact_costs = None if costs is None else [Fraction(value) for value in costs.tolist()]
+        proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, exact_costs)
     if errors < proof.bound:
         errors = max(best.errors, proof.bound)
     history = best.history if printed else [*best.history[:-1], (best.updates, float(errors))]
@@ -152,25 +155,25 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
 
 
 def best_together(
-    found: list[FewestMistakes], scheme: Scheme, codes: Indices
+    rules_apart: list[FewestMistakes], scheme: Scheme, codes: Indices
 ) -> list[FewestMistakes]:
     """The rules of a scheme that choose the right class most often when used together.
 
-    Each rule in ``found`` is the best one for its two classes, but the scores of different rules
-    have no common scale. All of them are replaced by averaged perceptrons, least squares, logistic
-    regressions or the rules that choose the most frequent class if these make fewer mistakes
-    together.
+    Each rule in ``rules_apart`` is the best one for its two classes, but the scores of different
+    rules have no common scale. All of them are replaced by averaged perceptrons, least squares,
+    logistic regressions or the rules that choose the most frequent class if these make fewer
+    mistakes together.
     """
-    if len(found) == 1:
-        return found
-    X, costs = found[0].problem.X, found[0].costs
-    kinds = range(min(len(rule.cheap) for rule in found))
-    variants = [[rule.w for rule in found]]
-    variants += [[rule.cheap[kind] for rule in found] for kind in kinds]
-    if found[0].problem.fit_intercept:
+    if len(rules_apart) == 1:
+        return rules_apart
+    X, costs = rules_apart[0].problem.X, rules_apart[0].costs
+    kinds = range(min(len(rule.cheap) for rule in rules_apart))
+    variants = [[rule.w for rule in rules_apart]]
+    variants += [[rule.cheap[kind] for rule in rules_apart] for kind in kinds]
+    if rules_apart[0].problem.fit_intercept:
         constant = np.append(np.zeros(X.shape[1]), 1.0)
         sides = scheme.sides[np.bincount(codes, costs).argmax()]  # 0: a pair of other classes
-        pairs = zip(found, sides, strict=True)
+        pairs = zip(rules_apart, sides, strict=True)
         variants.append([side * constant if side else rule.w for rule, side in pairs])
     wrong = []
     for rules in variants:
@@ -179,11 +182,11 @@ def best_together(
         wrong.append(cost_of(np.where(chosen == codes, 1.0, -1.0), costs))
     best = int(np.argmin(wrong))
     if best == 0:
-        return found
+        return rules_apart
     together = []
-    for rule, w in zip(found, variants[best], strict=True):
-        inner, own = problem_of(rule.problem, costs, rows_at_a_cost(rule.problem, costs))
-        errors = exact_cost(~(sure_products(inner, w) > 0.0), own)
+    for rule, w in zip(rules_apart, variants[best], strict=True):
+        inner, inner_costs = problem_of(rule.problem, costs, rows_at_a_cost(rule.problem, costs))
+        errors = exact_cost(~(sure_products(inner, w) > 0.0), inner_costs)
         history = [*rule.history[:-1], (rule.updates, float(errors))]
         together.append(replace(rule, w=w, errors=errors, history=history))
     return together

@@ -1,7 +1,7 @@
-"""The question of separability: `separate` for arrays, and `find_verdict` for checked rows (C1-C4).
+"""Decide separability: `separate` for arrays, and `find_verdict` for checked rows (C1-C4).
 
-`novikoff.geometry.verdict_search` finds and proves the answer, and `novikoff.geometry.verdict` has
-the record of it. No result relies on unverified floating-point arithmetic: the sign of every row is
+`novikoff.geometry.verdict_search` finds and proves the answer. `novikoff.geometry.verdict` has its
+record. No result relies on unverified floating-point arithmetic: the sign of every row is
 proved, and multipliers λ are exact or come from a verified solve. If nothing could be proved within
 the budget, the verdict is "undecided".
 """
@@ -102,12 +102,12 @@ def separate(
             progress=progress,
         )  # fmt: skip
     rows, labels, columns, index = _checked(X, y, bool(fit_intercept))
-    found = distinct_labels(labels)
-    sides = choose_sides(found, positive)
+    classes = distinct_labels(labels)
+    sides = choose_sides(classes, positive)
     problem = rows.with_signs(signs_of(labels, *sides))
     limits = Limits(seconds=budget)
     verdict = find_verdict(problem, sides, tol=tol, goal=goal, limits=limits, progress=progress)
-    alone = positive is None and len(found) == 1 and not isinstance(sides[0], str)
+    alone = positive is None and len(classes) == 1 and not isinstance(sides[0], str)
     only_negative = alone and not float(sides[0] or 0) > 0.0
     data = VerdictData(problem, columns, index, only_negative=only_negative)
     return replace(verdict, data=data)
@@ -126,11 +126,21 @@ def separate_classes(
     """Decide for every class whether a hyperplane separates it from all others (one-vs-rest).
 
     If every class is separable from the rest, the class with the largest score is correct for every
-    row. If some class is not, the verdicts are not about rules that compare the scores of several
-    classes, such as a multinomial logistic regression: the class with the largest score may be
-    correct for every row although no class is separable from the rest.
+    row. The converse is false: the class with the largest score may be correct for every row
+    although no class is separable from the rest. Therefore the verdicts do not decide whether a
+    rule that compares the scores of several classes, such as a multinomial logistic regression, can
+    classify every row correctly.
 
-    The parameters are those of `separate`. The budget is for all classes together.
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        The rows, as in `separate`.
+    y : array of shape (n,)
+        The labels.
+    fit_intercept, tol, goal, progress
+        As in `separate`.
+    budget : float, optional
+        A limit in seconds on the time for all classes together.
 
     Returns
     -------
@@ -152,20 +162,20 @@ def separate_classes(
     _check_options(fit_intercept, tol, goal, budget)
     if isinstance(X, RemoteRows):
         raise TypeError(
-            "separate_classes() does not take rows of a cluster: call separate() with positive=… "
+            "separate_classes() does not take rows of a cluster. Call separate() with positive=… "
             "for each label of rows.labels."
         )
     rows, labels, columns, index = _checked(X, y, bool(fit_intercept))
     limits, digest = Limits(seconds=budget), MatrixDigest.of(rows.X)
-    found = {}
+    verdicts = {}
     for label in distinct_labels(labels):
         sides = plain_label(label), None
-        own = rows.with_signs(signs_of(labels, *sides))
+        problem = rows.with_signs(signs_of(labels, *sides))
         verdict = find_verdict(
-            own, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
+            problem, sides, tol=tol, goal=goal, limits=limits, progress=progress, digest=digest
         )
-        found[label] = replace(verdict, data=VerdictData(own, columns, index))
-    return found
+        verdicts[label] = replace(verdict, data=VerdictData(problem, columns, index))
+    return verdicts
 
 
 def find_verdict(
@@ -214,16 +224,16 @@ def find_verdict(
     if certificate:
         with ThreadPoolExecutor(1) as pool:  # the rows are hashed while the search runs
             hashing = pool.submit(lambda: digest or MatrixDigest.of(problem.X))
-            found = search_verdict(passes, goal, tol, limits, progress)
+            result = search_verdict(passes, goal, tol, limits, progress)
         sha256 = hashing.result().signed(problem.signs)
     else:
-        found = search_verdict(passes, goal, tol, limits, progress)
+        result = search_verdict(passes, goal, tol, limits, progress)
     with one_blas_thread():
-        verdict = make_verdict(passes, sha256, found, sides)
-    if found.kind == "separable":
+        verdict = make_verdict(passes, sha256, result, sides)
+    if result.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
-    elif found.separated is not None:
-        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(found.separated)))
+    elif result.separated is not None:
+        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(result.separated)))
     if not certificate:
         verdict = replace(verdict, certificate=None)
     return with_undecided_reason(verdict, passes, limits)
@@ -255,17 +265,19 @@ def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | N
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
 
 
-def choose_sides(found: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:
+def choose_sides(classes: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:
     """Return the positive and the negative label; None stands for all other labels."""
     if positive is not None:
         chosen = plain_label(positive)
-        others = [label for label in map(plain_label, found) if label != chosen]
-        if len(others) == len(found):
-            raise ValueError(f"The positive class {positive!r} is none of the labels {found[:10]}.")
+        others = [label for label in map(plain_label, classes) if label != chosen]
+        if len(others) == len(classes):
+            raise ValueError(
+                f"The positive class {positive!r} is none of the labels {classes[:10]}."
+            )
         return chosen, others[0] if len(others) == 1 else None
-    if len(found) > 2:
+    if len(classes) > 2:
         raise ValueError(
-            f"y has {len(found)} classes; separate() takes two. Name the positive one, or use "
+            f"y has {len(classes)} classes; separate() takes two. Name the positive one, or use "
             "separate_classes() to test each class against the rest."
         )
-    return plain_label(found[-1]), plain_label(found[0]) if len(found) > 1 else None
+    return plain_label(classes[-1]), plain_label(classes[0]) if len(classes) > 1 else None

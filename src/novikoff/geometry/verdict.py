@@ -59,24 +59,24 @@ class VerdictData:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Whether a hyperplane separates two classes, and the proof.
+    """The answer whether a hyperplane separates two classes, with its proof.
 
-    Statisticians know the kinds from logistic regression (Albert and Anderson 1984): separable data
-    has *complete separation*, quasi-separable data *quasi-complete separation*, inseparable data
-    *overlap*. A finite maximum-likelihood estimate exists in the case of overlap only.
+    Statisticians know the kinds from logistic regression (Albert and Anderson 1984). Separable data
+    has *complete separation*, quasi-separable data has *quasi-complete separation*, and inseparable
+    data has *overlap*. A finite maximum-likelihood estimate exists in the case of overlap only.
 
     Attributes
     ----------
     kind : str
         "separable": some hyperplane has every row strictly on the side of its class.
-        "quasi-separable": no hyperplane does, but some hyperplane has no row on the wrong side and
-        not all rows on the hyperplane itself.
+        "quasi-separable": no hyperplane separates all rows in this way, but some hyperplane has no
+        row on the wrong side and does not contain all rows.
         "inseparable": every hyperplane has a row on the wrong side, or contains all rows.
-        "undecided": none of these was proved.
+        "undecided": none of the three was proved.
     coef : array of shape (d,) or None
-        The weights w. For separable data, those of the largest margin that was found; for
-        quasi-separable data, weights that have no row on the wrong side and separate as many rows
-        as possible.
+        The weights w. For separable data, they have the largest margin that was found. For
+        quasi-separable data, they have no row on the wrong side and separate as many rows as
+        possible.
     intercept : float or None
         The bias.
     margin : Interval
@@ -92,11 +92,11 @@ class Verdict:
         mistakes. A mistake is y·f(x) ≤ 0, so that f(x) = 0 counts as a mistake, although `predict`
         assigns it to the negative class.
     support : array of int
-        The support vectors, which prove the upper bound on the margin; or the rows of a
-        contradiction, which no hyperplane separates.
+        For separable data, the numbers of the support vectors, which prove the upper bound on the
+        margin. Otherwise the numbers of a few rows that no hyperplane separates.
     separated_rows : array of int
-        The rows that are strictly on the side of their class. Empty for rows of a cluster:
-        `novikoff.cluster.ClusterRows.separated` finds them.
+        The numbers of the rows that are strictly on the side of their class. The array is empty for
+        rows of a cluster: `novikoff.cluster.ClusterRows.separated` finds them.
     n_separated : int
         The number of these rows.
     certificate : Certificate or None
@@ -112,13 +112,13 @@ class Verdict:
 
     See Also
     --------
-    separate : Makes a verdict.
-    Certificate : Its proof.
+    separate : Decide separability; it returns a verdict.
+    Certificate : The proof of a verdict.
 
     References
     ----------
-    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-    regression models, Biometrika 71 (1984).
+    Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+    logistic regression models. *Biometrika* 71(1), 1-10.
     """
 
     kind: Literal["separable", "quasi-separable", "inseparable", "undecided"]
@@ -168,17 +168,17 @@ class Verdict:
         - "reference": the reference level of a category column, to which the other levels are
           compared. It is the first level.
 
-        Signs refer to the positive class. If `separate` was given one label only, that is this
-        label, unless it is 0, a negative number or False: then all rows are negative, and the
-        intercept goes to −∞.
+        Signs refer to the positive class. If all rows have the same label, this label is the
+        positive class. But if the label is 0, a negative number or False, it is the negative class,
+        and the intercept goes to −∞.
 
         The answer is computed when it is first needed. It is None if the verdict is undecided or
         does not have the data.
 
         References
         ----------
-        A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-        regression models, Biometrika 71 (1984).
+        Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+        logistic regression models. *Biometrika* 71(1), 1-10.
 
         Examples
         --------
@@ -228,10 +228,9 @@ class Verdict:
         if data is None or self.certificate is None or self.kind == "undecided":
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
-        found = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        return found.negated() if data.only_negative else found
+        estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
+        limits.raise_if_interrupted()
+        return estimates.negated() if data.only_negative else estimates
 
     def summary(self) -> None:
         """Print the lines that `novikoff fit` prints about a verdict, with row labels as in `rows`.
@@ -240,8 +239,9 @@ class Verdict:
         --------
         >>> import novikoff as nv
         >>> nv.separate([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]).summary()
-        verdict     quasi-separable (quasi-complete separation) — proved: a hyperplane with no row \
-on its wrong side separates at most 1 row and contains the other 3
+        verdict     quasi-separable (quasi-complete separation), proved
+                    a hyperplane with no row on its wrong side separates at most 1 row and \
+contains the other 3
         separated   rows 3 (counted from 0)
         logistic    a logistic regression has some infinite estimates: 0 → +∞
                     finite estimates exist without the column 0
@@ -265,10 +265,10 @@ on its wrong side separates at most 1 row and contains the other 3
         return sentences.verdict_lines(self, show)
 
     def __repr__(self) -> str:
-        return f"<Verdict: {self}>"
+        return sentences.wrapped(f"<Verdict: {sentences.verdict_sentence(self)}>")
 
     def __str__(self) -> str:
-        return sentences.verdict_sentence(self)
+        return sentences.wrapped(sentences.verdict_sentence(self))
 
     @classmethod
     def from_certificate(cls, proof: Certificate) -> Verdict:
@@ -276,6 +276,16 @@ on its wrong side separates at most 1 row and contains the other 3
 
         ``separated_rows`` is empty unless the data is separable and has at most ten million rows: a
         certificate does not list these rows.
+
+        Parameters
+        ----------
+        proof : Certificate
+            The certificate, which is not checked here: see `verify`.
+
+        Returns
+        -------
+        Verdict
+            The verdict, without ``data``.
 
         Examples
         --------
@@ -286,20 +296,20 @@ on its wrong side separates at most 1 row and contains the other 3
         ('separable', True, 10)
         """
         listed = proof.kind == "separable" and proof.n <= _MAX_LISTED_ROWS
-        found = _without_separated_rows(proof)
-        return replace(found, separated_rows=np.arange(proof.n if listed else 0))
+        verdict = _without_separated_rows(proof)
+        return replace(verdict, separated_rows=np.arange(proof.n if listed else 0))
 
 
 def make_verdict(
-    passes: Passes, sha256: str, found: SearchResult, sides: tuple[SideLabel, SideLabel]
+    passes: Passes, sha256: str, result: SearchResult, sides: tuple[SideLabel, SideLabel]
 ) -> Verdict:
     """Make the verdict on the result of a search, with its certificate.
 
     ``separated_rows`` is left empty. ``sha256`` is the digest of the data, and ``sides`` are the
     positive and the negative label.
     """
-    margin, separable = found.margin, found.kind == "separable"
-    if found.kind is None:
+    margin, separable = result.margin, result.kind == "separable"
+    if result.kind is None:
         return Verdict(
             kind="undecided",
             coef=None,
@@ -311,27 +321,27 @@ def make_verdict(
             support=np.array(sorted(margin.rows), dtype=np.int64),
             separated_rows=np.empty(0, dtype=np.int64),
             certificate=None,
-            n_separated=found.n_separated,
+            n_separated=result.n_separated,
         )
     proof = Certificate(
-        kind=found.kind,
+        kind=result.kind,
         n=passes.n,
         d=passes.d,
         fit_intercept=passes.fit_intercept,
         positive=sides[0],
         negative=sides[1],
         sha256=sha256,
-        w=found.w,
-        dependence=found.dependence,
-        contradiction=found.contradiction,
+        w=result.w,
+        dependence=result.dependence,
+        contradiction=result.contradiction,
         margin=margin if separable else None,
-        geometric_margin=found.geometric_margin if separable else None,
+        geometric_margin=result.geometric_margin if separable else None,
         radius=passes.radius,
         mistake_bound=integer_mistake_bound(passes.radius, margin.lo),
     )
     verdict = _without_separated_rows(proof)
     if not separable:
-        return replace(verdict, n_separated=found.n_separated)
+        return replace(verdict, n_separated=result.n_separated)
     if passes.fit_intercept and len(passes.first_rows) == 1:  # one class only
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
     if verdict.needs_exact_weights and verdict.coef is not None:

@@ -108,12 +108,12 @@ def search_verdict(
     try:
         # A result that overflows proves nothing, and needs no warning.
         with np.errstate(all="ignore"), one_blas_thread():
-            work.go()
+            work.run()
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         pass
-    return work.found
+    return work.result
 
 
 @dataclass
@@ -125,34 +125,34 @@ class _VerdictSearch:
     tol: float
     limits: Limits
     progress: IntervalProgress | None
-    found: SearchResult = field(init=False)
+    result: SearchResult = field(init=False)
 
     def __post_init__(self) -> None:
         one = (Fraction(1),)  # λ on the first row alone
         hi = upper_bound(self.passes, np.zeros(1, dtype=np.int64), one, self.tol)
-        self.found = SearchResult(Margin(0.0, hi, (0,), one))
+        self.result = SearchResult(Margin(0.0, hi, (0,), one))
 
-    def go(self) -> None:
-        """Take all steps. If the search is interrupted, ``found`` has the claims proved by then."""
-        passes, found, goal = self.passes, self.found, self.goal
+    def run(self) -> None:
+        """Take all steps. If one is interrupted, ``result`` has the claims proved by then."""
+        passes, result, goal = self.passes, self.result, self.goal
         self._try_cheap_weights()
-        if found.kind is not None and goal == "kind":
+        if result.kind is not None and goal == "kind":
             return
         view = balanced_view(passes, self.limits)
         start = start_rows(view)
-        if found.kind is None and passes.n <= passes.p and self._refute_by_duplicates():
+        if result.kind is None and passes.n <= passes.p and self._refute_by_duplicates():
             if affordable(passes):
                 self._find_separated_rows(view, start)
             return
         # The point of the hull nearest to the origin separates all rows, or is the origin itself.
         # Balanced rows are sufficient for the kind; the margin needs the original rows.
-        if found.kind is None or view.plain:
+        if result.kind is None or view.plain:
             tol = self.tol if view.plain else 1e-6
             iterate = minimise(nearest_point(view), start, tol, self.limits, self._keep_iterate)
             start = iterate.working
-            if found.kind is None and iterate.ending is not Ending.LIMITED:
+            if result.kind is None and iterate.ending is not Ending.LIMITED:
                 self._refute(view, iterate)
-        if found.kind != "separable" or goal == "kind":
+        if result.kind != "separable" or goal == "kind":
             return
         if not view.plain:
             objective = nearest_point(plain_view(passes))
@@ -166,7 +166,7 @@ class _VerdictSearch:
         if passes.n <= passes.p and passes.n * passes.p <= _MAX_SOLVED_ENTRIES:
             w = _weights_of_few_rows(passes)
         self._try(w)
-        if self.found.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
+        if self.result.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
             self._try(_hinge_weights(passes, self.limits))
 
     def _try(self, w: Vector | None) -> None:
@@ -182,7 +182,7 @@ class _VerdictSearch:
         self._take_weights(iterate.w, iterate.seen.proof)
         if self._interval().relative_width <= self.tol:
             return True
-        return self.found.kind is not None and not (self.goal == "margin" and iterate.plain)
+        return self.result.kind is not None and not (self.goal == "margin" and iterate.plain)
 
     # Proved claims are kept; a better bound replaces the bound before.
 
@@ -190,22 +190,24 @@ class _VerdictSearch:
         """If w separates all rows, keep it: the data is separable, and γ has a lower bound."""
         if least is None or not least.separates:
             return
-        found = self.found
-        lo = min(lower_bound(least.all, least.w), found.margin.hi)
-        if found.kind is None or lo > found.margin.lo:
-            found.kind, found.w = "separable", tuple(map(Fraction, w.tolist()))
-            found.margin = replace(found.margin, lo=lo)
+        result = self.result
+        lo = min(lower_bound(least.all, least.w), result.margin.hi)
+        if result.kind is None or lo > result.margin.lo:
+            result.kind, result.w = "separable", tuple(map(Fraction, w.tolist()))
+            result.margin = replace(result.margin, lo=lo)
             self._report_progress()
 
     def _take_multipliers(self, rows: Indices, multipliers: tuple[Fraction, ...]) -> None:
         """Keep λ ≥ 0 if it improves the upper bound on γ."""
         hi = upper_bound(self.passes, rows, multipliers, self.tol)
-        if hi < self.found.margin.hi:
-            self.found.margin = Margin(self.found.margin.lo, hi, tuple(rows.tolist()), multipliers)
+        if hi < self.result.margin.hi:
+            self.result.margin = Margin(
+                self.result.margin.lo, hi, tuple(rows.tolist()), multipliers
+            )
             self._report_progress()
 
     def _interval(self) -> Interval:
-        return Interval(self.found.margin.lo, self.found.margin.hi)
+        return Interval(self.result.margin.lo, self.result.margin.hi)
 
     def _report_progress(self) -> None:
         if self.progress is not None:
@@ -214,17 +216,17 @@ class _VerdictSearch:
     def _find_geometric_margin(self, view: View, start: Indices) -> None:
         """Find the margin with a free bias, if there are two classes."""
         if self.passes.fit_intercept and len(self.passes.first_rows) == 2:
-            self.found.geometric_margin = widest_gap(view, start, self.tol, self.limits)
+            self.result.geometric_margin = widest_gap(view, start, self.tol, self.limits)
 
     # The data is probably not separable.
 
     def _refute(self, view: View, iterate: Iterate) -> None:
         """Prove that no w separates all rows, and find the rows that can be separated."""
-        passes, found = self.passes, self.found
+        passes, result = self.passes, self.result
         denied = passes.n > passes.p and self._refute_by_duplicates()
-        found.dependence = self._prove_simplex(iterate)
-        if found.dependence is not None:
-            self._keep_contradiction("inseparable", found.contradiction or found.dependence)
+        result.dependence = self._prove_simplex(iterate)
+        if result.dependence is not None:
+            self._keep_contradiction("inseparable", result.contradiction or result.dependence)
             return
         if not denied and (affordable(passes) or _is_short(iterate)):
             claim = contradiction(view, iterate.rows, iterate.multipliers, self.limits)
@@ -259,29 +261,29 @@ class _VerdictSearch:
 
     def _keep_contradiction(self, kind: Kind, claim: Dependence | None) -> None:
         """Keep a contradiction: no w separates its rows, and there is no margin."""
-        self.found.kind, self.found.contradiction = kind, claim
-        self.found.margin, self.found.geometric_margin = Margin(0.0, 0.0, (), ()), None
+        self.result.kind, self.result.contradiction = kind, claim
+        self.result.margin, self.result.geometric_margin = Margin(0.0, 0.0, (), ()), None
         self._report_progress()
 
     def _find_separated_rows(self, view: View, start: Indices) -> None:
         """Find the rows that can be separated, in exact arithmetic."""
-        passes, found = self.passes, self.found
+        passes, result = self.passes, self.result
         parts = partition(view, passes.all_rows(), self.limits, start)
-        found.w = None if parts.w is None else tuple(parts.w)
-        found.separated, found.n_separated = parts.separated, passes.size(parts.separated)
-        found.dependence = parts.dependence
+        result.w = None if parts.w is None else tuple(parts.w)
+        result.separated, result.n_separated = parts.separated, passes.size(parts.separated)
+        result.dependence = parts.dependence
         if parts.dependence is None:  # all rows are separated, which floats could not prove
             w = exact.numbers(parts.w or [])
-            found.kind = "separable"
+            result.kind = "separable"
             lo = lower_bound(passes.least_products(w, self.limits).all, w)
-            found.margin = replace(found.margin, lo=lo)
+            result.margin = replace(result.margin, lo=lo)
             return
         self._keep_contradiction(
-            "quasi-separable" if found.w else "inseparable", found.contradiction
+            "quasi-separable" if result.w else "inseparable", result.contradiction
         )
-        if found.contradiction is None:
+        if result.contradiction is None:
             rows = np.array(parts.dependence.rows, dtype=np.int64)
-            found.contradiction = short_contradiction(view, parts.left, rows, self.limits)
+            result.contradiction = short_contradiction(view, parts.left, rows, self.limits)
 
 
 def _weights_of_few_rows(passes: Passes) -> Vector | None:
@@ -313,8 +315,8 @@ def _hinge_weights(passes: LocalPasses, limits: Limits) -> Vector:
         if intermediate_result.fun < 1.0:
             raise StopIteration
 
-    found = minimize(loss, np.zeros(passes.d + 1), jac=True, method="L-BFGS-B", callback=stop)
-    return np.asarray(found.x[: passes.p])
+    optimum = minimize(loss, np.zeros(passes.d + 1), jac=True, method="L-BFGS-B", callback=stop)
+    return np.asarray(optimum.x[: passes.p])
 
 
 def _is_short(iterate: Iterate) -> bool:

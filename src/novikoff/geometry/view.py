@@ -69,51 +69,53 @@ class View:
         lengths = None if self.lengths is None else self.lengths_of(self.passes.fetch(rows), rows)
         return View(passes, self.columns, self.centre, lengths, self.radius)
 
-    def lengths_of(self, few: Part, rows: Indices) -> Vector:
-        """Return the lengths of some rows that are not 0; ``few`` has their entries."""
+    def lengths_of(self, part: Part, rows: Indices) -> Vector:
+        """Return the lengths of some rows that are not 0; ``part`` has their entries."""
         if self.lengths is None:
             return np.ones(len(rows))
-        return self.lengths[rows] if isinstance(self.lengths, np.ndarray) else few.of(self.lengths)
+        return self.lengths[rows] if isinstance(self.lengths, np.ndarray) else part.of(self.lengths)
 
     def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
         """Return some rows in the coordinates of the view, as a dense or sparse array.
 
         If ``lift`` is given, a first column with this value is added.
         """
-        few = self.passes.fetch(rows)
+        part = self.passes.fetch(rows)
         first = np.full((len(rows), 0 if lift is None else 1), lift or 0.0)
-        signs = few.signs.astype(np.float64)
-        if not few.sparse:
-            A = few.block().A
+        signs = part.signs.astype(np.float64)
+        if not part.sparse:
+            A = part.block().A
             if self.centre is not None:
                 A[:, :-1] = (A[:, :-1] * signs[:, None] - self.centre) * signs[:, None]
             A *= self.columns
             if self.lengths is not None:
-                A /= self.lengths_of(few, rows)[:, None]
+                A /= self.lengths_of(part, rows)[:, None]
             return np.concatenate([first, A], axis=1)
         import scipy.sparse as sp
 
-        X: Any = few.X.astype(np.float64)
-        last: Any = np.ones((len(rows), int(few.fit_intercept)))
+        X: Any = part.X.astype(np.float64)
+        last: Any = np.ones((len(rows), int(part.fit_intercept)))
         G: Any = sp.csr_array(sp.hstack([X, last], format="csr"))
-        factors = signs if self.lengths is None else signs / self.lengths_of(few, rows)
+        factors = signs if self.lengths is None else signs / self.lengths_of(part, rows)
         G.data *= self.columns[G.indices] * np.repeat(factors, np.diff(G.indptr))
         before: Any = first
-        found: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
-        size = found.shape[0] * found.shape[1]
-        return found.toarray() if 8 * found.nnz > size <= MAX_DENSE_ENTRIES else found
+        gathered: sp.csr_array = sp.csr_array(sp.hstack([before, G], format="csr"))
+        size = gathered.shape[0] * gathered.shape[1]
+        return gathered.toarray() if 8 * gathered.nnz > size <= MAX_DENSE_ENTRIES else gathered
 
     def seen_sum(self, total: Sequence[Fraction]) -> Vector:
         """Return Σ a_i in the coordinates of the view, from the sum Σ a_i of the original rows.
 
         The rows of this sum are not divided by their lengths.
         """
-        seen = list(total)
+        centred = list(total)
         if self.centre is not None:  # the last entry is the sum of the signs
             centre = [Fraction(value) for value in self.centre.tolist()]
-            seen = [a - total[-1] * c for a, c in zip(total, [*centre, Fraction(0)], strict=True)]
+            centred = [
+                a - total[-1] * c for a, c in zip(total, [*centre, Fraction(0)], strict=True)
+            ]
         factors = [Fraction(value) for value in self.columns.tolist()]
-        return np.array([exact.nearest_float(a * c) for a, c in zip(seen, factors, strict=True)])
+        return np.array([exact.nearest_float(a * c) for a, c in zip(centred, factors, strict=True)])
 
     def weights(self, v: Vector) -> Vector:
         """Convert weights v for the rows of the view to weights w for the original rows.
@@ -157,9 +159,9 @@ def balanced_view(passes: Passes, limits: Limits) -> View:
     columns, centre = plain.columns, _centre(passes, sample)
     # All rows of a large problem are measured only if the sizes in the sample differ.
     if passes.n > 2 * _MAX_SAMPLE and centre is None:
-        seen = np.abs(sample.A) * columns[0]
-        lengths = np.append(np.linalg.norm(seen, axis=1), passes.radius * columns[0])
-        if _similar(seen.max(axis=0)) and _similar(lengths):
+        entries = np.abs(sample.A) * columns[0]
+        lengths = np.append(np.linalg.norm(entries, axis=1), passes.radius * columns[0])
+        if _similar(entries.max(axis=0)) and _similar(lengths):
             return plain
     sizes = passes.over(Sizes(np.ones(passes.p), centre), limits)
     radius = None if centre is None else _radius(sizes)

@@ -65,8 +65,8 @@ class NumberedRows:
         """
         stride = SPARSE_ROWS_PER_BLOCK if self.sparse else max(1, ENTRIES_PER_RANGE // self.p)
         for k in range(0, len(at), stride):
-            some = slice(k, min(k + stride, len(at)))
-            yield some, self.block(at[some])
+            places = slice(k, min(k + stride, len(at)))
+            yield places, self.block(at[places])
 
     def at(self, rows: Indices) -> Vector:
         """Return rows by number, signed, as a dense array of p columns."""
@@ -120,12 +120,12 @@ class Part(NumberedRows):
         """Return ⟨a_i, w⟩ for every row, in floats; of x_i − centre if a centre is given."""
         if isinstance(self.X, np.ndarray):
             X = self.X.astype(np.float64, copy=False) if centre is None else self.X - centre
-            found = np.vecdot(X, w[: self.d])  # no row changes a bit of the product of another
+            products = np.vecdot(X, w[: self.d])  # no row changes a bit of the product of another
         else:
-            found = self.X @ w[: self.d]
+            products = self.X @ w[: self.d]
         if self.fit_intercept:
-            found = found + w[self.d]
-        return np.asarray(found * self.signs)
+            products = products + w[self.d]
+        return np.asarray(products * self.signs)
 
     def squares(self, columns: Vector, centre: Vector | None) -> tuple[Vector, Vector]:
         """Return ‖a_i‖² for every row and max_i |a_ij| for every column, after scaling columns."""
@@ -144,8 +144,8 @@ class Part(NumberedRows):
 
     def lengths(self, columns: Vector, centre: Vector | None) -> Vector:
         """Return ‖a_i‖ for every row after scaling columns; 1 for rows of zeros."""
-        found = np.sqrt(self.squares(columns, centre)[0])
-        return np.where(found > 0.0, found, 1.0)
+        lengths = np.sqrt(self.squares(columns, centre)[0])
+        return np.where(lengths > 0.0, lengths, 1.0)
 
     def block(self, at: Indices | None = None) -> Block:
         """Return rows by their place in this part, signed, in float64; all rows by default."""
@@ -278,11 +278,13 @@ class MostViolated(Visit):
         scores = m if self.lengths is None else m / part.of(self.lengths)
         rows = np.flatnonzero((scores < np.where(positive, *self.levels)) & within)
         for side in (1, -1) if self.by_side else (0,):
-            here = rows[part.signs[rows] == side] if side else rows
-            own = scores[here]
-            if len(own) > self.most:  # `_keep` breaks ties at the edge by row number
-                here = here[own <= np.partition(own, self.most - 1)[self.most - 1]]
-            self._keep(side, here + part.first, scores[here])
+            candidates = rows[part.signs[rows] == side] if side else rows
+            violations = scores[candidates]
+            if len(violations) > self.most:  # `_keep` breaks ties at the edge by row number
+                candidates = candidates[
+                    violations <= np.partition(violations, self.most - 1)[self.most - 1]
+                ]
+            self._keep(side, candidates + part.first, scores[candidates])
 
     def merge(self, other: MostViolated) -> None:
         """Keep the rows with the least scores of both."""
@@ -292,8 +294,8 @@ class MostViolated(Visit):
             self.proof = None
         for side, low in other.low.items():
             self._lower(side, np.array([low]))
-        for side, kept in other.worst.items():
-            self._keep(side, *kept)
+        for side, rows_and_scores in other.worst.items():
+            self._keep(side, *rows_and_scores)
 
     def _lower(self, side: int, m: Vector) -> None:
         self.low[side] = float(np.minimum(self.low[side], m.min(initial=np.inf)))  # or NaN
@@ -373,9 +375,9 @@ class ExactSigns(Visit):
         wrong = np.flatnonzero(signs < 0)
         for rows, block in part.blocks(wrong):
             sizes = np.abs(block.A).max(axis=1, initial=0.0)
-            found = np.minimum(m[wrong[rows]], 0.0) / np.maximum(sizes, 1e-300)
-            k = int(np.argmin(found))
-            self._note(part.first + int(wrong[rows][k]), float(found[k]))
+            depths = np.minimum(m[wrong[rows]], 0.0) / np.maximum(sizes, 1e-300)
+            k = int(np.argmin(depths))
+            self._note(part.first + int(wrong[rows][k]), float(depths[k]))
 
     def merge(self, other: ExactSigns) -> None:
         """Collect the signs, and take the worse row."""

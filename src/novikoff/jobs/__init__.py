@@ -1,1 +1,1 @@
-"""What commands and estimators do: plain functions with a record as their result."""
+"""The work behind commands and estimators: plain functions, each with a record as its result."""

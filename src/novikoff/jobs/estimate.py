@@ -1,4 +1,4 @@
-"""The error of a rule on rows that it has not seen: by a holdout, or by cross-validation."""
+"""Estimates of the error of a rule on unseen rows, by a holdout or by cross-validation."""
 
 from __future__ import annotations
 
@@ -110,16 +110,16 @@ def estimate_errors(
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
         taught = ~np.isin(np.arange(len(codes)), test)
-        seen = X if imputed is None else _with_means(X, imputed, taught)
+        completed = X if imputed is None else _with_means(X, imputed, taught)
         known = CodedLabels(classes, codes[taught].astype(np.intp))
-        model = study(seen[taught], known, plain).model
-        errors.append(int((model.predict(seen[~taught]) != codes[~taught]).sum()))
+        model = study(completed[taught], known, plain).model
+        errors.append(int((model.predict(completed[~taught]) != codes[~taught]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
     return ErrorEstimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
 def _with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:
-    """X with the means of the training rows in place of the means of all rows."""
+    """X, in which the means of the training rows replace the means of all rows."""
     rows, columns = imputed
     filled = np.array(X, dtype=np.float64)
     for j in np.unique(columns):
@@ -131,7 +131,7 @@ def _with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> M
 
 
 def clopper_pearson(errors: int, n: int) -> tuple[float, float]:
-    """Return the exact 95 % interval for a rate of which ``errors`` of n were observed.
+    """Return the exact 95 % interval for a rate, if ``errors`` errors were observed in n trials.
 
     >>> low, high = clopper_pearson(0, 10)
     >>> low, round(high, 4)

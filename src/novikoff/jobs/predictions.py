@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Predictions:
-    """Predicts the rows of a reader, a line of CSV for each row.
+    """Predictions for the rows of a reader, with a line of CSV for each row.
 
     If the model has a class for "the rest", this class stands for all labels that the model does
     not know.
@@ -34,8 +34,8 @@ class Predictions:
     only_differing : bool
         Whether only the rows whose label differs from the prediction get a line, with the label.
     rows, labelled, differing : int
-        The rows predicted so far, the rows among them with a label that the model could predict,
-        and the rows among these whose label differs from the prediction.
+        The rows that have been predicted; of these, the rows with a label that the model can
+        predict; and of these, the rows whose label differs from the prediction.
     """
 
     record: ModelRecord
@@ -47,10 +47,10 @@ class Predictions:
     differing: int = 0
 
     def pieces(self) -> Generator[str]:
-        """Yield CSV, a piece at a time, and empty text now and then while a pipe is silent.
+        """Yield CSV, a piece at a time, and empty text at intervals while a pipe is silent.
 
-        A row whose score is 0 gets the negative class. DataError if a row cannot be read, or if its
-        score exceeds the range of float64.
+        A row whose score is 0 gets the negative class. DataError is raised if a row cannot be read,
+        or if its score exceeds the range of float64.
         """
         with self.reader:
             for piece in self.reader.pieces():
@@ -62,21 +62,21 @@ class Predictions:
 
     def notes(self) -> list[str]:
         """Return notes about the labels, once all rows have been predicted."""
-        found: list[str] = []
+        notes: list[str] = []
         table = (self.record.preprocessing or {}).get("family") == "table"
         if self.rows and self.labelled == self.rows:
-            found.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
+            notes.append(f"{self.differing:,} of {self.rows:,} labels differ from the predictions.")
         elif self.reader.n_labelled or (table and self.reader.label is not None):
             if self.labelled:
-                found.append(
+                notes.append(
                     f"{self.differing:,} of {self.labelled:,} labels differ from the predictions."
                 )
-            found.append(
+            notes.append(
                 f"labels are missing, or none that the model could give, in "
                 f"{self.rows - self.labelled:,} of {counted(self.rows, 'row')}: these rows are not "
                 "compared"
             )
-        return [*found, *self.reader.notes]
+        return [*notes, *self.reader.notes]
 
     def _lines(self, piece: Piece) -> str:
         """Return the lines of some rows, with a heading before the first row."""

@@ -1,15 +1,14 @@
 """Learn a stream: predict each row, then learn it, and count the mistakes (A5).
 
-`StreamRun` is what `novikoff stream` and `novikoff.stream` share. Rows are learned one after the
-other and steps are numbered through, so that the same stream gives the same bits, however it is cut
-into pieces.
+`novikoff stream` and `novikoff.stream` both use `StreamRun`. Rows are learned one after the other,
+and the numbers of steps continue from piece to piece. So the same stream gives the same bits,
+however it is cut into pieces.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -23,9 +22,9 @@ from novikoff.errors import BadRowError, InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
 
-# The number of rows that ``recent_error`` is about.
+# ``recent_error`` is the share of mistakes among this many last rows.
 RECENT_ROWS: Final = 1000
-# The largest number of rows that are learned before signals are noticed.
+# At most this many rows are learned before the run pauses, so that signals are noticed.
 MAX_ROWS_AT_ONCE: Final = 1 << 16
 # A stream is rejected if it has more labels than this, and fewer than two rows for each label: such
 # labels are measurements.
@@ -55,11 +54,11 @@ class Progress:
         ‖w‖ of all weights, including the bias.
     margin_bound : float or None
         An upper bound on the margin of all rows learned so far: no (w, b) of length 1 has
-        y(⟨w, x⟩ + b) above it on all of them, since γ ≤ ‖w‖/(t·μ) after t updates (B3). It is
-        rounded up, and is the least of the bounds after 1, 2, 4, 8, … rows and now. The distance of
-        rows from a hyperplane, which divides by ‖w‖ without b, may be larger. None if the theorem
-        does not apply (more than two classes, a threshold, class weights, a start from weights
-        other than zero), or if the bound exceeds the range of float64.
+        y(⟨w, x⟩ + b) above it on all of these rows, since γ ≤ ‖w‖/(t·μ) after t updates (B3). It is
+        the least of the bounds after 1, 2, 4, 8, … rows and after the last row, rounded up. The
+        distance of rows from a hyperplane, which is divided by ‖w‖ without b, may be larger. None
+        if the theorem does not apply (more than two classes, a threshold, class weights, a start
+        from weights other than zero), or if the bound exceeds the range of float64.
     """
 
     rows: int
@@ -84,8 +83,6 @@ class StreamRun:
         All labels that the stream will have. By default new classes are added when they appear.
     model : LinearModel, optional
         The model to start from; None before the first row.
-    loading : callable
-        Makes a context in which loops are compiled or loaded.
     rows, mistakes : int
         The rows learned so far, and the mistakes on them.
     skipped : int
@@ -93,9 +90,9 @@ class StreamRun:
     passes : int
         The number of this pass over the rows, counted from 1.
     mistaken : list or None
-        The mistakes since the list was last cleared: the position of the row in the run, counted
-        from 0, the predicted label (None for a tie, or if no class is known), and its own label.
-        None if nobody needs the list.
+        The mistakes since the list was last cleared. Each is the position of the row in the run,
+        counted from 0, the predicted label (None for a tie, or if no class is known), and the label
+        of the row. None if mistakes are not listed.
 
     >>> run = StreamRun()
     >>> rows, codes = np.array([[1.0], [2.0], [-1.0], [3.0]]), np.array([0, 0, 1, 0])
@@ -113,7 +110,6 @@ class StreamRun:
     class_weight: Mapping[Hashable, float] | None = None
     classes: Sequence[Hashable] | None = None
     model: LinearModel | None = None
-    loading: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
 
     rows: int = field(default=0, init=False)
     mistakes: int = field(default=0, init=False)
@@ -121,8 +117,8 @@ class StreamRun:
     passes: int = field(default=1, init=False)
     mistaken: list[tuple[int, Hashable, Hashable]] | None = field(default=None, init=False)
     _recent: npt.NDArray[np.bool_] = field(init=False, repr=False)
-    # The number of rows of each label in the first pass, in the order in which labels appeared, and
-    # whether every row had the label of the row before it or a new label.
+    # Counts of the first pass: the number of rows of each label, in the order in which labels
+    # appeared, and whether every row had a new label or the label of the row before it.
     _class_rows: dict[Hashable, int] = field(default_factory=dict, init=False, repr=False)
     _sorted: bool = field(default=True, init=False, repr=False)
     _least_bound: float = field(default=math.inf, init=False, repr=False)
@@ -158,7 +154,7 @@ class StreamRun:
             stop = first + next_stop(self.rows, every) - self.rows
             mapped = known[codes[first:stop]]
             count = 1 if novel else int(np.argmax(mapped < 0)) or len(mapped)
-            # With two classes the sign predicts, whether the label was seen before or not (B4).
+            # With two classes, the sign predicts a label even if the label has not been seen (B4).
             unforeseen = novel and len(model.classes) > 2
             self._learn(model, X[first : first + count], mapped[:count], unforeseen=unforeseen)
             first += count
@@ -191,17 +187,17 @@ class StreamRun:
 
     def cautions(self) -> list[str]:
         """Return warnings: labels are sorted, or a constant rule makes fewer mistakes."""
-        found, counts = list[str](), list(self._class_rows.items())
+        cautions, counts = list[str](), list(self._class_rows.items())
         counted_rows = sum(self._class_rows.values())
-        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # not counted
-            return found
+        if len(counts) < 2 or counted_rows * self.passes < self.rows:  # labels were not counted
+            return cautions
         if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
             (label, count), *others = counts
             told = [f"{counted(count, 'row')} of {label}"]
             told += [f"{n:,} of {x}" for x, n in others[:3]]
-            more = ", then other classes" if len(others) > 3 else ""
-            found.append(
-                f"labels come sorted ({', then '.join(told)}{more}): the perceptron forgets what "
+            rest = ", then other classes" if len(others) > 3 else ""
+            cautions.append(
+                f"labels come sorted ({', then '.join(told)}{rest}): the perceptron forgets what "
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
@@ -211,14 +207,14 @@ class StreamRun:
         # rare classes.
         begun = self.rows - counted_rows * (self.passes - 1)
         most = rare * (self.passes - 1) + min(rare, begun)
-        # Every learner makes a mistake on the first row of a class.
+        # A mistake on the first row of a class is not the learner's fault.
         if self.rows >= MIN_ROWS_TO_JUDGE and self.mistakes - len(counts) > most:
-            found.append(
+            cautions.append(
                 f"always predicting {frequent} would make fewer mistakes ({wrong:.2%}); where "
                 "features have very different scales the perceptron is slow: novikoff fit "
                 "standardises them"
             )
-        return found
+        return cautions
 
     def to_json(self) -> dict[str, object]:
         """Return the counts that are not part of the model, as JSON values."""
@@ -235,7 +231,7 @@ class StreamRun:
         }
 
     def restore(self, model: LinearModel, body: Mapping[str, object]) -> None:
-        """Restore a model and what `to_json` returned; InvalidJsonError if it is something else."""
+        """Restore a model and the counts that `to_json` returned; InvalidJsonError if invalid."""
         if "class_rows" not in body:  # a file of an earlier version
             body = {"skipped": 0, "least_bound": None, **body, "class_rows": [], "sorted": False}
         fields = take_fields(
@@ -263,7 +259,7 @@ class StreamRun:
         self._recent = np.array([character == "1" for character in recent], dtype=np.bool_)
 
     def _model_for(self, X: Matrix, label: Hashable) -> LinearModel:
-        """Return the model, made if there is none yet, with at least the columns of X."""
+        """Return the model with at least the columns of X; it is made if there is none yet."""
         width = X.shape[1]
         if self.model is None:
             self.model = LinearModel(
@@ -326,8 +322,8 @@ class StreamRun:
         labels = model.classes.tolist()
         if self.mistaken is not None:
             for k in np.flatnonzero(predicted != codes).tolist():
-                said = None if predicted[k] < 0 else labels[predicted[k]]
-                self.mistaken.append((self.rows + k, said, labels[codes[k]]))
+                guess = None if predicted[k] < 0 else labels[predicted[k]]
+                self.mistaken.append((self.rows + k, guess, labels[codes[k]]))
         if self.passes == 1:
             self._count_labels(labels, codes)
         self.count(model, predicted != codes)
@@ -342,11 +338,10 @@ class StreamRun:
         self._sorted = self._sorted and changes == len(self._class_rows) - known
 
     def _load(self, model: LinearModel, X: Matrix) -> None:
-        with self.loading():
-            from novikoff.core.orders import Cyclic
-            from novikoff.core.problem import Rows
+        from novikoff.core.orders import Cyclic
+        from novikoff.core.problem import Rows
 
-            model.load(Rows.of(X[:0], True), Cyclic())
+        model.load(Rows.of(X[:0], True), Cyclic())
         self._loaded = type(model.scheme)
 
     def _margin_bound(self, model: LinearModel, norm: float) -> float | None:

@@ -1,14 +1,14 @@
 """Learn the rows of a file or a pipe, save the model, and resume after a crash (A5).
 
-`novikoff.data.open_stream` parses what a file or pipe brings into pieces of rows. `StreamSession`
-gives each piece to its `StreamRun`, which lets the model predict and learn the rows, counts the
-mistakes, and pauses at 1, 2, 4, 8, … rows and where else it is asked to. The session then saves the
-model, and its caller may print or stop.
+`novikoff.data.open_stream` parses a file or pipe into pieces of rows. `StreamSession` gives each
+piece to its `StreamRun`, which lets the model predict and learn the rows, counts the mistakes, and
+pauses after 1, 2, 4, 8, … rows and wherever the caller asks. The session then saves the model, and
+the caller may print or stop.
 
-A kill at any moment loses nothing but time. The model file is replaced as a whole. It contains
-everything that is needed to resume: the weights, the counts, the position after the last row that
-was learned, and the sizes of the lists that grow with the run. A session that resumes cuts the
-lists to these sizes and continues to read at the position.
+If the process is killed, nothing but time is lost. The model file is replaced as a whole. It
+contains everything that is needed to resume: the weights, the counts, the position after the last
+row that was learned, and the sizes of the lists that grow with the run. A session that resumes cuts
+the lists to these sizes and continues to read from the position.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from novikoff.data.source import PathOrFile
     from novikoff.formats.model_record import ModelRecord
 
-# If this many rows are bad before any row is learned, the file is rejected: it is something else.
+# If this many rows are bad before any row is learned, the file is rejected as not being a stream.
 MAX_BAD_ROWS_AT_START: Final = 100
 
 
@@ -50,12 +50,12 @@ class StreamSession:
         Whether to resume from the model file, if it exists, and whether existing lists are
         replaced.
     asked : mapping
-        The options that must not change when a stream is resumed, as JSON values.
+        The options that must not change when the stream is resumed, as JSON values.
 
     Raises
     ------
     DataError
-        If the model file is not of a stream, the data has changed, or the options differ.
+        If the model file is not from a stream, the data has changed, or the options differ.
     """
 
     def __init__(
@@ -125,17 +125,17 @@ class StreamSession:
         return self._path if self.run.rows else None
 
     def notes(self) -> list[str]:
-        """Return what was decided for the user, and warnings."""
-        found = [*self.rows.notes, *self.run.cautions()]
-        read = self.position.row > self.rows.position.row  # perhaps rows with missing values
+        """Return what the program decided for the user, and warnings."""
+        notes = [*self.rows.notes, *self.run.cautions()]
+        read = self.position.row > self.rows.position.row  # these rows may have missing values
         if self._rows_before == self.run.rows > 0 and not read:
-            found.append("no row is new: all rows were learned before")
-        return found
+            notes.append("no row is new: all rows were learned before")
+        return notes
 
     def learn(
         self, *, passes: int = 1, limit: int | None = None, every: Sequence[int] = ()
     ) -> Generator[None]:
-        """Learn the rows and save the model; yield now and then, also while a pipe is silent.
+        """Learn the rows and save the model; yield at intervals, also while a pipe is silent.
 
         Parameters
         ----------
@@ -149,8 +149,8 @@ class StreamSession:
         Raises
         ------
         DataError
-            If a row cannot be read or learned. The rows before it have been learned and saved. If
-            bad rows are skipped, only if all rows at the start are bad.
+            If a row cannot be read or learned; the rows before it have been learned and saved. If
+            bad rows are skipped, it is raised only if all rows at the start are bad.
         """
         if passes > 1 and not self.rows.repeatable:
             raise DataError(f"{self.rows.source} can be read only once: --passes is for files.")
@@ -176,10 +176,10 @@ class StreamSession:
                 if isinstance(error, BadRowError):
                     raise BadRowError(f"{error} --bad-rows skip skips such rows.") from None
                 raise
-            kept = f"{self.model} has learned the rows before; --resume continues from there"
+            advice = f"{self.model} has learned the rows before; --resume continues from there"
             if isinstance(error, BadRowError):
-                kept += "; add --bad-rows skip to skip the row"
-            raise DataError(f"{error} {kept}.") from None
+                advice += "; add --bad-rows skip to skip the row"
+            raise DataError(f"{error} {advice}.") from None
 
     def save(self) -> None:
         """Write the model, unless there is none or it was already written at this position."""
@@ -243,7 +243,7 @@ class StreamSession:
             self._refuse_all()
 
     def _learn_piece(self, piece: Piece, every: Sequence[int]) -> Iterator[None]:
-        """Learn the rows of a piece; skip bad rows if that is asked for."""
+        """Learn the rows of a piece; skip bad rows if the options say so."""
         while (first := self.run.rows + self._ahead) < len(piece):
             rest = piece.X[first:], piece.codes[first:], piece.labels
             try:
@@ -270,7 +270,7 @@ class StreamSession:
             self.run.mistaken.clear()
 
     def _skip(self, error: DataError, line: int, row: int) -> None:
-        """Count and list a bad row, which comes after this number of lines and rows."""
+        """Count a bad row and list it; ``line`` and ``row`` count what comes before it."""
         self.run.skipped += 1
         self._first_error = self._first_error or error
         if "bad_rows" in self._lists and self.run.passes == 1:
@@ -279,7 +279,7 @@ class StreamSession:
             self._refuse_all()
 
     def _refuse_all(self) -> NoReturn:
-        """Raise the error that no row at the start can be learned."""
+        """Raise the error for a stream in which no row at the start can be learned."""
         raise DataError(
             f"{self.rows.source}: not one of the first {counted(self.run.skipped, 'row')} can be "
             f"learned, and --bad-rows skip is for a few. {self._first_error}"

@@ -4,26 +4,24 @@
 2. If all verdicts are "separable", the perceptron runs on standardised features, to show the
    convergence theorem. Its rule is mapped back to the original features, and the signs of all rows
    are proved there. The model is the hyperplane of the largest margin, which usually misclassifies
-   fewer unseen rows. It is the perceptron's rule if that is asked for, the run is clean, and the
-   rule is right on the original features.
+   fewer unseen rows. It is the perceptron's rule if the options ask for it, the run is clean, and
+   the rule classifies every row correctly on the original features.
 3. Otherwise the pocket algorithm finds a rule with few mistakes, and a lower bound on the mistakes
    of every rule is proved.
 
-The rows are arrays in memory or on disk (`ArrayTask`), which are checked, coded and hashed once, or
-they are on a cluster (`ClusterTask`).
+The rows are arrays in memory or on disk (`ArrayTask`) or on a cluster (`ClusterTask`). Arrays are
+checked, coded and hashed once.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import math
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -44,7 +42,6 @@ from novikoff.jobs.study_cluster import ClusterTask
 from novikoff.jobs.study_records import (
     Case,
     EachRow,
-    Loading,
     Options,
     PerceptronRun,
     Sides,
@@ -68,17 +65,15 @@ if TYPE_CHECKING:
     from novikoff.proofs.digest import MatrixDigest
     from novikoff.proofs.error_bound import ErrorBound
 
-Task: TypeAlias = "ArrayTask | ClusterTask"
-
 _DEFAULT_OPTIONS = Options()
 # One-vs-one rules are tried for at most this many classes, if X has at most this many entries.
 MAX_PAIRED_CLASSES, MAX_PAIRED_ENTRIES = 30, 1 << 25
 POCKET_UPDATES = 10_000
-# About the largest number of weight vectors that a study keeps in memory at the same time.
+# A study keeps about this many weight vectors in memory at the same time, at most.
 _RULES_IN_MEMORY = 16
-# The work of a run without --epochs, about two seconds on a common machine, and the work of an
-# epoch, of a row of an epoch, and of an entry of this row. The work is counted, not timed, so that
-# the same data and seed give the same bits.
+# The limit on the work of a run without --epochs (about two seconds on a common machine), and the
+# work of each epoch, of each row of an epoch, and of each entry of a row. The work is counted, not
+# timed, so that the same data and seed give the same bits.
 WORK, WORK_OF_EPOCH, WORK_OF_ROW, WORK_OF_ENTRY = 1_200_000_000, 20_000, 50, 3
 MIN_EPOCHS = 20
 
@@ -90,38 +85,34 @@ def study(
     progress: StudyProgress | None = None,
     *,
     columns: Columns | None = None,
-    loading: Loading = contextlib.nullcontext,
 ) -> Study:
     """Decide separability, learn a rule, and count its mistakes.
 
     Parameters
     ----------
     X, y
-        The rows, an array or a CSR matrix that may be memory-mapped, and their labels of two
-        classes or more, which may be `CodedLabels`. Or rows of a cluster, which contain their
-        labels.
+        The rows, an array or a CSR matrix that may be memory-mapped, and their labels, which may
+        be `CodedLabels`, of two classes or more. Or rows of a cluster, which include their labels.
     options : Options
-        What is asked.
+        The options of the study.
     progress : callable, optional
         Called with the name of each step, and with the interval that contains the margin.
     columns : Columns, optional
         The names of the columns of X.
-    loading : callable, optional
-        Makes a context in which loops are compiled or loaded, for instance to tell the user.
 
     Examples
     --------
-    >>> found = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> found.kinds, found.rule, found.errors, found.cases[0].least_errors
+    >>> result = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
+    >>> result.kinds, result.rule, result.errors, result.cases[0].least_errors
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
-    how = options, Limits(seconds=options.budget), announce, loading
-    task: Task
+    clock = Limits(seconds=options.budget)
+    task: StudyTask
     if isinstance(X, RemoteRows):
-        task = ClusterTask.of(cast("ClusterRows", X), *how)
+        task = ClusterTask.of(cast("ClusterRows", X), options, clock, announce)
     else:
-        task = ArrayTask.of(X, y, columns, *how)
+        task = ArrayTask.of(X, y, columns, options, clock, announce)
 
     cases = _decide(task) if options.verdict else []
     kinds = {case.verdict.kind for case in cases}
@@ -143,9 +134,10 @@ def study(
     else:
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
+    clock.raise_if_interrupted()
     announce("writing the report", None)
-    seen = None if fit is None else fit.rows
-    confusion, margins, each_row = task.count(model, seen, duplicates=imperfect)
+    rows_of_run = None if fit is None else fit.rows
+    confusion, margins, each_row = task.count(model, rows_of_run, duplicates=imperfect)
     return Study(
         options=options,
         labels=task.classes.given,
@@ -158,13 +150,12 @@ def study(
         confusion=confusion,
         margins=margins,
         each_row=each_row,
-        sha256=task.fingerprint(cases) if options.proofs else "",
         loading=task.clock.paused_seconds,
     )
 
 
-def _decide(task: Task) -> list[Case]:
-    """Decide each comparison that is asked for."""
+def _decide(task: StudyTask) -> list[Case]:
+    """Decide each comparison of the task."""
     asked = task.classes.cases
     phase = task.clock.part(0.6)
     cases = []
@@ -177,19 +168,19 @@ def _decide(task: Task) -> list[Case]:
     return cases
 
 
-def _largest_margins(task: Task, cases: list[Case]) -> Vector:
+def _largest_margins(task: StudyTask, cases: list[Case]) -> Vector:
     """The weights of the hyperplanes of the largest margin, with a free bias if it is known.
 
-    If a hyperplane, rounded to floats, does not separate the rows, these are the hyperplanes of the
-    verdicts, whose signs are proved.
+    If one of these hyperplanes, rounded to floats, does not separate the rows, the hyperplanes of
+    the verdicts are returned instead, whose signs are proved.
     """
     from novikoff.geometry.margin import largest_margin, separator
 
     rules = []
     for case in cases:
-        found = largest_margin(case.verdict, free_bias=True)
-        found = found or largest_margin(case.verdict, free_bias=False)
-        rules.append(case.for_model(separator(case.verdict) if found is None else found.w))
+        widest = largest_margin(case.verdict, free_bias=True)
+        widest = widest or largest_margin(case.verdict, free_bias=False)
+        rules.append(case.for_model(separator(case.verdict) if widest is None else widest.w))
     W = np.column_stack(rules)
     if np.isfinite(W).all() and task.separated_by(W):
         return W
@@ -205,7 +196,7 @@ class ArrayTask(StudyTask):
     rows : Rows
         The original rows.
     given, codes : array of int
-        The label of each row, and its class of the model, as numbers.
+        The label of each row, and its class in the model, as numbers.
     columns : Columns
         The names of the columns.
     digest : MatrixDigest or None
@@ -221,7 +212,7 @@ class ArrayTask(StudyTask):
     @classmethod
     def of(
         cls, X: object, y: object, columns: Columns | None, options: Options, clock: Limits,
-        announce: StudyProgress, loading: Loading,
+        announce: StudyProgress,
     ) -> ArrayTask:  # fmt: skip
         """Check the rows, code their labels unless they are coded already, and hash the rows."""
         matrix = check_matrix(X)
@@ -232,12 +223,12 @@ class ArrayTask(StudyTask):
         rows = Rows.of(matrix, options.fit_intercept, names=names)
         digest = None
         if options.verdict:
-            with clock.paused():  # the clock does not count the time of imports
+            with clock.paused():  # the time of imports does not count
                 from novikoff.geometry import separability  # noqa: F401
                 from novikoff.proofs.digest import MatrixDigest
             digest = MatrixDigest.of(matrix)
         return cls(
-            classes, options, clock, announce, loading,
+            classes, options, clock, announce,
             rows=rows,
             given=coded.codes,
             codes=classes.codes[coded.codes],
@@ -253,8 +244,8 @@ class ArrayTask(StudyTask):
 
     def signs(self, positive: Label) -> Signs:
         """+1 for the rows with this label, −1 for all others."""
-        own = self.given == self.classes.given.index(positive)
-        return np.where(own, 1, -1).astype(np.int8)
+        is_positive = self.given == self.classes.given.index(positive)
+        return np.where(is_positive, 1, -1).astype(np.int8)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison. A single comparison also gets the logistic coefficients."""
@@ -264,9 +255,9 @@ class ArrayTask(StudyTask):
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, left = VerdictData(problem, self.columns), limits.left()
-            if left is not None:
-                table = replace(table, seconds=0.1 * left)
+            table, seconds_left = VerdictData(problem, self.columns), limits.left()
+            if seconds_left is not None:
+                table = replace(table, seconds=0.1 * seconds_left)
             verdict = replace(verdict, data=table)
             _ = verdict.logistic  # computed now, while the clock of this study runs
         return verdict
@@ -274,7 +265,7 @@ class ArrayTask(StudyTask):
     def with_scaled(self, scaled: Rows, case: Case) -> Case:
         """Add the verdict on the standardised rows, whose margin is known to a thousandth.
 
-        Only its margin, radius and mistake bound are reported, so that it has no certificate.
+        It has no certificate, because only its margin, radius and mistake bound are reported.
         """
         if case.verdict.kind != "separable":
             return case
@@ -285,11 +276,11 @@ class ArrayTask(StudyTask):
             (case.positive, case.negative),
         )
         limits = self.clock.part(0.5)
-        found = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
-        return replace(case, scaled=found)
+        verdict = find_verdict(problem, sides, tol=1e-3, limits=limits, certificate=False)
+        return replace(case, scaled=verdict)
 
     def separated_by(self, W: Vector) -> bool:
-        """Whether every rule has every original row strictly on its side: proved."""
+        """Whether every rule, proved, has each original row strictly on its correct side."""
         from novikoff.geometry.passes import prove_signs
 
         sides, codes = self.classes.scheme.sides, self.codes
@@ -308,24 +299,24 @@ class ArrayTask(StudyTask):
             from novikoff.core.pocket import load_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
-        with self.clock.paused(), self.loading():
+        with self.clock.paused():
             load_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
         proofs = self.options.proofs
         limits = self.clock.part(0.5 if paired else 0.9)
-        found = self._rules("ovr", basis, limits, proved=proofs)
+        rules = self._rules("ovr", basis, limits, proved=proofs)
         if proofs:
             cases = [
                 replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
-                for case, best in zip(cases, found.alone, strict=True)
+                for case, best in zip(cases, rules.alone, strict=True)
             ]
         if paired and self.clock.reached() is None:
             other = self._rules("ovo", basis, self.clock.part(0.9), proved=False)
-            if self._mistakes(other.model) < self._mistakes(found.model):
-                found = other
-        return found.model, [*found.together], cases
+            if self._mistakes(other.model) < self._mistakes(rules.model):
+                rules = other
+        return rules.model, [*rules.together], cases
 
     def _rules(
         self, kind: str, basis: Callable[[], Basis], limits: Limits, *, proved: bool
@@ -366,29 +357,24 @@ class ArrayTask(StudyTask):
         return int(np.count_nonzero(chosen != self.codes))
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow]:
-        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+        """Return the confusion matrix, the margin of each rule, and the results for each row.
 
-        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
-        identical rows with different labels are searched for.
+        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
+        ``duplicates``, identical rows with different labels are searched for.
         """
-        found = evaluate(model, self.rows.X, self.codes)
+        evaluation = evaluate(model, self.rows.X, self.codes)
         groups = list[Indices]()
-        seen = self.rows if seen is None else seen
+        rows_of_run = self.rows if rows_of_run is None else rows_of_run
         if self.options.proofs and duplicates:
             from novikoff.geometry.duplicates import conflicting_duplicates
 
             groups = list(conflicting_duplicates(self.rows, self.codes))
-        each_row = EachRow(seen, self.codes, found.predicted, found.distances, groups)
-        return found.confusion, found.margins.tolist(), each_row
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of rows and classes."""
-        if self.digest is None:
-            return ""
-        codes = self.codes.astype("<i8").tobytes()
-        return hashlib.sha256(self.digest.root.encode() + codes).hexdigest()
+        each_row = EachRow(
+            rows_of_run, self.codes, evaluation.predicted, evaluation.distances, groups
+        )
+        return evaluation.confusion, evaluation.margins.tolist(), each_row
 
 
 def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
@@ -401,11 +387,11 @@ def _renamed(proof: ErrorBound, case: Case) -> ErrorBound:
 def check_width(n_features: int) -> None:
     """Raise ValueError if there are so many features that the weights alone would fill the memory.
 
-    A single wrong index in a sparse file is enough, and the system would kill the process.
+    One wrong index in a sparse file can cause this, and the system would then kill the process.
     """
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # this system does not say how much it has
+    except (AttributeError, ValueError, OSError):  # this system does not report its memory
         return
     if 8 * n_features * _RULES_IN_MEMORY > memory:
         raise ValueError(
@@ -416,8 +402,8 @@ def check_width(n_features: int) -> None:
 def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel], PerceptronRun]:
     """Run the perceptron on the rows of a study; its rule is mapped to the original features.
 
-    If the verdict is ``decided``, it is proved that the rule of a clean run classifies every row
-    correctly on the original features, and ``returned`` is False if it does not.
+    If the verdict is ``decided``, the function proves that the rule of a clean run classifies every
+    row correctly on the original features; if it does not, ``returned`` is False.
     """
     options, clock = task.options, task.clock
     task.announce("loading", None)
@@ -432,11 +418,11 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     model = LinearModel(
         task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
     )
-    with clock.paused(), task.loading():
+    with clock.paused():
         model.load(rows, order)
-    task.announce("perceptron", None)  # the compiler swallows Ctrl-C; it is noticed here
-    limits = affordable_limits(options, order, rows.n, task.size * model.n_rules)
-    limits.seconds = clock.part(0.5).seconds
+    task.announce("perceptron", None)  # notices a Ctrl-C that the compiler ignored
+    epochs, updates_at_most = affordable_work(options, order, rows.n, task.size * model.n_rules)
+    limits = replace(clock.part(0.5), epochs=epochs, updates=updates_at_most)
     plan = Plan(
         update=updates.perceptron(),
         order=order,
@@ -462,15 +448,15 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
 
 
-def affordable_limits(options: Options, order: Order, n: int, entries: int) -> Limits:
-    """The epochs that were asked for, or the epochs that take about two seconds.
+def affordable_work(options: Options, order: Order, n: int, entries: int) -> tuple[int, int | None]:
+    """Return the limits on epochs and updates: as asked for, or about two seconds of work.
 
-    An order that looks at all rows before each update has a limit on updates too.
+    If the order looks at all rows before each update, updates are limited too.
     """
     from novikoff.core.orders import Greedy
 
     if options.epochs is not None:
-        return Limits(epochs=options.epochs)
+        return options.epochs, None
     cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY
     updates = WORK // cycle + MIN_EPOCHS if isinstance(order, Greedy) else None
-    return Limits(max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates)
+    return max(MIN_EPOCHS, WORK // (WORK_OF_EPOCH + cycle)), updates

@@ -1,6 +1,6 @@
-"""The steps of a study whose rows are on a cluster, with their labels.
+"""The steps of a study whose rows and labels are on a cluster.
 
-No perceptron runs there, and single rows are reported only if they are part of a proof.
+The perceptron does not run, and single rows are reported only if they are part of a proof.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.jobs.study_records import (
     Case,
-    Loading,
     Options,
     Sides,
     StudyClasses,
@@ -46,11 +45,10 @@ class ClusterTask(StudyTask):
         options: Options,
         clock: Limits,
         announce: StudyProgress,
-        loading: Loading,
     ) -> ClusterTask:
         """Take the labels from the rows."""
         classes = StudyClasses.of(np.asarray(rows.labels), options.positive)
-        return cls(classes, options, clock, announce, loading, rows=rows)
+        return cls(classes, options, clock, announce, rows=rows)
 
     def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
         """Decide one comparison."""
@@ -60,7 +58,7 @@ class ClusterTask(StudyTask):
         return self.rows.decide(setting, "margin", 1e-8, limits, progress)
 
     def separated_by(self, W: Vector) -> bool:
-        """Whether every rule has every row strictly on its side: proved."""
+        """Whether every rule, proved, has each row strictly on its correct side."""
         return self.rows.separated_by(W, self.classes.rules, self.options.fit_intercept)
 
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
@@ -75,7 +73,7 @@ class ClusterTask(StudyTask):
             replace(case, errors=rule.errors, bound=rule.proof)
             for case, rule in zip(cases, rules, strict=True)
         ]
-        named: list[FoundRule] = []  # the proofs name the labels of the model
+        named: list[FoundRule] = []  # rules whose proofs name the labels of the model
         for k, rule in enumerate(rules):
             positive, negative = side_labels(classes.scheme, classes.labels, k)
             proof = replace(rule.proof, positive=positive, negative=negative)
@@ -85,13 +83,8 @@ class ClusterTask(StudyTask):
         return model, named, cases
 
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], None]:
         """Return the confusion matrix and the margin of each rule."""
-        found = self.rows.judge(model, self.classes.codes)
-        return found.confusion, found.margins.tolist(), None
-
-    def fingerprint(self, cases: list[Case]) -> str:
-        """Return the digest of the rows with the signs of the first case."""
-        proofs = [case.verdict.certificate or case.bound for case in cases]
-        return next((proof.sha256 for proof in proofs if proof is not None), "")
+        evaluation = self.rows.judge(model, self.classes.codes)
+        return evaluation.confusion, evaluation.margins.tolist(), None

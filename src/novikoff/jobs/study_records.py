@@ -1,8 +1,8 @@
-"""The records of a study: what is asked, which classes are compared, and what was found."""
+"""The records of a study: its options, the classes that it compares, and its results."""
 
 from __future__ import annotations
 
-import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -31,11 +31,9 @@ Sides: TypeAlias = tuple[Label, Label | None]
 # A function that is called with the name of each step, and with the interval that contains the
 # margin once an interval is known.
 StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
-# A function that makes the context in which loops are compiled or loaded.
-Loading: TypeAlias = Callable[[], contextlib.AbstractContextManager[object]]
 
-# The label of all classes except the positive class. It sorts before other labels, as the negative
-# class does.
+# This label stands for all classes except the positive class. It sorts before other labels, because
+# the negative class must.
 REST = "(rest)"
 
 
@@ -48,20 +46,20 @@ class Options:
     fit_intercept : bool
         Whether hyperplanes may have a bias.
     positive : label or None
-        The class that is compared with all others; None compares each class with the rest.
+        The class that is compared with all others. If None, each class is compared with the rest.
     order, epochs, seed, average, scale
-        How the perceptron runs. ``epochs=None`` is about two seconds of work. With ``average``,
+        How the perceptron runs. ``epochs=None`` means about two seconds of work. With ``average``,
         the model is the average of the perceptron's weights, which may misclassify separable rows.
-        ``scale`` is "standard" for features of mean 0 and variance 1, or "none".
+        ``scale`` is "standard" for features with mean 0 and variance 1, or "none".
     budget : float or None
         A limit in seconds on the whole study, not counting the time to load and compile loops.
     verdict : bool
         Whether to decide separability. Without a verdict, only the perceptron runs.
     proofs : bool
-        Whether to compute what accompanies the model: margins on scaled features, lower bounds on
-        the mistakes, identical rows with different labels.
+        Whether to compute, besides the model, margins on scaled features, lower bounds on the
+        mistakes, and identical rows with different labels.
     model : "margin" or "perceptron"
-        The model of separable data.
+        Which model is chosen for separable data.
     """
 
     fit_intercept: bool = True
@@ -79,10 +77,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Case:
-    """The verdict on one class against another class, or against the rest (``negative`` is None).
+    """The verdict on one class against another class, or against the rest if ``negative`` is None.
 
-    ``errors`` is the number of rows that the best rule found misclassifies, ``bound`` the proof of
-    a lower bound on this number, and ``scaled`` the verdict on the standardised features.
+    ``errors`` is the number of rows that the best known rule misclassifies. ``bound`` is the proof
+    of a lower bound on this number. ``scaled`` is the verdict on the standardised features.
     """
 
     positive: Label
@@ -94,7 +92,7 @@ class Case:
 
     @property
     def least_errors(self) -> int | None:
-        """A lower bound on the mistakes of every hyperplane: proved."""
+        """A proved lower bound on the mistakes of every hyperplane."""
         return None if self.bound is None else int(self.bound.bound)
 
     @property
@@ -104,7 +102,7 @@ class Case:
         return None if proof is None else proof.geometric_margin
 
     def for_model(self, w: Vector) -> Vector:
-        """Return w with the sign that the model needs: its positive class is the later of two."""
+        """Return w with the sign that the model needs: the later of two classes is positive."""
         if self.negative is None:
             return w
         larger = np.unique(np.array([self.positive, self.negative]))[-1]
@@ -120,13 +118,13 @@ class PerceptronRun:
     clean : bool
         Whether the run ended with a cycle without a mistake.
     mistakes, epochs, seconds
-        What the run counted.
+        The counts of the run, and its time.
     scale, max_epochs, max_updates
         The features that the run saw, and its limits.
     returned : bool
         False if the run was clean, but its rule misclassifies rows on the original features.
     period : int or None
-        The number of epochs after which the weights of a rule repeat forever: proved.
+        If proved, the number of epochs after which the weights of a rule repeat forever.
     """
 
     clean: bool
@@ -142,7 +140,7 @@ class PerceptronRun:
 
 @dataclass(frozen=True)
 class EachRow:
-    """What is known about every single row of arrays.
+    """The results for each row, if the rows are arrays.
 
     Attributes
     ----------
@@ -151,8 +149,8 @@ class EachRow:
     codes, predicted : array of int
         The class of each row, and the class that the model predicts.
     distances : array
-        The distance of each row from the hyperplane, negative on the wrong side; for several
-        rules, the least distance.
+        The distance of each row from the hyperplane, negative on the wrong side; with several
+        rules, the least of its distances.
     duplicates : list of array of int
         Groups of identical rows with different labels.
     """
@@ -165,7 +163,7 @@ class EachRow:
 
     @property
     def wrong(self) -> Indices:
-        """The rows that the model misclassifies, the farthest on the wrong side first."""
+        """The rows that the model misclassifies; the farthest on the wrong side comes first."""
         rows = np.flatnonzero(self.predicted != self.codes)
         return rows[np.argsort(self.distances[rows], kind="stable")]
 
@@ -177,7 +175,7 @@ class Study:
     Attributes
     ----------
     options : Options
-        What was asked.
+        The options of the study.
     labels, classes : list of labels
         The labels of the data, and the labels of the model: the same labels, or the positive label
         and `REST`.
@@ -188,17 +186,15 @@ class Study:
     rule : str
         "perceptron", "average", "largest margin" or "fewest mistakes".
     model : LinearModel
-        The best rules found, for the original features.
+        The best rules that were found, for the original features.
     pocket : list
-        For "fewest mistakes", how each rule was found.
+        For the rule "fewest mistakes", how each rule was found.
     confusion : array of shape (n_classes, n_classes)
         The number of rows of each class (down) that the model assigns to each class (across).
     margins : list of float
         The distance of the nearest row from each rule, negative if the rule misclassifies a row.
     each_row : EachRow or None
-        What is known about each row; None if the rows are on a cluster.
-    sha256 : str
-        The digest of rows and classes.
+        The results for each row; None if the rows are on a cluster.
     loading : float
         The seconds that were spent on loading and compiling loops.
     """
@@ -214,8 +210,16 @@ class Study:
     confusion: Indices
     margins: list[float]
     each_row: EachRow | None
-    sha256: str = ""
     loading: float = 0.0
+
+    @property
+    def sha256(self) -> str:
+        """The digest that the first proof names: of the rows with the signs of its two sides.
+
+        Empty if nothing is proved.
+        """
+        proofs = [case.verdict.certificate or case.bound for case in self.cases]
+        return next((proof.sha256 for proof in proofs if proof is not None), "")
 
     @property
     def proofs(self) -> list[Certificate | ErrorBound]:
@@ -238,8 +242,8 @@ class Study:
     def multipliers(self) -> dict[int, float]:
         """The multipliers λ of the proofs of margins and contradictions, by row.
 
-        They are divided by the sum of all λ of a proof. For several classes, this is the largest of
-        the shares of a row.
+        The multipliers of a proof are divided by their sum. With several classes, a row gets the
+        largest of its shares.
         """
         shares = dict[int, float]()
         for case in self.cases:
@@ -279,7 +283,7 @@ class StudyClasses:
 
     @classmethod
     def of(cls, values: Labels, positive: Hashable) -> StudyClasses:
-        """Compare each label with the rest, or the positive label alone with all others."""
+        """Compare each label with the rest, or only the positive label with all others."""
         given: list[Label] = [plain_label(value) for value in values.tolist()]
         if len(given) < 2:
             raise ValueError(f"All rows have the label {given[0]!r}: two classes are needed.")
@@ -305,22 +309,55 @@ class StudyClasses:
 
     @property
     def scheme(self) -> Scheme:
-        """One rule for two classes, else one rule for each class."""
+        """One rule for two classes, otherwise one rule for each class."""
         return scheme_for(len(self.labels), "ovr")
 
 
 @dataclass(frozen=True)
-class StudyTask:
-    """What every step of a study needs: classes, options, the clock, and two callbacks."""
+class StudyTask(ABC):
+    """A study of rows that are arrays or on a cluster: the steps that depend on where they are.
+
+    Attributes
+    ----------
+    classes : StudyClasses
+        The classes, and which of them are compared.
+    options : Options
+        What is asked.
+    clock : Limits
+        The time of the whole study.
+    announce : callable
+        Called with the name of each step.
+    """
 
     classes: StudyClasses
     options: Options
     clock: Limits
     announce: StudyProgress
-    loading: Loading
 
     def model(self, W: Vector) -> LinearModel:
         """Return the model with these weights."""
         model = LinearModel(self.classes.labels, len(W) - 1, self.options.fit_intercept)
         model.W = W
         return model
+
+    @abstractmethod
+    def decide(self, sides: Sides, limits: Limits, progress: Callable[[Interval], None]) -> Verdict:
+        """Decide one comparison."""
+
+    @abstractmethod
+    def separated_by(self, W: Vector) -> bool:
+        """Whether every rule has every original row strictly on its side: proved."""
+
+    @abstractmethod
+    def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
+        """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
+
+    @abstractmethod
+    def count(
+        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+    ) -> tuple[Indices, list[float], EachRow | None]:
+        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+
+        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
+        identical rows with different labels are searched for.
+        """

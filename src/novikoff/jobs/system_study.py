@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from novikoff.core.stops import Limits, Stop
+from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflicts import Conflicts, conflicts_of
@@ -23,14 +23,14 @@ from novikoff.systems.system import system_of
 
 @dataclass(frozen=True)
 class SystemOptions:
-    """What is asked about a system of inequalities.
+    """The options for a study of a system of inequalities.
 
     Attributes
     ----------
     point, method : str
-        Which point is wanted, and by which method, as in `novikoff.solve`.
+        Which point to find, and by which method, as in `novikoff.solve`.
     keep : sequence of str
-        The names of rows that a relaxation must keep.
+        The names of rows that may not be blamed for a conflict.
     all_conflicts : bool
         Whether to find several conflicts that share no row.
     objective : str or None
@@ -38,7 +38,7 @@ class SystemOptions:
     budget : float or None
         A limit in seconds.
     format : str or None
-        The format of the file; None finds it out.
+        The format of the file; if None, the end of its name determines it.
     """
 
     point: str = "any"
@@ -52,7 +52,7 @@ class SystemOptions:
 
 @dataclass(frozen=True)
 class SystemStudy:
-    """The answer to what was asked about a system, and the file that it is about.
+    """The answer to a question about a system, and the file of the system.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class SystemStudy:
     source, file
         The name of the file, and its contents.
     asked : SystemOptions
-        What was asked.
+        The options of the study.
     conflicts : Conflicts or None
         Several conflicts that share no row, if they were asked for.
     optimum : Optimum or None
@@ -90,8 +90,12 @@ class SystemStudy:
     @property
     def with_radius(self) -> bool:
         """Whether the radius of the largest ball was asked for."""
-        found = self.solution
-        return self.asked.point == "chebyshev" and found.kind != "undecided" and found.point_found
+        solution = self.solution
+        return (
+            self.asked.point == "chebyshev"
+            and solution.kind != "undecided"
+            and solution.point_found
+        )
 
     @property
     def answers(self) -> Sequence[Solution]:
@@ -115,32 +119,21 @@ def study_system(
 ) -> SystemStudy:
     """Read a file and solve its system.
 
-    DataError or ValueError if something is wrong with the file or with the options.
+    DataError or ValueError is raised if something is wrong with the file or with the options.
     """
     began = time.perf_counter()
     show(f"reading {path}", None)
     file = read_system(path, options.format)
     show("solving", None)
     try:
-        found, best, several = _answers(file.stated, options, lambda: show("solving", None))
+        solution, best, several = _answers(file.stated, options, lambda: show("solving", None))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if found.kind == "feasible":
+    if solution.kind == "feasible":
         show("looking for implicit equalities", None)
-        _ = found.interior
+        _ = solution.interior
     seconds = time.perf_counter() - began
-    return SystemStudy(found, path, file, options, several, best, seconds=seconds)
-
-
-@dataclass
-class _ReportingLimits(Limits):
-    """Limits that call ``announce`` whenever they are checked, so that progress is shown."""
-
-    announce: Callable[[], None] = lambda: None
-
-    def reached(self, n_epochs: int = 0) -> Stop | None:
-        self.announce()
-        return super().reached(n_epochs)
+    return SystemStudy(solution, path, file, options, several, best, seconds=seconds)
 
 
 def _answers(
@@ -149,20 +142,20 @@ def _answers(
     """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
 
     def limits() -> Limits:
-        return _ReportingLimits(seconds=options.budget, announce=announce)
+        return ReportingLimits(seconds=options.budget, tell=announce)
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:
         best = optimise(_with_objective_text(stated, options.objective), limits())
         return best.solution, best, None
     system = system_of(stated)
-    found, several = (
+    solution, several = (
         solve_system(system, limits(), point=options.point, method=options.method),
         None,
     )
-    if options.all_conflicts and found.kind == "infeasible":
+    if options.all_conflicts and solution.kind == "infeasible":
         several = conflicts_of(system, limits())
-    return found, None, several
+    return solution, None, several
 
 
 def _with_objective_text(stated: LinearSystem | Arrays, text: str) -> LinearSystem:

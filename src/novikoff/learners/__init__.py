@@ -1,1 +1,1 @@
-"""The scikit-learn estimators: configurations of the core, and nothing computed here."""
+"""The scikit-learn estimators. They call `novikoff.core` and `novikoff.geometry`."""

@@ -1,4 +1,4 @@
-"""From the arrays that a user passes to a problem: rows, labels, weights of rows, examples."""
+"""Check the arrays that a user passes to an estimator: rows, labels, sample weights, examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from novikoff.proofs.remote import RemoteRows
 MatrixLike: TypeAlias = "npt.ArrayLike | SparseMatrix"
 Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 
-# Types whose values float64 holds exactly, and types whose values it holds up to 2**53.
+# Types whose values float64 represents exactly, and types whose values it represents up to 2**53.
 _FLOATS = frozenset({float, bool, np.float64, np.float32})
 _NUMBERS = _FLOATS | {int, np.int64}
 
@@ -40,11 +40,13 @@ class TrainingData(NamedTuple):
 def training_data(
     estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, fit_intercept: bool
 ) -> TrainingData:
-    """Check the rows and labels of a fit, of which there must be two classes or more."""
+    """Check the rows and labels of a fit; ValueError if there are fewer than two classes."""
     matrix, labels = check_rows_and_labels(estimator, X, y, reset=True)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+        raise ValueError(
+            f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
+        )
     return TrainingData(finite_rows(estimator, matrix, fit_intercept), classes, codes)
 
 
@@ -68,8 +70,9 @@ def check_rows(
 ) -> Any:
     """Check X as `novikoff.separate` does, then compare it with what the estimator has seen.
 
-    scikit-learn compares the number and the names of the features, and requires y. With ``reset``
-    the estimator takes them from X. `finite_rows` checks later that all entries are finite.
+    scikit-learn compares the number and the names of the features, and requires y. If ``reset``,
+    the estimator takes number and names from X. `finite_rows` checks later that all entries are
+    finite.
     """
     rows = check_matrix(X)
     names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "to_numpy") else []
@@ -79,8 +82,8 @@ def check_rows(
     validate_data(estimator, X, *labels, reset=reset, skip_check_array=True)
     if rows.shape[1] != estimator.n_features_in_:  # categories became several columns
         raise ValueError(
-            "X has columns of categories. The next X may have other categories, so an estimator "
-            "needs them encoded, for instance by scikit-learn's OneHotEncoder."
+            "X has columns of categories. Encode them first, for instance by scikit-learn's "
+            "OneHotEncoder, because the X of a later call may have other categories."
         )
     return rows
 
@@ -92,7 +95,7 @@ def finite_rows(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Row
 
 
 def codes_among(y: Labels, classes: Labels) -> Indices:
-    """Return the position of every label in ``classes``; ValueError if one is not there."""
+    """Return the position of every label in ``classes``; ValueError for an unknown label."""
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     strange = np.flatnonzero(classes[codes] != y)
     if len(strange) > 0:
@@ -137,7 +140,7 @@ def class_factor(class_weight: ClassWeight, label: Hashable) -> float:
     """Return the weight of a class in a stream: 1 unless ``class_weight`` has one."""
     if isinstance(class_weight, str):
         raise ValueError(
-            "class_weight='balanced' needs all rows at once: pass the weights as a dict."
+            "class_weight='balanced' needs all rows at once: pass the class weights as a dict."
         )
     given = 1.0 if class_weight is None else class_weight.get(label, 1.0)
     try:
@@ -195,7 +198,10 @@ def as_floats(values: npt.ArrayLike, name: str) -> Vector:
 
 
 def example_vector(x: npt.ArrayLike) -> Vector:
-    """Return one example as float64, finite or not; ValueError if a number would be rounded."""
+    """Return one example as float64; ValueError if a number would be rounded.
+
+    The numbers may be infinite or NaN.
+    """
     if isinstance(x, list | tuple) and _FLOATS.issuperset(map(type, x)):
         return np.array(x, dtype=np.float64)
     array = np.asarray(x)
@@ -210,7 +216,10 @@ def example_vector(x: npt.ArrayLike) -> Vector:
 
 
 def example_values(x: Mapping[Hashable, float]) -> Vector:
-    """Return the values of a dict as float64, finite or not; ValueError if one would be rounded."""
+    """Return the values of a dict as float64; ValueError if a number would be rounded.
+
+    The numbers may be infinite or NaN.
+    """
     try:
         values = np.fromiter(x.values(), np.float64, len(x))
     except (TypeError, ValueError, OverflowError):
@@ -245,12 +254,12 @@ def check_example(x: Example) -> None:
 def check_reference(
     trace: bool | npt.ArrayLike, n_rules: int, n_features: int, fit_intercept: bool
 ) -> tuple[bool, Vector | None]:
-    """Return whether a trace is asked for, and the reference w* with its bias, if one is given."""
+    """Return whether to record a trace, and the reference w* with its bias, if there is one."""
     if isinstance(trace, bool | np.bool_):
         return bool(trace), None
     reference = as_floats(trace, "The reference for the trace")
     if n_rules > 1:
-        raise ValueError("A reference for the trace needs a problem of two classes.")
+        raise ValueError("A reference w* for the trace is possible with two classes only.")
     if reference.shape not in ((n_features,), (n_features + int(fit_intercept),)):
         raise ValueError(
             f"The reference for the trace has shape {reference.shape}, but {n_features} "
@@ -264,10 +273,10 @@ def check_reference(
 def check_remote(
     estimator: BaseEstimator, rows: RemoteRows, plain: Mapping[str, object], *others: object
 ) -> list[Any]:
-    """Return the labels of rows on a cluster; ValueError if the cluster cannot do what is asked.
+    """Return the labels of rows on a cluster; ValueError for arguments that a cluster rejects.
 
-    ``plain`` has the only value that each of some parameters may have on a cluster. ``others`` are
-    the other arguments of ``fit``, which must be None.
+    ``plain`` has names of parameters, each with the only value that it may have on a cluster.
+    ``others`` are the other arguments of ``fit``, which must be None.
     """
     for name, value in plain.items():
         if getattr(estimator, name) is not value:

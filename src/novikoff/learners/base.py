@@ -1,4 +1,4 @@
-"""What all estimators share: prediction, and the attributes of a fitted model."""
+"""The base class of the estimators: prediction, and the attributes of a fitted model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _Found = TypeVar("_Found")
 class LinearLearner(ClassifierMixin, BaseEstimator):
     """A classifier whose rules are linear in the features, or in the feature space of a kernel.
 
-    This class predicts. Subclasses fit: they make a model and hold it (`hold_model`).
+    This class has the methods that predict. Its subclasses have ``fit``, which makes a model and
+    stores it by `hold_model`.
     """
 
     fit_intercept: bool
@@ -46,7 +47,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     n_features_in_: int
     _allowed: ClassVar[Mapping[str, Allowed]]  # the condition on each parameter
     _model_class: ClassVar[type[Model]] = LinearModel
-    _held: Model  # may have more columns than there are features, for features to come
+    _held: Model  # may have columns in reserve for new features
     _labels: list[Hashable]
     _codes: dict[Hashable, int]
     _vocabulary: dict[Hashable, int] | None  # the column of each feature, made when first needed
@@ -81,7 +82,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             raise
 
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
-        """Check parameters, rows and labels; return the rows, a blank model, and the classes."""
+        """Check parameters, rows and labels; return rows, a blank model, and class codes."""
         check_parameters(self)
         rows, classes, codes = training_data(self, X, y, self.fit_intercept)
         return rows, self._blank(classes, rows.p - 1), codes
@@ -138,7 +139,10 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("_feature_names", None)
 
     def decision_function(self, X: MatrixLike) -> Vector:
-        """Compute the scores f(x) of rows. The largest score, or the sign of one, decides.
+        """Compute the scores f(x) of rows.
+
+        With two classes, the sign of the score determines the class. With several classes, the
+        class with the largest score is predicted.
 
         Parameters
         ----------
@@ -148,8 +152,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            For two classes, a positive score means ``classes_[1]``. For one-vs-one, the number of
-            votes, plus a fraction that orders equal votes.
+            For two classes, a positive score means ``classes_[1]``. For one-vs-one, a score is the
+            number of votes of the class, plus a fraction that decides between equal votes.
         """
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.decision_function)
@@ -167,7 +171,8 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n_samples,)
-            Labels from ``classes_``. For a Dask collection, a Dask array that is computed later.
+            Labels from ``classes_``. If X is a Dask collection, the result is a Dask array, which
+            is computed later.
         """
         if hasattr(X, "__dask_graph__"):
             return self._lazily(X, self.predict)
@@ -180,7 +185,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         x : vector, or dict of feature → value
-            The example. Features of a dict that the learner has never seen are ignored.
+            The example. Features of a dict that the learner does not know are ignored.
 
         Returns
         -------
@@ -191,7 +196,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             return None
         model, (columns, values) = self._held, self._locate(x)
         if len(self._labels) <= 2 and isinstance(model, LinearModel) and not model.averages:
-            w = model.W[:, 0]  # the same prediction as below in half the time
+            w = model.W[:, 0]  # equals the general case below, in half the time
             score = values.dot(w[columns] if len(columns) > 0 else w[: len(values)]) + w[-1]
             if -LARGEST <= score <= LARGEST:
                 return self._labels[min(int(score > 0.0), len(self._labels) - 1)]
@@ -230,14 +235,14 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             raise
 
     def _locate(self, x: Example, new: dict[Hashable, int] | None = None) -> tuple[Indices, Vector]:
-        """Return the columns and the values of one example, finite or not.
+        """Return the columns and the values of one example; values may be infinite or NaN.
 
-        A vector has all columns, which an empty array of columns stands for. Unknown features of a
-        dict get new columns, which are added to ``new``; without ``new`` they are ignored.
+        A vector has all columns; an empty array of columns stands for all columns. Unknown features
+        of a dict get new columns, which are added to ``new``. Without ``new`` they are ignored.
         """
         if isinstance(x, np.ndarray) and x.dtype is FLOAT64 and x.shape == (self.n_features_in_,):
             return NO_COLUMNS, x  # the common case
-        if hasattr(x, "to_dict"):  # a row of a data frame: its features go by name
+        if hasattr(x, "to_dict"):  # a row of a data frame, whose features have names
             named = x.to_dict()
             x = named if named.keys() == set(getattr(self, "feature_names_in_", ())) else x
         if not isinstance(x, Mapping):
@@ -257,7 +262,7 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
             return np.array(columns, dtype=np.int64), example_values(x)
         numbered = len(known) > 0 and all(isinstance(feature, Integral) for feature in known)
         if numbered and not any(isinstance(feature, Integral) for feature in x):
-            raise ValueError("The features have no names: use the numbers of the columns.")
+            raise ValueError("The features have no names: use column numbers as keys of the dict.")
         return self._locate({feature: value for feature, value in x.items() if feature in known})
 
     def _features(self) -> dict[Hashable, int]:
@@ -280,10 +285,10 @@ def check_parameters(learner: LinearLearner) -> None:
 
 
 def hold_model(learner: LinearLearner, model: Model, names: Sequence[object] | None = None) -> None:
-    """Make a model the fitted model of a learner, with the names of its features if they have any.
+    """Store a model in a learner as its fitted model.
 
-    Names that are strings become ``feature_names_in_``. Other names are the keys of dicts that were
-    learned.
+    ``names`` are the names of the features, if they have names. If all names are strings, they
+    become ``feature_names_in_``. Other names are the keys of dicts that were learned.
     """
     learner._hold(model)
     learner.n_features_in_ = model.n_features
@@ -298,17 +303,17 @@ def hold_model(learner: LinearLearner, model: Model, names: Sequence[object] | N
 
 
 def names_of(learner: LinearLearner) -> list[object] | None:
-    """Return the names of the features of a fitted learner; None if they are their numbers."""
+    """Return the names of the features of a fitted learner; None if features have numbers only."""
     listed: Iterable[object] | None = learner.__dict__.get("_feature_names", learner._vocabulary)
     names = None if listed is None else list(listed)
     return None if names == list(range(learner.n_features_in_)) else names
 
 
 def linear(model: Model) -> LinearModel:
-    """Return the model, which must be a model of weights."""
+    """Return the model as a `LinearModel`, which it must be."""
     return cast(LinearModel, model)
 
 
-def one_or_each(found: list[_Found]) -> _Found | list[_Found]:
-    """Return the list, one entry for each rule, or its entry if there is only one rule."""
-    return found[0] if len(found) == 1 else found
+def one_or_each(results: list[_Found]) -> _Found | list[_Found]:
+    """Return a list with one entry for each rule; the entry itself if there is only one rule."""
+    return results[0] if len(results) == 1 else results

@@ -35,7 +35,7 @@ from novikoff.learners.stateful import StateLearner
 
 
 def allowed_kernels(*names: str) -> Allowed:
-    """The condition that a kernel is one of these names, or a function."""
+    """Return the condition that a kernel is one of these names or a function."""
     listed = ", ".join(map(repr, names))
     return Allowed(
         lambda kernel: kernel in names if isinstance(kernel, str) else callable(kernel),
@@ -55,7 +55,7 @@ def kernel_settings(learner: Any, n_features: int) -> dict[str, Any]:
     """Return the settings of a kernel from the parameters of a learner."""
     if learner.gamma is None and n_features == 0 and learner.kernel in ("rbf", "poly"):
         raise ValueError(
-            "gamma=None is 1/n_features, but a stream of dicts has no fixed number of features: "
+            "gamma=None means 1/n_features, but a stream of dicts has no fixed number of features: "
             "set gamma to a number."
         )
     gamma = 1.0 / max(1, n_features) if learner.gamma is None else float(learner.gamma)
@@ -71,22 +71,23 @@ class KernelPerceptron(StateLearner):
     number k_i of mistakes on each row (A8; Aizerman, Braverman and Rozonoer 1964). With the linear
     kernel it makes the same mistakes as `Perceptron`.
 
-    Guarantee: if the classes are separable in the feature space with margin γ, at most R²/γ²
-    mistakes, where R² = max K(x_i, x_i), plus 1 with an intercept. With "rbf" and different rows
-    the classes are always separable, unless K of two rows rounds to 1: a fit on noise ends, by
-    memorising the rows.
+    Guarantee: if the classes are separable in the feature space with margin γ, the learner makes at
+    most R²/γ² mistakes. Here R² = max K(x_i, x_i), plus 1 with an intercept. With "rbf" and
+    different rows, the classes are always separable, unless K of two rows rounds to 1. A fit on
+    random labels therefore ends too: the model then has learned the rows by heart.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "poly", "precomputed"} or function, default="rbf"
         "rbf" is exp(−γ·‖x − z‖²), "linear" is ⟨x, z⟩, "poly" is (γ·⟨x, z⟩ + coef0)^degree. With
-        "precomputed", X is the matrix of all K(x_i, x_j); to predict, X has the kernel of each new
-        row with each row of the fit. A function takes two matrices, like the functions of
-        ``sklearn.metrics.pairwise``. A kernel that is not positive semidefinite has no feature
-        space, and no bound holds. For a precomputed kernel, a warning says so if two rows show it,
-        K(x, z)² > K(x, x)·K(z, z), or if the eigenvalues of a sample of 500 rows do.
+        "precomputed", the X of ``fit`` is the matrix of all K(x_i, x_j), and the X of ``predict``
+        has the kernel values of each new row with each row of the fit. A function takes two
+        matrices, like the functions of ``sklearn.metrics.pairwise``. A kernel that is not positive
+        semidefinite has no feature space, and no bound holds. A precomputed kernel causes a warning
+        if K(x, z)² > K(x, x)·K(z, z) for two rows, or if a sample of 500 rows and columns has a
+        negative eigenvalue.
     gamma : float or None, default=None
-        γ of "rbf" and "poly"; None is 1/n_features.
+        γ of "rbf" and "poly"; None means 1/n_features.
     degree : int, default=3
         The degree of "poly".
     coef0 : float, default=1.0
@@ -106,8 +107,8 @@ class KernelPerceptron(StateLearner):
         Whether `fit` starts from the model of the last fit. Counts continue too. Not available with
         a precomputed kernel.
     cache_mb : float, default=200.0
-        Memory for rows of the kernel matrix, in megabytes. The run needs one row for each row with
-        a mistake, and computes rows that do not fit again.
+        Memory for rows of the kernel matrix, in megabytes. The run needs the row of the kernel
+        matrix for each mistake. Rows that do not fit into this memory are computed again.
     trace : bool, default=False
         Whether to record every update in ``trace_``.
     random_state, verbose
@@ -120,17 +121,18 @@ class KernelPerceptron(StateLearner):
     n_support_ : int
         The number of support vectors: rows on which a rule was updated.
     support_vectors_ : array or CSR matrix of shape (n_support, n_features)
-        The support vectors. Absent for a precomputed kernel; there they are the rows whose
-        ``update_counts_`` are positive.
+        The support vectors. The attribute is absent for a precomputed kernel, whose support vectors
+        are the rows with positive ``update_counts_``.
     dual_coef_ : array of shape (n_rules, n_support)
-        y_i·k_i; integers, unless ``average=True`` or rows have weights.
+        y_i·k_i for each support vector. These are integers, unless ``average=True`` or rows have
+        weights.
     trace_ : Trace, or list of Trace for more than two classes
         One entry for each update; ``squared_norm`` is ‖w‖² in the feature space.
 
     See Also
     --------
-    Perceptron : The linear rule.
-    Forgetron : A kernel within a budget of points.
+    Perceptron : A linear rule in the original features.
+    Forgetron : A kernel perceptron with a limited number of support vectors.
 
     References
     ----------
@@ -211,7 +213,7 @@ class KernelPerceptron(StateLearner):
             gram = dense.astype(np.float64, copy=False)
             if not seems_semidefinite(gram):
                 warnings.warn(
-                    "The precomputed kernel is not symmetric and positive semidefinite: it belongs "
+                    "The precomputed kernel is not symmetric and positive semidefinite. It belongs "
                     "to no feature space, and no bound on the mistakes holds.",
                     stacklevel=3,
                 )
@@ -226,16 +228,16 @@ class KernelPerceptron(StateLearner):
 class Forgetron(StateLearner):
     """A kernel perceptron with bounded memory: at most ``budget`` support vectors per rule.
 
-    On a mistake the row becomes a support vector. If there are more than ``budget``, all
-    coefficients shrink, as little as the mistakes so far allow, and the oldest support vector is
-    removed (A9; the self-tuned Forgetron of Dekel, Shalev-Shwartz and Singer 2008). Memory and time
-    per row are constant, so that a stream may be endless.
+    On a mistake the row becomes a support vector. If there are then more than ``budget`` support
+    vectors, all coefficients are multiplied by a factor, which is as near to 1 as the bound allows,
+    and the oldest support vector is removed (A9; the self-tuned Forgetron of Dekel, Shalev-Shwartz
+    and Singer 2008). Memory and time per row are constant, so that a stream may be endless.
 
-    Guarantee: for a budget B ≥ 83 and every g in the feature space with
-    ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)), at most 2‖g‖² + 4·Σℓ mistakes, where ℓ = max(0, 1 − y·g(x)) is
-    summed over the mistakes (`novikoff.bounds.forgetron_bound`). For smaller budgets no guarantee
-    is known. Rows and classes cannot have weights: the proof needs every support vector to begin
-    with the coefficient 1.
+    Guarantee: let the budget B be at least 83, and let g be any function in the feature space with
+    ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)). Then the learner makes at most 2‖g‖² + 4·Σℓ mistakes, where
+    ℓ = max(0, 1 − y·g(x)) is summed over the mistakes (`novikoff.bounds.forgetron_bound`). For
+    smaller budgets no guarantee is known. Rows and classes cannot have weights, because the proof
+    needs every support vector to begin with the coefficient 1 or −1.
 
     Parameters
     ----------
@@ -249,8 +251,8 @@ class Forgetron(StateLearner):
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, except "max_distance" and "max_residual".
     max_epochs : int or None, default=10
-        A limit on the passes over the data; None for no limit. Once support vectors are removed, a
-        clean cycle is rare.
+        A limit on the passes over the data; None for no limit. A clean cycle is rare as soon as
+        support vectors are removed.
     max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
     warm_start : bool, default=False
@@ -265,13 +267,14 @@ class Forgetron(StateLearner):
     support_vectors_ : array of shape (n_support, n_features), or list of them
         The support vectors, the oldest first.
     dual_coef_ : array of shape (n_support,), or list of them
-        Their coefficients, y·σ with 0 < σ ≤ 1.
+        The coefficients of the support vectors, y·σ with 0 < σ ≤ 1.
     damage_ : array of shape (n_rules,)
-        Q, the damage by shrinking and removing: at most 15/32 of the mistakes.
+        Q, which measures by how much the removal of support vectors has changed the rule. It is at
+        most 15/32 of the number of mistakes.
 
     See Also
     --------
-    KernelPerceptron : Keeps every row on which it makes a mistake.
+    KernelPerceptron : A learner that keeps every row on which it makes a mistake.
 
     References
     ----------
@@ -314,13 +317,15 @@ class Forgetron(StateLearner):
 
         Parameters
         ----------
-        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
-            The rows and their labels.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The labels.
 
         Returns
         -------
         self
-            After an exception other than Ctrl-C the estimator is unchanged.
+            The fitted estimator. After an exception other than Ctrl-C it is unchanged.
         """
         return self._fit(X, y)
 
@@ -332,15 +337,17 @@ class Forgetron(StateLearner):
 
         Parameters
         ----------
-        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
-            The next rows and their labels.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            The labels of these rows.
         classes : array-like, optional
-            All labels that the stream will have; needed at the first call.
+            All labels that the stream will have. The first call needs them.
 
         Returns
         -------
         self
-            After an exception the estimator is unchanged.
+            The estimator. After an exception it is unchanged.
         """
         return self._partial_fit(X, y, classes)
 
@@ -351,7 +358,7 @@ class Forgetron(StateLearner):
 
     @property
     def damage_(self) -> Vector:
-        """Q, the damage by shrinking and removing, of each rule."""
+        """Q of each rule: by how much the removal of support vectors has changed the rule."""
         return self._own_model("damage_").ring[:, DAMAGE].copy()
 
     @property

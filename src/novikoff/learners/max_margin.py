@@ -60,7 +60,7 @@ class MaxMargin(LinearLearner):
         For more than two classes: one rule for each class against the rest, or one rule for each
         pair of classes.
     max_seconds : float, optional
-        A limit on the time. After it, the margin may be known less precisely.
+        A limit on the time. If it is reached, the margin may be known less precisely.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class MaxMargin(LinearLearner):
         α with ``coef_`` = Σ α_i·x_i over the support vectors; α_i is positive for the positive
         class.
     verdict_ : Verdict, or list of them
-        The verdict of separability, with its certificate.
+        The verdict on separability, with its certificate.
 
     Raises
     ------
@@ -89,8 +89,13 @@ class MaxMargin(LinearLearner):
 
     See Also
     --------
-    separate : The verdict with its margin and certificate.
-    Perceptron : Some separating hyperplane, in one pass after another.
+    separate : Decide separability; the verdict has the margin and a certificate.
+    Perceptron : Find some separating hyperplane, by passes over the rows.
+
+    References
+    ----------
+    Wolfe, P. (1976). Finding the nearest point in a polytope. *Mathematical Programming* 11,
+    128-149.
 
     Examples
     --------
@@ -135,16 +140,16 @@ class MaxMargin(LinearLearner):
         Returns
         -------
         self
-            After an exception the estimator is unchanged.
+            The fitted estimator. After an exception it is unchanged.
         """
         with self._all_or_nothing():
             rows, model, codes = self._prepare(X, y)
             limits = Limits(seconds=self.max_seconds)
-            found = [
+            fits = [
                 self._fit_rule(own, part, side_labels(model.scheme, model.classes, rule), limits)
                 for rule, (part, own) in enumerate(problems_of(model.scheme, rows, codes))
             ]
-            planes, supports, duals, verdicts = map(list, zip(*found, strict=True))
+            planes, supports, duals, verdicts = map(list, zip(*fits, strict=True))
             linear(model).W[:] = np.column_stack([plane.w for plane in planes])
             _check_predictions(model, rows, codes)
             self._hold(model)
@@ -159,42 +164,41 @@ class MaxMargin(LinearLearner):
         """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
         verdict = find_verdict(problem, labels, tol=self.tol, limits=limits)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if verdict.kind != "separable":
             _refuse(verdict, labels, part)
-        found = largest_margin(verdict, free_bias=free)
-        if found is None:
+        widest = largest_margin(verdict, free_bias=free)
+        if widest is None:
             if limits.reached() is None:
                 raise ValueError(_WEIGHTS_TOO_LARGE)
             raise TimeoutError("max_seconds was reached before the margin was known.")
-        w, dual = found.w, found.dual_coef(problem.signs[found.support])
+        w, dual = widest.w, widest.dual_coef(problem.signs[widest.support])
         if not (np.isfinite(w).all() and w[:-1].any() and np.isfinite(dual).all()):
             raise ValueError(_WEIGHTS_TOO_LARGE)
-        if found.margin.relative_width > self.tol:
+        if widest.margin.relative_width > self.tol:
             warnings.warn(
-                f"The margin is known to a relative {found.margin.relative_width:.1e} only: "
-                "max_seconds or the precision of float64 was reached.",
+                f"The margin is known with a relative error of {widest.margin.relative_width:.1e} "
+                "only, because max_seconds or the precision of float64 was reached.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return found, part[found.support], dual, verdict
+        return widest, part[widest.support], dual, verdict
 
 
 def margin_fields(learner: MaxMargin) -> tuple[Body, dict[str, Array]]:
-    """Return what a fit has left besides the model, for a model file."""
+    """Return the results of a fit that are not in the model, for a model file."""
     verdicts, supports = learner.verdict_, learner.support_
     duals = learner.dual_coef_
-    found = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
+    proofs = [own.certificate for own in (verdicts if isinstance(verdicts, list) else [verdicts])]
     return write_margins(
-        [proof for proof in found if proof is not None],
+        [proof for proof in proofs if proof is not None],
         supports if isinstance(supports, list) else [supports],
         duals if isinstance(duals, list) else [duals],
     )
 
 
 def restore_margins(learner: MaxMargin, fitted: Body, tensors: Tensors) -> None:
-    """Restore what `margin_fields` returned; InvalidJsonError if it is something else."""
+    """Set the attributes that `margin_fields` returned; InvalidJsonError if they are invalid."""
     proofs, supports, duals = read_margins(learner.model_, fitted, tensors)
     verdicts = [Verdict.from_certificate(proof) for proof in proofs]
     free = learner.fit_intercept and learner.bias == "free"
@@ -214,8 +218,8 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
             "The classes are separable, but the margin is too narrow for float64, compared with "
             "the size of the numbers: the rounded weights misclassify row "
             f"{wrong[0]} (counted from 0). Scale the columns, for instance by "
-            "sklearn.preprocessing.StandardScaler; "
-            "novikoff.separate has the verdict."
+            "sklearn.preprocessing.StandardScaler. novikoff.separate returns the verdict with "
+            "exact weights."
         )
 
 

@@ -1,8 +1,8 @@
 """Online learners: they learn from all rows at once, from a stream, or from one example (A2, A5).
 
-A subclass declares its parameters, its update rule and its model; everything else is here. The path
-of a fit is `OnlineLearner._fit`: check the parameters and arrays, plan the run, run the loop
-(`novikoff.core.fitting.fit_model`), and keep the model.
+A subclass declares its parameters, its update rule and its model. This module does the rest. A fit
+is `OnlineLearner._fit`: it checks the parameters and arrays, plans the run, runs the loop
+(`novikoff.core.fitting.fit_model`), and stores the model.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ def streams(learner: OnlineLearner) -> bool:
     """Return True if the learner can learn from a stream; AttributeError if it cannot."""
     if getattr(learner, "kernel", None) == "precomputed":
         raise AttributeError(
-            "kernel='precomputed' is defined for the rows of one fit only: a stream needs another "
-            "kernel, for instance kernel='rbf'."
+            "kernel='precomputed' is defined for the rows of one fit only. A stream needs a "
+            "different kernel, for instance kernel='rbf'."
         )
     if learner.scale is not None:
         raise AttributeError(
-            "scale='standard' needs all rows at once: the mean and variance of a stream are known "
-            "only when it has ended. Use scale=None on features that are scaled already."
+            "scale='standard' needs all rows at once, because the mean and variance of a stream "
+            "are unknown until it ends. Use scale=None and scale the features before."
         )
     return True
 
@@ -134,8 +134,8 @@ class OnlineLearner(LinearLearner):
     # The parameters that `_step` checked last, and the numbers of the update rule for them.
     _checked: tuple[object, Vector] | None = None
 
-    # Gets the parameters on which `_update` depends, and those of `STRUCTURE`. `_step` checks the
-    # parameters again only when one of these has changed.
+    # A function that reads the parameters in `STRUCTURE` and the parameters on which `_update`
+    # depends. `_step` checks the parameters again only when one of these has changed.
     _of_update: ClassVar[attrgetter[object]]
 
     def _update(self) -> Update:
@@ -149,7 +149,7 @@ class OnlineLearner(LinearLearner):
 
     @property
     def n_mistakes_(self) -> int:
-        """The number of updates on a row on the wrong side, y·f(x) ≤ 0, summed over the rules."""
+        """The number of updates on misclassified rows, y·f(x) ≤ 0, summed over the rules."""
         return self._fitted("n_mistakes_").n_mistakes
 
     def _fit(
@@ -200,8 +200,7 @@ class OnlineLearner(LinearLearner):
             self.converged_ = fit.clean
             if wants_trace:
                 self.trace_ = one_or_each([trace.detached() for trace in run.traces])
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if not self.converged_:
             self._warn(run, given)
         return self
@@ -214,7 +213,7 @@ class OnlineLearner(LinearLearner):
         return named(self.order)
 
     def _conclude(self, model: Model, run: Run, seed: int) -> None:
-        """Hold the model of a run, and set the attributes that describe the run."""
+        """Store the model of a run, and set the attributes that describe the run."""
         self._hold(model)
         self._open = False
         self.n_iter_ = run.epochs
@@ -236,24 +235,24 @@ class OnlineLearner(LinearLearner):
         """Learn from each row once, in the given order: a piece of a stream (A5).
 
         ``n_mistakes_`` and ``n_updates_`` count over all calls. The convergence theorem holds for
-        streams: a `Perceptron` for two classes makes R²/γ² mistakes or fewer on any separable
-        stream (B4). The limits on a fit do not apply.
+        streams: a `Perceptron` for two classes makes at most R²/γ² mistakes on any separable stream
+        (B4). The limits on a fit, such as ``max_epochs``, do not apply.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The next rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels of these rows.
         classes : array-like, optional
-            All labels that the stream will have; needed at the first call.
+            All labels that the stream will have. The first call needs them.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps.
+            A factor for each row, by which its steps are multiplied.
 
         Returns
         -------
         self
-            After an exception, Ctrl-C included, the estimator is unchanged.
+            The estimator. After an exception, including Ctrl-C, it is unchanged.
         """
         return self._partial_fit(X, y, classes, sample_weight)
 
@@ -276,7 +275,7 @@ class OnlineLearner(LinearLearner):
                 self._begin(classes, X.shape[1])
             elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
                 raise ValueError(
-                    f"classes={np.unique(classes).tolist()} differ from the classes of the first "
+                    f"classes={np.unique(classes).tolist()} differs from the classes of the first "
                     f"call, {self.classes_.tolist()}: pass the same classes, or None."
                 )
             check_unchanged(self, self._held)
@@ -291,9 +290,9 @@ class OnlineLearner(LinearLearner):
     def learn_one(self, x: Example, y: Hashable) -> Self:
         """Learn from one example: update on a mistake (A5).
 
-        This is the same as `partial_fit` on one row, with a fraction of the overhead. Without an
-        earlier fit, new classes, and new features of dicts, are added as they appear, with weights
-        of zero.
+        The result is the same as that of `partial_fit` on one row, but the call is much faster. If
+        the learner was not fitted before, new classes and new features of dicts are added when they
+        appear, with weights of zero.
 
         Parameters
         ----------
@@ -305,7 +304,7 @@ class OnlineLearner(LinearLearner):
         Returns
         -------
         self
-            After an exception the estimator is unchanged.
+            The estimator. After an exception it is unchanged.
 
         Examples
         --------
@@ -371,9 +370,10 @@ class OnlineLearner(LinearLearner):
         self._checked = None
 
     def _capacity(self, n_features: int) -> int:
-        """The columns to allocate for so many features of dicts: twice as many, for later ones.
+        """The number of columns to allocate for ``n_features`` features of dicts.
 
-        A kernel function of the user sees all columns, so that none is allocated in advance.
+        There are twice as many columns as features, in reserve for new features. If the user gives
+        a kernel function there is no reserve, because the function would see the empty columns.
         """
         function = callable(getattr(self, "kernel", None))
         return n_features if function else 2 * n_features
@@ -403,14 +403,14 @@ class OnlineLearner(LinearLearner):
         """Warn that the fit did not end with a clean cycle, and say why."""
         if run.converged:
             text = (
-                "The run ended with all rows classified correctly, but `predict`, which adds the "
-                "same terms in a different order, misclassifies some of them: the numbers are too "
-                "large, too small or too uneven for float64. Scale the columns."
+                "The run ended with a clean cycle, but the scores of `predict`, which adds the "
+                "same terms in a different order, are not beyond the threshold on every row: the "
+                "numbers are too large, too small or too uneven for float64. Scale the columns."
             )
             if self.scale is not None:
                 text = (
-                    "The run on scaled features ended with all rows classified correctly, but "
-                    "rounded to floats its rule does not separate the original rows: their numbers "
+                    "The run on scaled features ended with all rows classified correctly, but its "
+                    "rule, rounded to floats, does not separate the original rows. Their numbers "
                     "are large compared with their differences. Subtract a constant from each "
                     "column."
                 )
@@ -420,7 +420,7 @@ class OnlineLearner(LinearLearner):
         if periods:
             lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
             which, what, n = "its weights", "no hyperplane separates the classes", len(run.periods)
-            if n > 1:  # the scheme may be right on all rows although each rule makes mistakes
+            if n > 1:  # a wrong rule may be outvoted
                 which = f"the weights of {len(periods)} of {n} rules"
                 what = "for these rules no hyperplane separates the classes"
             warnings.warn(
@@ -433,8 +433,8 @@ class OnlineLearner(LinearLearner):
             )
             return
         stops = sorted({stop for stop in run.stops if stop is not None and stop is not Stop.CLEAN})
-        more = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
-        advice = f", or the run needs more time ({more})" if more else ""
+        limits = " or ".join(LIMITS_BY_STOP[stop] for stop in stops if stop in LIMITS_BY_STOP)
+        advice = f", or the run needs more time ({limits})" if limits else ""
         warnings.warn(
             f"The {type(self).__name__} ended by {' and '.join(stops)}, without a clean cycle "
             f"(every row on its side): {self._unclean(advice, given)}",
@@ -443,11 +443,11 @@ class OnlineLearner(LinearLearner):
         )
 
     def _unclean(self, advice: str, given: Rows) -> str:
-        """The end of the warning: what it may mean that no cycle was clean, and what to do."""
+        """The end of the warning: why no cycle may have been clean, and what to do."""
         offered = self.get_params(deep=False)
         scalable = "scale" in offered and self.scale is None
         unscaled = scalable and Scaling.of(given.X, centre=self.fit_intercept).matters
-        hint = "With scale='standard' it is often far shorter. " if unscaled else ""
+        hint = "With scale='standard' a run is often far shorter. " if unscaled else ""
         averaged = " or average='averaged'" if offered.get("average", "no") is False else ""
         return (
             f"the data may not be linearly separable{advice}. novikoff.separate decides this, with "
@@ -479,14 +479,14 @@ def learn_example(
 def adopt_stream(
     learner: OnlineLearner, model: Model, names: Sequence[object] | None, *, grows: bool
 ) -> None:
-    """Make the model of a stream the model of a learner; both share it from now on.
+    """Store the model of a stream in a learner; the stream and the learner then share the model.
 
-    ``names`` are the names of the features, None to keep the learner's own. If the stream
-    ``grows``, `OnlineLearner.learn_one` may add new classes.
+    ``names`` are the names of the features; None keeps the names that the learner has. If the
+    stream ``grows``, `OnlineLearner.learn_one` may add new classes.
     """
     if learner.__dict__.get("_held") is not model:
-        kept = learner.__dict__.get("_feature_names")
-        hold_model(learner, model, kept if names is None else names[: model.n_features])
+        known_names = learner.__dict__.get("_feature_names")
+        hold_model(learner, model, known_names if names is None else names[: model.n_features])
         learner._open = grows
         learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
     learner._streamed()
@@ -518,12 +518,12 @@ def check_unchanged(learner: OnlineLearner, model: Model) -> None:
 
 
 def run_fields(learner: OnlineLearner) -> Body:
-    """Return what a fit has left besides the model, as JSON values for a model file."""
+    """Return the results of a fit that are not in the model, as JSON values for a model file."""
     return write_run(int(learner.n_iter_), converged=learner.converged_, grows=learner._open)
 
 
 def restore_run(learner: OnlineLearner, fitted: Body) -> None:
-    """Restore what `run_fields` returned; InvalidJsonError if it is something else."""
+    """Set the attributes that `run_fields` returned; InvalidJsonError if they are invalid."""
     learner.n_iter_, learner.converged_, learner._open = read_run(learner.model_, fitted)
 
 
@@ -540,8 +540,8 @@ def check_resumable(before: Model, blank: Model) -> None:
     """Raise ValueError unless a fit can start from the rules of the last fit."""
     if before.n_features != blank.n_features or not np.array_equal(before.classes, blank.classes):
         raise ValueError(
-            "warm_start needs the classes and the number of features of the last fit: "
-            f"{before.classes.tolist()} and {before.n_features}."
+            "warm_start needs data with the same classes and number of features as in the last "
+            f"fit: {before.classes.tolist()} and {before.n_features}."
         )
     if before.scheme != blank.scheme:
-        raise ValueError("warm_start needs the multi_class of the last fit.")
+        raise ValueError("warm_start needs the same multi_class as the last fit.")

@@ -1,4 +1,4 @@
-"""What the parameters of an estimator may be, and the errors about other values."""
+"""Conditions on the parameters of an estimator, and their words in error messages."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ LARGEST = float(np.finfo(np.float64).max)
 
 
 class Allowed(NamedTuple):
-    """A condition on a parameter, and the words for it: "must be ``words``"."""
+    """A condition on a parameter, and words that describe it after "must be"."""
 
     holds: Callable[[Any], bool]
     words: str
 
 
 def is_real(value: Any, kind: type = Real) -> bool:
-    """Whether a value is a real number, or with ``kind=Integral`` an integer, and not a boolean."""
+    """Whether a value is a real number (an integer if ``kind=Integral``) and not a boolean."""
     return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
 
 
 def optional(allowed: Allowed) -> Allowed:
-    """The same condition, or None."""
+    """Return the condition that a value is None or satisfies the given condition."""
     return Allowed(lambda value: value is None or allowed.holds(value), f"{allowed.words}, or None")
 
 
 def one_of(*names: str) -> Allowed:
-    """One of these strings."""
+    """Return the condition that a value is one of these strings."""
     return Allowed(
         lambda value: isinstance(value, str) and value in names, " or ".join(map(repr, names))
     )
@@ -84,9 +84,10 @@ RANDOM_STATE = Allowed(
 
 
 def seed_of(random_state: RandomState) -> int:
-    """Return the seed of a fit: an integer itself, else an integer drawn from the RandomState.
+    """Return the seed of a fit.
 
-    `novikoff fit --seed N` and ``random_state=N`` are therefore the same run.
+    An integer is the seed itself, so that `novikoff fit --seed N` and ``random_state=N`` give the
+    same run. Otherwise the seed is drawn from the RandomState.
     """
     if isinstance(random_state, Integral):
         return int(random_state)

@@ -1,4 +1,4 @@
-"""The perceptron, and learners that differ from it in the update rule only.
+"""The perceptron and the passive-aggressive learner, which differ in their update rules.
 
 Each learner consists of its parameters and its update rule (`_update`).
 """
@@ -76,26 +76,28 @@ class WeightLearner(OnlineLearner):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Float32 and float64 arrays in C order and CSR matrices are read in place, also
+            The rows. Float32 and float64 arrays in C order and CSR matrices are read in place, even
             if they are memory-mapped. X may also be rows of a cluster, which contain their labels
-            (`novikoff.cluster.rows`). The run is then iterative parameter mixing (B11),
-            ``mixed_updates_`` is Σ μ_i·k_i ≤ R²/γ² of each rule, and ``update_counts_`` is absent.
+            (`novikoff.cluster.rows`). The run is then iterative parameter mixing (B11). In this
+            case the estimator has ``mixed_updates_`` and does not have ``update_counts_``.
         y : array-like of shape (n_samples,)
             The labels.
         coef_init, intercept_init : array-like, optional
             Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps. Rows of weight 0 are not visited.
+            A factor for each row, by which its steps are multiplied. Rows of weight 0 are not
+            visited.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C, within a second. The estimator then has what it has learned so far. After any
-            other exception the estimator is unchanged.
+            On Ctrl-C, within a second. The estimator then has the weights that it has learned so
+            far. After any other exception the estimator is unchanged.
         """
         if isinstance(X, RemoteRows):
             return self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
@@ -124,7 +126,10 @@ class WeightLearner(OnlineLearner):
             plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
             labels = check_remote(self, rows, {**plain, "trace": False}, *others)
             if self.verbose:
-                raise ValueError("verbose must be 0 for rows on a cluster: they have progress=.")
+                raise ValueError(
+                    "verbose must be 0 for rows on a cluster: use progress= of "
+                    "novikoff.cluster.rows."
+                )
             if not isinstance(self.order, str) or isinstance(named(self.order), Greedy):
                 raise ValueError(
                     "On a cluster the order must be a name: cyclic, fixed, permuted, blocks or "
@@ -142,8 +147,7 @@ class WeightLearner(OnlineLearner):
             self.mixed_updates_ = np.array([float(value) for value in run.mixed_updates])
             self.random_state_ = seed
             self._forget("trace_", "update_counts_", "period_")
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         if not self.converged_:
             why = LIMITS_BY_STOP.get(run.stops[0], str(run.stops[0]))
             warnings.warn(
@@ -175,21 +179,22 @@ class Perceptron(WeightLearner):
     step_size : float, default=1.0
         The step size μ > 0. From zero weights with ``threshold=0`` it changes no prediction (B6).
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
-        Which row is visited next (A4): "cyclic", "fixed" (the same random order in every epoch),
-        "permuted" (a new random order in every epoch), "blocks" (a random order of blocks of
-        neighbouring rows, several times faster on large data), "random" (independent draws),
-        "max_distance" or "max_residual" (the worst row). A list such as [3, 1, 0, 2] is a cycle
-        that is repeated; it must contain every row.
+        The order in which rows are visited (A4): "cyclic", "fixed" (the same random order in every
+        epoch), "permuted" (a new random order in every epoch), "blocks" (a random order of blocks
+        of neighbouring rows, several times faster on large data), "random" (independent draws),
+        "max_distance" or "max_residual" (always the worst row). A list such as [3, 1, 0, 2] is a
+        cycle that is repeated; it must contain every row.
     average : bool or "averaged", default=False
         Whether to predict with the average of the weights over all steps (A9; Freund and Schapire
         1999) instead of the last weights; "averaged" means True. The last weights are best on
         separable data, the average is often better on other data.
     scale : "standard" or None, default=None
-        Whether the run sees features of mean 0 and variance 1. Features of a sparse matrix, and of
-        a fit without intercept, are divided but not shifted. The mistake bound R²/γ² depends on
-        scale and translation (B6), and a run on standardised features often needs far fewer
-        updates. ``coef_`` and ``intercept_`` are for the original features. Counts, ``threshold``
-        and the trace with its w* are about the standardised features. A stream cannot be scaled.
+        "standard" runs on features that are scaled to mean 0 and variance 1. In a sparse matrix,
+        and without an intercept, features are divided but not shifted. The mistake bound R²/γ²
+        depends on scale and translation (B6), and a run on standardised features often needs far
+        fewer updates. ``coef_`` and ``intercept_`` are for the original features. Counts,
+        ``threshold`` and the trace with its w* are about the standardised features. A stream cannot
+        be scaled.
     max_epochs : int or None, default=1000
         A limit on the passes over the data; None for no limit.
     max_updates : int or None, default=None
@@ -200,13 +205,13 @@ class Perceptron(WeightLearner):
         For more than two classes: one rule for each class against the rest (one-vs-rest), or one
         rule for each pair of classes (one-vs-one) (A7).
     class_weight : dict, "balanced" or None, default=None
-        Factors on the steps, by class.
+        A factor for each class, by which the steps on its rows are multiplied.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last fit.
     trace : bool or array-like, default=False
-        Whether to record every update in ``trace_``. Given a reference w* instead of True, the
-        trace also has ⟨w*, w⟩ and the angle (B3). w* has n_features entries, or one more for a
-        bias.
+        Whether to record every update in ``trace_``. If a reference w* is given instead of True,
+        the trace also has ⟨w*, w⟩ and the angle between w* and w (B3). w* has n_features entries,
+        or one more for a bias.
     random_state : int, RandomState or None, default=None
         Random seed of the order.
     n_jobs : int or None, default=None
@@ -227,10 +232,10 @@ class Perceptron(WeightLearner):
     n_updates_ : int
         The number of updates, summed over the rules. The convergence theorem bounds it.
     n_mistakes_ : int
-        The number of updates on a row on the wrong side, y·f(x) ≤ 0. If ``threshold`` is 0, every
-        update is one.
+        The number of updates on misclassified rows, y·f(x) ≤ 0. If ``threshold`` is 0, every update
+        corrects a mistake.
     n_iter_ : int
-        The number of epochs of the rule that needed the most; for streams, the number of calls of
+        The largest number of epochs that a rule needed; for streams, the number of calls of
         `partial_fit`.
     converged_ : bool
         Whether the fit ended with a clean cycle, and y·f(x) > δ for the last weights on all
@@ -240,17 +245,18 @@ class Perceptron(WeightLearner):
         The number k_i of updates on each row: the dual variables in w = w₀ + μ·Σ k_i·a_i (A8).
         Absent after `partial_fit` or `learn_one`.
     trace_ : Trace, or list of Trace for more than two classes
-        With ``trace``: one entry for each update. ``trace_.weights(t)`` is w_t with the bias as its
-        last entry, ``trace_.average(t)`` is the running average.
+        A record with one entry for each update, if ``trace`` is not False. ``trace_.weights(t)`` is
+        w_t with the bias as its last entry, ``trace_.average(t)`` is the running average.
     period_ : int or None, or list of them for more than two classes
-        The number of epochs after which the weights repeat forever (B8), or None. It is found only
-        if it is exact: rows and weights are integers, and each epoch visits the rows in the same
-        order or takes the worst row. A period proves that no hyperplane has every row of the rule's
-        classes strictly on its side.
+        The number of epochs after which the weights repeat forever (B8), or None. A period is found
+        only if it is exact: rows and weights must be integers, and each epoch must visit the rows
+        in the same order or take the worst row. A period proves that no hyperplane has every row of
+        the rule's classes strictly on its side.
     random_state_ : int
         The integer ``random_state`` that repeats this fit.
     mixed_updates_ : array of shape (n_rules,)
-        After a fit on a cluster: Σ μ_i·k_i over all epochs and shards, at most R²/γ² of each rule.
+        Σ μ_i·k_i over all epochs and shards, which is at most R²/γ² for each rule. The attribute
+        exists only after a fit on a cluster.
     model_ : Model
         The model of `novikoff.core`, which contains all arrays and counts.
     n_features_in_, feature_names_in_
@@ -258,10 +264,10 @@ class Perceptron(WeightLearner):
 
     See Also
     --------
-    separate : Whether any hyperplane classifies every row correctly.
+    separate : Decide whether any hyperplane classifies every row correctly.
     Pocket : A rule with few mistakes on inseparable data.
     MaxMargin : The hyperplane with the largest margin.
-    PassiveAggressive : Larger steps; for streams that drift.
+    PassiveAggressive : A learner with larger steps, for streams that drift.
 
     References
     ----------
@@ -304,23 +310,26 @@ class Perceptron(WeightLearner):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PassiveAggressive(WeightLearner):
-    """The passive-aggressive learner: the nearest weights that give the row a margin of 1.
+    """The passive-aggressive learner, which gives each new row a margin of 1 by the least change.
 
     A row with y·f(x) < 1 causes an update w ← w + τ·a with a = y·[x, 1]. With the hinge loss
-    ℓ = max(0, 1 − y·f(x)), the step sizes are (A9; Crammer et al. 2006)
+    ℓ = max(0, 1 − y·f(x)), the step sizes of its variants are (A9; Crammer et al. 2006)
 
     * PA: τ = ℓ/‖a‖²
     * PA-I: τ = min(C, ℓ/‖a‖²)
     * PA-II: τ = ℓ/(‖a‖² + 1/(2C))
 
-    Guarantees for one pass from zero weights, for every u with losses ℓ* on the rows, R = max‖a‖:
-    PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0; PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes;
-    PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²) (`novikoff.bounds`).
+    Guarantees: consider one pass from zero weights. Let R = max‖a‖, let u be any weights, and let
+    ℓ* be the losses of u on the rows (`novikoff.bounds`).
 
-    Rows with a margin below 1 keep causing updates, so that a fit rarely ends with a clean cycle:
-    that would need y·f(x) ≥ 1 on all rows to the last bit. Rows whose ‖a‖² exceeds the range of
-    float64 are rejected with an error. PA and PA-I make no step on a row whose ‖a‖² underflows to 0
-    (no intercept, and entries below 1e-162).
+    * PA has Σℓ² ≤ R²‖u‖² if all ℓ* = 0.
+    * PA-I makes at most max(R², 1/C)·(‖u‖² + 2C·Σℓ*) mistakes.
+    * PA-II has Σℓ² ≤ (R² + 1/(2C))·(‖u‖² + 2C·Σℓ*²).
+
+    A fit rarely ends with a clean cycle, because this needs y·f(x) ≥ 1 on all rows to the last bit.
+    Rows whose ‖a‖² exceeds the range of float64 are rejected with an error. PA and PA-I make no
+    step on a row whose ‖a‖² underflows to 0, which happens without an intercept if all entries are
+    below 1e-162.
 
     Parameters
     ----------
@@ -341,12 +350,12 @@ warm_start, trace, random_state, n_jobs, verbose
     n_updates_ : int
         The number of updates, summed over the rules.
     n_mistakes_ : int
-        The number of updates on a row on the wrong side, y·f(x) ≤ 0.
+        The number of updates on misclassified rows, y·f(x) ≤ 0.
 
     See Also
     --------
-    Perceptron : Steps of one size.
-    regret : Compare its mistakes with those of the best fixed rule.
+    Perceptron : A learner whose step size is constant.
+    regret : Compare the mistakes of a learner with the mistakes of the best fixed rule.
 
     References
     ----------

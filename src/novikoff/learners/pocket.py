@@ -1,11 +1,11 @@
-"""The rule with the fewest mistakes found, and how much better any rule could be (A6, C5)."""
+"""The rule with the fewest mistakes that was found, with a lower bound for all rules (A6, C5)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +49,7 @@ from novikoff.learners.parameters import (
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.remote import RemoteRows
+from novikoff.sentences import html_table
 
 
 @dataclass(eq=False, repr=False)
@@ -56,40 +57,42 @@ class Pocket(LinearLearner):
     """The linear rule with the fewest mistakes that was found, and a proof of how few there can be.
 
     The pocket algorithm (Gallant 1990) runs a perceptron on rows drawn at random and keeps the best
-    weights that it meets. By default the search does more. It finds a rule without mistakes if
-    there is one and time allows. It compares the pocket with other cheap rules, and a descent on
-    the number of mistakes starts from the best of them. Contradictions among the rows then prove
-    how many mistakes every hyperplane makes at least.
+    weights of the run. By default the search does more. It finds a rule without mistakes if there
+    is such a rule and time allows. It compares the pocket with other cheap rules, and starts a
+    descent on the number of mistakes from the best of them. Finally it searches for contradictions
+    among the rows, which prove a lower bound on the mistakes of every hyperplane.
 
     Parameters
     ----------
     strategy : "ratchet", "run_length" or "textbook"
-        When weights enter the pocket, and which weights are returned.
+        The strategy determines when weights enter the pocket, and which weights are returned.
 
         "textbook" is the algorithm as textbooks print it: take a random row that w misclassifies,
-        correct w by it, and put w into the pocket if w makes fewer mistakes on all rows. Every
-        update is followed by a comparison, which reads all rows. The weights returned are the
-        initial weights or a w that the run met, unchanged. If the run starts from zeros, on rows of
-        integers, the weights are integers. Rows may lie on their hyperplane.
+        update w on this row, and put w into the pocket if w makes fewer mistakes on all rows. Every
+        update is followed by a comparison, which reads all rows. The result is either the initial
+        weights or weights of the run, without any change. If the run starts from zeros and the
+        entries of the rows are integers, the weights are integers. Rows may lie on their
+        hyperplane.
 
-        "ratchet" and "run_length" are Gallant's. "ratchet" compares w with the pocket on all rows
-        only when w has classified more rows in succession correctly than the pocket had.
-        "run_length" does not compare the mistakes: the weights with the longest run win. Both
-        return the best of the pocket, a separating hyperplane if there is one, the constant rules,
-        the initial weights and, with ``refine``, the rules named there. The hyperplane is then
-        moved off all rows that lie on it. The weights returned are therefore not always weights
-        that the run met, not even with ``refine=False``.
+        "ratchet" and "run_length" are the strategies of Gallant. "ratchet" compares w with the
+        pocket on all rows only when w has classified more rows in succession correctly than the
+        pocket did. "run_length" does not compare the mistakes: the weights with the longest run
+        win. Both return the best of these rules: the pocket, a separating hyperplane if one was
+        found, the constant rules, the initial weights and, with ``refine``, the rules named there.
+        The hyperplane is then moved off all rows that lie on it. Therefore the result may differ
+        from all weights of the run, even with ``refine=False``.
     refine : bool
         Whether to compare the pocket with the averaged perceptron, least squares and logistic
         regression, and to start a descent on the number of mistakes from the best of them.
         "textbook" does not use it.
     lower_bound : bool
-        Whether to prove a lower bound on the mistakes. The search looks for contradictions, of
-        which identical rows with opposite labels are the simplest, until ``max_seconds``, or for a
-        few seconds without it. In many rows, contradictions of disjoint parts add up; in few rows,
-        contradictions may share rows. The bound is often far below the truth. With p weights, a
-        contradiction among rows in general position has p + 1 rows, so that disjoint contradictions
-        among n rows prove at most n/(p + 1) mistakes.
+        Whether to prove a lower bound on the mistakes. The search looks for contradictions; the
+        simplest are identical rows with opposite labels. It ends after ``max_seconds``, or after a
+        few seconds if there is no limit. In large data, the rows are searched in disjoint parts,
+        whose bounds add up. In small data, contradictions may share rows. The bound is often far
+        below the least possible number of mistakes. With p weights, a contradiction among rows in
+        general position has p + 1 rows, so that disjoint contradictions among n rows prove at most
+        n/(p + 1) mistakes.
     fit_intercept : bool
         Whether the hyperplane may have a bias.
     max_updates : int
@@ -97,11 +100,11 @@ class Pocket(LinearLearner):
         contradictions is shorter in proportion.
     max_seconds : float, optional
         A limit on the time of a fit, shared among the rules. The search for a rule uses all its
-        time unless it proves that the rule is the best. However short the limit is, each rule
-        (except with "textbook") is at least as good as a constant rule and, with ``refine``, as the
-        averaged perceptron, and X is hashed once; on large data a fit may therefore exceed the
-        limit. Without a limit, a search ends when it hardly improves the rule, and the amount of
-        work depends on the data and not on the clock.
+        time unless it proves that no rule is better. Some work is done even if the limit is very
+        short: except with "textbook", each rule is at least as good as a constant rule and, with
+        ``refine``, as the averaged perceptron, and X is hashed once. On large data a fit may
+        therefore exceed the limit. Without a limit, a search ends when it hardly improves the rule,
+        and the amount of work depends on the data and not on the clock.
     multi_class : "ovr" or "ovo"
         With more than two classes: one-vs-rest or one-vs-one. The scores of one-vs-rest rules have
         no common scale, so that "ovo" often misclassifies fewer rows. Except with "textbook", all
@@ -109,7 +112,7 @@ class Pocket(LinearLearner):
         choose the right class more often together. A single rule may then make more mistakes than a
         constant rule.
     class_weight : dict, "balanced" or None
-        Factors on the cost of a mistake on each class.
+        A factor for each class, by which the cost of a mistake on its rows is multiplied.
     warm_start : bool
         Whether to start from the weights of the last fit.
     random_state : int, RandomState or None
@@ -120,25 +123,26 @@ class Pocket(LinearLearner):
     coef_, intercept_, classes_
         The rules and the labels.
     n_errors_ : int or float, or list of them
-        The number of training rows that the rule misclassifies, or the sum of their weights; with
-        more than two classes, one number for each rule. `predict` misclassifies exactly these rows,
-        where f(x) = 0 means the negative class.
+        The number of training rows that the rule misclassifies, or the sum of their weights. With
+        more than two classes there is one number for each rule. `predict` misclassifies exactly
+        these rows; f(x) = 0 means the negative class.
     errors_lower_bound_ : int or float, or list of them
-        A proved lower bound: no hyperplane misclassifies fewer rows. With an intercept the bound
-        holds for `predict` too. Without an intercept, rows on a hyperplane count as misclassified,
-        except rows of zeros. If the strategy is "textbook", or if rows lie on the hyperplane that
-        was found, the bound counts rows on a hyperplane as `predict` classifies them. Sums of
+        A proved lower bound: no hyperplane misclassifies fewer rows. With an intercept, the bound
+        also holds for the mistakes of `predict`. Without an intercept, rows on a hyperplane count
+        as misclassified, except rows of zeros. If the strategy is "textbook", or if rows lie on the
+        hyperplane that was found, rows on a hyperplane count as `predict` classifies them. Sums of
         weights are rounded down.
     optimal_ : bool, or list of them
-        Whether ``n_errors_`` equals the lower bound, compared without rounding: it is proved that
-        no hyperplane is better.
+        Whether ``n_errors_`` equals the lower bound, compared without rounding. If so, it is proved
+        that no hyperplane is better.
     certificate_ : ErrorBound, or list of them
         The proof of the lower bound, which `verify` checks against all of X and y. With one-vs-one,
         a proof is about the rows of two classes only.
     history_ : array of shape (k, 2), or list of them
-        Numbers of updates, and the mistakes of the pocket after them, where a row on the hyperplane
-        is a mistake. With "textbook" there is an entry for each update; else for each change of
-        the pocket, and a last entry for the rule itself.
+        Pairs of a number of updates and the mistakes of the pocket after these updates. A row on
+        the hyperplane counts as a mistake. With "textbook" there is a pair for each update. With
+        the other strategies there is a pair for each change of the pocket, and a last pair for the
+        rule that is returned.
     n_updates_, n_mistakes_ : int
         The number of updates of the perceptron; every update corrects a mistake.
     converged_ : bool
@@ -146,9 +150,9 @@ class Pocket(LinearLearner):
 
     See Also
     --------
-    separate : Whether a rule without mistakes exists.
+    separate : Decide whether a rule without mistakes exists.
     ErrorBound : The proof of the lower bound.
-    Perceptron : Learns one row at a time.
+    Perceptron : A learner that learns one row at a time.
 
     References
     ----------
@@ -219,9 +223,11 @@ columns.'
 
         Parameters
         ----------
-        X, y : array-like or sparse matrix of shape (n_samples, n_features), array-like
-            The rows and their labels. X may be rows of a cluster, which contain their labels: see
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. X may be rows of a cluster, which contain their labels: see
             `novikoff.cluster.rows`.
+        y : array-like of shape (n_samples,)
+            The labels.
         coef_init, intercept_init : array-like, optional
             Weights to start from, for instance the weights of any other linear model.
         sample_weight : array-like of shape (n_samples,), optional
@@ -230,17 +236,39 @@ columns.'
         Returns
         -------
         self
-            After an exception the estimator is unchanged. After Ctrl-C it has the best rules found
-            so far, except on a cluster.
+            The fitted estimator. After an exception it is unchanged. After Ctrl-C it has the best
+            rules found so far, except on a cluster.
         """
         with self._all_or_nothing():
             if isinstance(X, RemoteRows):
                 self._fit_remote(X, y, coef_init, intercept_init, sample_weight)
                 return self
             limits = self._fit(X, y, (coef_init, intercept_init), sample_weight)
-        if limits.interrupted:
-            raise KeyboardInterrupt
+        limits.raise_if_interrupted()
         return self
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """What notebooks show: the diagram of scikit-learn; after `fit`, also the mistakes."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown and "certificate_" in vars(self):
+            shown["text/html"] += html_table(self._table(), ["rule", "mistakes", "lower bound"])
+        return shown
+
+    def _table(self) -> Iterator[tuple[str, str, str]]:
+        """For each rule, its mistakes and the proved lower bound on those of every hyperplane."""
+        columns: list[Any] = [
+            self.n_errors_,
+            self.errors_lower_bound_,
+            self.optimal_,
+            self.certificate_,
+        ]
+        each = [value if isinstance(value, list) else [value] for value in columns]
+        for errors, least, optimal, proof in zip(*each, strict=True):
+            others = "the rest" if proof.negative is None else repr(proof.negative)
+            bound = f"{least:,}, proved for every hyperplane"
+            if optimal:
+                bound = "no hyperplane makes fewer, proved"
+            yield f"{proof.positive!r} against {others}", f"{errors:,}", bound
 
     def _fit(
         self,
@@ -270,7 +298,7 @@ columns.'
         if self.strategy != "textbook":
             with limits.paused():
                 load_pocket_loop(rows)
-        found = find_rules(
+        rules = find_rules(
             rows,
             codes,
             model,
@@ -282,7 +310,7 @@ columns.'
             limits=limits,
             seed=seed,
         )
-        self._take_found(model, found.together, whole=weights is None)
+        self._take_found(model, rules.together, whole=weights is None)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
@@ -295,7 +323,7 @@ columns.'
         if self.strategy == "textbook":
             raise ValueError("On a cluster strategy must be 'ratchet' or 'run_length'.")
         model = LinearModel(np.array(labels), rows.d, self.fit_intercept)
-        found = rows.fewest_mistakes(
+        rules = rows.fewest_mistakes(
             [side_labels(model.scheme, model.classes, rule) for rule in range(model.n_rules)],
             self.fit_intercept,
             Limits(updates=self.max_updates, seconds=self.max_seconds),
@@ -305,17 +333,17 @@ columns.'
             lower_bound=self.lower_bound,
         )
         hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
-        model.W[:] = np.column_stack([rule.w for rule in found])
-        model.totals[1:] = [rule.updates for rule in found]
-        self._take_found(model, found, whole=True)
+        model.W[:] = np.column_stack([rule.w for rule in rules])
+        model.totals[1:] = [rule.updates for rule in rules]
+        self._take_found(model, rules, whole=True)
 
-    def _take_found(self, model: LinearModel, found: list[FewestMistakes], *, whole: bool) -> None:
+    def _take_found(self, model: LinearModel, rules: list[FewestMistakes], *, whole: bool) -> None:
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
-            [int(rule.errors) if whole else rule.errors for rule in found],
-            [rule.proof for rule in found],
-            [np.array(rule.history, dtype=float) for rule in found],
+            [int(rule.errors) if whole else rule.errors for rule in rules],
+            [rule.proof for rule in rules],
+            [np.array(rule.history, dtype=float) for rule in rules],
         )
 
     def _describe(
@@ -325,19 +353,19 @@ columns.'
 
         ``errors`` are integers if every mistake costs 1, else exact sums of costs.
         """
-        self._errors, found = errors, list(zip(errors, proofs, strict=True))
+        self._errors, proved = errors, list(zip(errors, proofs, strict=True))
         self.n_errors_ = one_or_each([n if isinstance(n, int) else float(n) for n in errors])
         self.errors_lower_bound_ = one_or_each(
-            [int(p.bound) if isinstance(n, int) else rounded_down(p.bound) for n, p in found]
+            [int(p.bound) if isinstance(n, int) else rounded_down(p.bound) for n, p in proved]
         )
-        self.optimal_ = one_or_each([n <= proof.bound for n, proof in found])
+        self.optimal_ = one_or_each([n <= proof.bound for n, proof in proved])
         self.certificate_, self.history_ = one_or_each(proofs), one_or_each(histories)
         self.n_updates_ = self.n_mistakes_ = self.model_.n_updates
         self.converged_ = not any(errors)
 
 
 def pocket_fields(pocket: Pocket) -> tuple[Body, dict[str, Array]]:
-    """Return what a fit has left besides the model, for a model file."""
+    """Return the results of a fit that are not in the model, for a model file."""
     proofs, histories = pocket.certificate_, pocket.history_
     return write_pocket(
         pocket._errors,
@@ -347,5 +375,5 @@ def pocket_fields(pocket: Pocket) -> tuple[Body, dict[str, Array]]:
 
 
 def restore_pocket(pocket: Pocket, fitted: Body, tensors: Tensors) -> None:
-    """Restore what `pocket_fields` returned; InvalidJsonError if it is something else."""
+    """Set the attributes that `pocket_fields` returned; InvalidJsonError if they are invalid."""
     pocket._describe(*read_pocket(pocket.model_, fitted, tensors))

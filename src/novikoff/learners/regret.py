@@ -71,7 +71,7 @@ class Regret:
 
     @property
     def best_rule(self) -> int:
-        """The number of the rule with the fewest mistakes on all rows, the first of equals."""
+        """The number of the rule with the fewest mistakes on all rows; the first if several tie."""
         return int(self.rule_mistakes[:, -1].argmin())
 
     @property
@@ -138,9 +138,9 @@ def regret(
 
         Without given rules the learner is compared with all linear rules. For two classes, a linear
         rule predicts the second label where ⟨w, x⟩ + b > 0 and the first label elsewhere. For
-        several classes, it predicts the class with the largest ⟨w_k, x⟩ + b_k, and the first one
-        of equals. All b are 0 if the learner has ``fit_intercept=False``. The fewest mistakes of
-        all linear rules are known only within bounds, and so is the regret.
+        several classes, it predicts the class with the largest ⟨w_k, x⟩ + b_k; if several are
+        equal, the first of them. All b are 0 if the learner has ``fit_intercept=False``. The least
+        number of mistakes of all linear rules is known only within bounds, and so is the regret.
     random_state : int or None
         Random seed of the search for the best linear rule, which is the search of `Pocket`.
 
@@ -166,19 +166,19 @@ def regret(
     --------
     >>> import novikoff as nv
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5
-    >>> found = nv.regret(X, y, nv.Perceptron())
-    >>> found.best_errors, found.errors_lower_bound
+    >>> regret = nv.regret(X, y, nv.Perceptron())
+    >>> regret.best_errors, regret.errors_lower_bound
     (5, 5)
-    >>> found.mistakes - 5 in found.interval
+    >>> regret.mistakes - 5 in regret.interval
     True
 
     With three given rules: a function, and the weights of two linear rules.
 
     >>> rules = [lambda x: 1, ([1, 1], -0.5), ([1, 1], -1.5)]
-    >>> found = nv.regret(X, y, nv.Perceptron(), rules)
-    >>> found.rule_mistakes[:, -1], found.best_rule
+    >>> regret = nv.regret(X, y, nv.Perceptron(), rules)
+    >>> regret.rule_mistakes[:, -1], regret.best_rule
     (array([10,  5, 15]), 1)
-    >>> found.curve[-1] == found.mistakes - 5
+    >>> regret.curve[-1] == regret.mistakes - 5
     array([ True,  True])
     """
     if isinstance(learner, type) or not hasattr(learner, "learn_one"):
@@ -221,16 +221,18 @@ def _best_linear_rule(
     """
     rows, (classes, codes) = Rows.of(X, fit_intercept), code_labels(check_labels(labels))
     if len(classes) < 2:
-        raise ValueError(f"y contains one class only, {classes.tolist()[0]!r}: two are needed.")
+        raise ValueError(
+            f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
+        )
     load_pocket_loop(rows)
     pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
     model = pairs.model
     least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])
-    found = [model.W]
-    if model.n_rules > 1:  # a vote among pairs is not a linear rule, but a sum of their scores is
+    candidates = [model.W]
+    if model.n_rules > 1:  # one-vs-one votes are no linear rule, but sums of scores are
         rest = _fewest_mistakes(rows, classes, codes, seed, "ovr", lower_bound=False)
-        found = [_one_rule_per_class(model, X), rest.model.W]
-    finite = [W for W in found if np.isfinite(W).all()]
+        candidates = [_one_rule_per_class(model, X), rest.model.W]
+    finite = [W for W in candidates if np.isfinite(W).all()]
     wrong = np.array([_chosen(X, W) != codes for W in finite])
     return np.cumsum(wrong[[wrong.sum(axis=1).argmin()]], axis=1), least
 
@@ -241,10 +243,9 @@ def _fewest_mistakes(
     """Search as `novikoff.Pocket` does with its default parameters."""
     model = LinearModel(classes, rows.p - 1, rows.fit_intercept, multi_class=kind)
     limits = Limits(updates=Pocket.max_updates)
-    found = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
-    if limits.interrupted:
-        raise KeyboardInterrupt
-    return found
+    rules = find_rules(rows, codes, model, lower_bound=lower_bound, limits=limits, seed=seed)
+    limits.raise_if_interrupted()
+    return rules
 
 
 def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
@@ -258,11 +259,11 @@ def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
 
 
 def _chosen(rows: Matrix, W: Vector) -> Indices:
-    """The number of the largest score of each row, the first of equals, without rounding.
+    """Return the number of the largest score of each row, without rounding; the first of a tie.
 
     The scores are ⟨x, w_k⟩ + b_k, for the columns (w_k, b_k) of W. A single column is the score of
-    the second of two classes, and the score of the first class is 0. Floats decide where the
-    largest score exceeds all others by more than the rounding errors, fractions decide elsewhere.
+    the second of two classes, and the score of the first class is 0. Floats decide if the largest
+    score exceeds all others by more than the rounding errors; otherwise fractions decide.
     """
     n, d = rows.shape
     W = np.column_stack([np.zeros(d + 1), W]) if W.shape[1] == 1 else W
@@ -300,9 +301,9 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
     claims, shares = best.contradictions, [*best.each_share()]
     pooled = tuple(claim for part in parts for claim in part.contradictions)
     if len(pooled) > len(claims):
-        _, more, bound = best_shares(pooled, n, None, best.bound, Limits())
+        _, pooled_shares, bound = best_shares(pooled, n, None, best.bound, Limits())
         if bound > best.bound:
-            claims, shares = pooled, more
+            claims, shares = pooled, pooled_shares
     return np.array(running_bounds([claim.among or () for claim in claims], shares, n))
 
 

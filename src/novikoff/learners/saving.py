@@ -1,7 +1,7 @@
 """``nv.save`` and ``nv.load``: estimators in model files.
 
-Commands work with records and never import this module, which imports scikit-learn. What an
-estimator says about its proofs is computed from the proofs when it is loaded.
+Commands work with records and never import this module, which imports scikit-learn. Attributes that
+follow from proofs are not stored: they are computed from the proofs when an estimator is loaded.
 """
 
 from __future__ import annotations
@@ -103,6 +103,16 @@ def load(path: str | os.PathLike[str]) -> Estimator:
 
     The estimator predicts, and continues to learn, bit for bit like the estimator that was saved.
 
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    estimator of novikoff
+        The estimator, of the class that was saved.
+
     Raises
     ------
     ModelFileError
@@ -112,7 +122,18 @@ def load(path: str | os.PathLike[str]) -> Estimator:
 
     See Also
     --------
-    save : Write such a file.
+    save : Write an estimator to a file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import novikoff as nv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "rule.safetensors"
+    ...     nv.save(nv.Perceptron().fit([[0.0], [1.0]], [0, 1]), path)
+    ...     clf = nv.load(path)
+    >>> clf.predict([[0.0], [1.0]])
+    array([0, 1])
     """
     record = read_record(path)
     try:
@@ -145,7 +166,7 @@ def to_record(model: Estimator) -> ModelRecord:
 
 
 def _fields_of(model: Estimator) -> tuple[Body, dict[str, Array]]:
-    """What a fit has left besides its model, as JSON values and arrays."""
+    """Return the results of a fit that are not in its model, as JSON values and arrays."""
     if isinstance(model, OnlineLearner):
         return run_fields(model), {}
     return pocket_fields(model) if isinstance(model, Pocket) else margin_fields(model)

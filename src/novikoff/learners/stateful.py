@@ -76,17 +76,19 @@ class StateLearner(OnlineLearner):
         y : array-like of shape (n_samples,)
             The labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors on the steps. Rows of weight 0 are not visited.
+            A factor for each row, by which its steps are multiplied. Rows of weight 0 are not
+            visited.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
         KeyboardInterrupt
-            On Ctrl-C. The estimator then has what it has learned so far. After any other exception
-            the estimator is unchanged.
+            On Ctrl-C. The estimator then has the model that it has learned so far. After any other
+            exception the estimator is unchanged.
         """
         return self._fit(X, y, sample_weight)
 
@@ -101,7 +103,7 @@ class StateLearner(OnlineLearner):
         return order
 
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
-        """A blank model, or with warm_start a copy of the model of the last fit."""
+        """A blank model, or with warm_start the model of the last fit."""
         if before is None:
             return blank
         try:
@@ -110,7 +112,7 @@ class StateLearner(OnlineLearner):
             raise ValueError(f"warm_start continues as a stream does. {error}") from None
         check_resumable(before, blank)
         check_unchanged(self, before)
-        return before.copy()
+        return before
 
 
 @dataclass(eq=False, repr=False)
@@ -121,16 +123,16 @@ class PNormPerceptron(StateLearner):
     ``w_j = sign(θ_j)·|θ_j|^(p−1)/‖θ‖_p^(p−2)`` (A9; Grove, Littlestone and Schuurmans 2001;
     Gentile 2003).
 
-    Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, at most (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where
-    X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1 (`novikoff.bounds.p_norm_bound`). With p = 2 the learner
-    makes the same mistakes as the `Perceptron`. With p = 2·ln d the bound grows with ‖u‖₁² and
-    ln d only.
+    Guarantee: if y·⟨u, [x, 1]⟩ ≥ γ > 0 for all rows, the learner makes at most
+    (p − 1)·(X_p·‖u‖_q/γ)² mistakes, where X_p = max‖[x, 1]‖_p and 1/p + 1/q = 1
+    (`novikoff.bounds.p_norm_bound`). With p = 2 the learner makes the same mistakes as the
+    `Perceptron`. With p = 2·ln d the bound grows with ‖u‖₁² and ln d only.
 
     Parameters
     ----------
     p : float, default=2.0
-        The exponent, from 2 to 500; larger powers exceed the range of float64. A good value is
-        about 2·ln(n_features) if few features decide.
+        The exponent, from 2 to 500; larger powers exceed the range of float64. If few features
+        decide the class, a good value is about 2·ln(n_features).
     fit_intercept, max_seconds, multi_class, class_weight, random_state, verbose
         As in `Perceptron`. A row of weight c is learned as c·[x, 1].
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
@@ -191,21 +193,21 @@ class SecondOrderPerceptron(StateLearner):
     are w = A⁻¹v (A9; Cesa-Bianchi, Conconi and Gentile 2005). A row that is classified correctly
     takes time O(d), a mistake takes O(d²).
 
-    Guarantee: for every u and γ > 0 the mistakes are at most (D + √(uᵀAu·G))/γ
-    (`novikoff.bounds.second_order_bound`), where D is the sum of max(0, γ − ⟨a_i, u⟩) over the
-    mistakes and G is ``potential_``, which is at most ``log_det_``. In float64 this holds while the
-    scales of the features differ by a factor of less than about 1e14.
+    Guarantee: for every u and γ > 0 the learner makes at most (D + √(uᵀAu·G))/γ mistakes
+    (`novikoff.bounds.second_order_bound`). Here D is the sum of max(0, γ − ⟨a_i, u⟩) over the
+    mistakes, and G is ``potential_``, which is at most ``log_det_``. In float64 the guarantee holds
+    while the scales of the features differ by a factor of less than about 1e14.
 
     Parameters
     ----------
     a : float, default=1.0
-        The factor on the identity. The larger it is, the more the learner behaves like the
-        perceptron.
+        The factor of the identity matrix in A. The larger a is, the more the learner behaves like
+        the perceptron.
     fit_intercept, max_seconds, multi_class, random_state, verbose
         As in `Perceptron`.
     class_weight : dict, "balanced" or None, default=None
-        Weights by class. A mistake of weight c is multiplied by c in A and v. The bound then holds
-        for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in D and
+        A weight c for each class. The terms of a mistake in A and v are multiplied by c. The bound
+        then holds for the sum of the weights of the mistakes, with c·max(0, γ − ⟨a_i, u⟩) in D and
         ``potential_`` as G.
     order : str, list of row numbers or object of `novikoff.orders`, default="permuted"
         As in `Perceptron`, except "max_distance" and "max_residual".
@@ -219,17 +221,17 @@ class SecondOrderPerceptron(StateLearner):
     classes_, n_updates_, n_mistakes_, n_iter_, converged_, update_counts_, random_state_
         As in `Perceptron`.
     coef_, intercept_ : arrays
-        w of each rule. Scores are ⟨w, x⟩ + b. The paper divides them by 1 + [x, 1]ᵀA⁻¹[x, 1], which
-        changes no sign.
+        The weights w and the bias b of each rule. Scores are ⟨w, x⟩ + b. The paper divides them by
+        1 + [x, 1]ᵀA⁻¹[x, 1], which changes no sign.
     log_det_ : array of shape (n_rules,)
         ln det(A/a), a term of the bound.
     potential_ : array of shape (n_rules,)
-        Σ a_iᵀA⁻¹a_i over the mistakes, where A includes the mistake: at most ``log_det_``. With
-        weights, Σ c_i²·a_iᵀA⁻¹a_i.
+        The sum of a_iᵀA⁻¹a_i over the mistakes, where A includes the mistake. It is at most
+        ``log_det_``. With weights it is the sum of c_i²·a_iᵀA⁻¹a_i.
 
     See Also
     --------
-    Perceptron : The same without rescaling the features.
+    Perceptron : A learner that does not rescale the features.
 
     References
     ----------

@@ -40,8 +40,8 @@ def stream(
     """Learn from a stream one row at a time: predict the row, then learn it (A5).
 
     The learner can be used between two records. On a separable stream of two classes it makes
-    at most R²/γ² mistakes, however long the stream is (B4). After t updates γ ≤ ‖w‖/(t·μ), so that
-    each record has an upper bound on the margin.
+    at most R²/γ² mistakes, however long the stream is (B4). After t updates γ ≤ ‖w‖/(t·μ).
+    Therefore each record has an upper bound on the margin.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def stream(
         A file or pipe of rows, pairs (x, y) of an example (a vector or a dict) and its label, or
         pairs (X, y) of a block of rows and their labels.
     learner : Perceptron, optional
-        The learner. By default a new one; then only the records are available.
+        The learner. By default the function makes a new learner, and only the records are returned.
     classes : sequence of labels, optional
         All labels that the stream will have. By default classes are added as they appear.
     every : int, optional
         The number of rows between two records. By default there is a record after 1, 2, 4, 8, …
         rows. The last row always has a record.
     options : ReadOptions, optional
-        How a file is read.
+        Options for reading a file.
     hash_bits : int, optional
         Hash the names of the features in a file to 2^bits columns.
 
@@ -72,7 +72,7 @@ def stream(
 
     See Also
     --------
-    regret : Compare the mistakes with those of the best fixed rule.
+    regret : Compare the mistakes with the mistakes of the best fixed rule.
     save : Write the learner to a file.
 
     Examples
@@ -201,7 +201,7 @@ def _share(run: StreamRun, learner: Perceptron, names: Sequence[str] | None = No
 
 
 def _learn_example(x: Example, y: Hashable, learner: Perceptron, run: StreamRun) -> None:
-    """Learn one example by the learner, much faster than as a block, and count it in the run."""
+    """Learn one example by the learner, which is much faster than a block, and count it."""
     number = run.rows + 1
     if not isinstance(x, Mapping) and np.ndim(cast("float", x)) != 1:
         raise ValueError(

@@ -77,19 +77,19 @@ class Arguments:
 
     def vectors(self) -> dict[str, Any]:
         """The arguments with one entry for each row that were given, without X and y."""
-        return {name: own for name in VECTORS if (own := getattr(self, name)) is not None}
+        return {name: vector for name in VECTORS if (vector := getattr(self, name)) is not None}
 
     @property
     def class_reference(self) -> Hashable:
         """The class of y that is the reference, if one was given."""
-        own = self.reference
-        return own.get("y") if isinstance(own, Mapping) else own
+        reference = self.reference
+        return reference.get("y") if isinstance(reference, Mapping) else reference
 
     @property
     def level_references(self) -> Mapping[Hashable, Hashable]:
         """The reference levels of factors, by their columns."""
-        own = self.reference if isinstance(self.reference, Mapping) else {}
-        return {column: level for column, level in own.items() if column != "y"}
+        references = self.reference if isinstance(self.reference, Mapping) else {}
+        return {column: level for column, level in references.items() if column != "y"}
 
 
 def check_taken(arguments: Arguments) -> None:

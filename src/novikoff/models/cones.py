@@ -27,19 +27,34 @@ copies of its coefficients, which are equal by E.
 
 References
 ----------
-M. Silvapulle, On the existence of maximum likelihood estimators for the binomial response models,
-J. R. Statist. Soc. B 43 (1981). A. Albert and J. Anderson, On the existence of maximum likelihood
-estimates in logistic regression models, Biometrika 71 (1984). S. Haberman, The Analysis of
-Frequency Data, Chicago (1974). J. Santos Silva and S. Tenreyro, On the existence of the maximum
-likelihood estimates in Poisson regression, Economics Letters 107 (2010). S. Correia, P. Guimarães
-and T. Zylkin, Verifying the existence of maximum likelihood estimates for generalized linear models
-(2019), arXiv:1903.01633. F. Schwendinger, B. Grün and K. Hornik, A comparison of optimization
-solvers for log binomial regression including conic programming, Computational Statistics 36 (2021).
-H. Kaufmann, On existence and uniqueness of maximum likelihood estimates in quantal and ordinal
-response models, Metrika 35 (1988). M. Bryson and M. Johnson, The incidence of monotone likelihood
-in the Cox model, Technometrics 23 (1981). M. Jacobsen, Existence and unicity of MLEs in discrete
-exponential family distributions, Scand. J. Statist. 16 (1989). L. Ford, Solution of a ranking
-problem from binary comparisons, Amer. Math. Monthly 64 (1957).
+Silvapulle, M. J. (1981). On the existence of maximum likelihood estimators for the binomial
+response models. *Journal of the Royal Statistical Society B* 43(3), 310-313.
+
+Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in logistic
+regression models. *Biometrika* 71(1), 1-10.
+
+Haberman, S. J. (1974). *The Analysis of Frequency Data*. University of Chicago Press.
+
+Santos Silva, J. M. C. and Tenreyro, S. (2010). On the existence of the maximum likelihood estimates
+in Poisson regression. *Economics Letters* 107(2), 310-312.
+
+Correia, S., Guimarães, P. and Zylkin, T. (2019). Verifying the existence of maximum likelihood
+estimates for generalized linear models. arXiv:1903.01633.
+
+Schwendinger, F., Grün, B. and Hornik, K. (2021). A comparison of optimization solvers for log
+binomial regression including conic programming. *Computational Statistics* 36, 1721-1754.
+
+Kaufmann, H. (1988). On existence and uniqueness of maximum likelihood estimates in quantal and
+ordinal response models. *Metrika* 35, 291-313.
+
+Bryson, M. C. and Johnson, M. E. (1981). The incidence of monotone likelihood in the Cox model.
+*Technometrics* 23(4), 381-383.
+
+Jacobsen, M. (1989). Existence and unicity of MLEs in discrete exponential family distributions.
+*Scandinavian Journal of Statistics* 16, 335-349.
+
+Ford, L. R. (1957). Solution of a ranking problem from binary comparisons. *American Mathematical
+Monthly* 64(8), 28-33.
 """
 
 from __future__ import annotations
@@ -123,9 +138,9 @@ class ModelCone:
         """The observations of the separated rows, on which the direction is positive."""
         if self.spread is not None:
             return self.spread(separated, direction[len(direction) - len(self.names) :])
-        found = np.zeros(self.n, dtype=np.bool_)
-        found[self.owner[separated]] = True
-        return found
+        observations = np.zeros(self.n, dtype=np.bool_)
+        observations[self.owner[separated]] = True
+        return observations
 
     def rows(self) -> Matrix:
         """The rows A, E and −E below each other, which the certificate is about."""
@@ -174,22 +189,22 @@ def multinomial(
     """
     import scipy.sparse as sp
 
-    seen = np.asarray(counts) > 0
-    n, K = seen.shape
+    chosen_at_all = np.asarray(counts) > 0
+    n, K = chosen_at_all.shape
     p = int(design.X.shape[1])
     X = sp.csr_array(design.X)
     others = [k for k in range(K) if k != baseline]
     place = {k: at for at, k in enumerate(others)}
-    first = np.argmax(seen, axis=1)
+    first = np.argmax(chosen_at_all, axis=1)
     parts: dict[bool, list[Any]] = {False: [], True: []}
     owners: dict[bool, list[Indices]] = {False: [], True: []}
     for c in range(K):
-        own = np.flatnonzero((first == c) & seen.any(axis=1))
+        columns = np.flatnonzero((first == c) & chosen_at_all.any(axis=1))
         for k in range(K):
-            if k == c or len(own) == 0:
+            if k == c or len(columns) == 0:
                 continue
             for both in (False, True):
-                chosen = own[seen[own, k] == both]
+                chosen = columns[chosen_at_all[columns, k] == both]
                 if len(chosen) == 0:
                     continue
                 contrast = np.zeros((1, K - 1))
@@ -205,7 +220,8 @@ def multinomial(
 
     names: list[Hashable] = [f"{name}:{levels[k]}" for k in others for name in design.names]
     terms = {
-        name: [at * p + j for at in range(K - 1) for j in own] for name, own in design.terms.items()
+        name: [at * p + j for at in range(K - 1) for j in columns]
+        for name, columns in design.terms.items()
     }
     return ModelCone(
         Cone(whole(False), whole(True)),
@@ -249,8 +265,8 @@ def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> Mode
     K = len(levels)
     parts, owners = [], []
     for m in range(K - 1):
-        for sign, own in ((1.0, codes > m), (-1.0, codes == m)):
-            chosen = np.flatnonzero(own)
+        for sign, side in ((1.0, codes > m), (-1.0, codes == m)):
+            chosen = np.flatnonzero(side)
             stage = _units(np.full(len(chosen), m), K - 1)
             parts.append(_scaled(beside(stage, design.X[chosen]), sign))
             owners.append(chosen)
@@ -262,18 +278,18 @@ def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelC
     K = len(levels)
     heads, parts, owners = [], [], []
     for j in range(K):
-        own = np.flatnonzero(codes == j)
+        rows = np.flatnonzero(codes == j)
         for k in range(K):
-            if k == j or len(own) == 0:
+            if k == j or len(rows) == 0:
                 continue
             lo, hi, sign = (k, j, 1.0) if j > k else (j, k, -1.0)
-            head = np.zeros((len(own), K - 1))
+            head = np.zeros((len(rows), K - 1))
             head[:, lo:hi] = sign
             heads.append(head)
             times = hi - lo
             bits = [1 << b for b in range(times.bit_length()) if times >> b & 1]
-            parts.append([_scaled(design.X[own], sign * bit) for bit in bits])
-            owners.append(own)
+            parts.append([_scaled(design.X[rows], sign * bit) for bit in bits])
+            owners.append(rows)
     cone, n_copies = _summed(parts, int(design.X.shape[1]))
     head = np.concatenate(heads)
     copies = (n_copies - 1) * int(design.X.shape[1])
@@ -324,24 +340,24 @@ def cox(
 
     def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The events with a separated row, and the events before them in their stratum."""
-        found = np.zeros(len(duration), dtype=np.bool_)
-        found[first[separated]] = True
+        separated_subjects = np.zeros(len(duration), dtype=np.bool_)
+        separated_subjects[first[separated]] = True
         if entry is not None:  # risk sets are not nested
             scores, _ = exact_products(as_dense(design.X), numbers(direction))
             for i in np.flatnonzero(event).tolist():
                 at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
                 at_risk &= ~(event & (duration == duration[i]))
-                found[i] = bool((scores[at_risk] < scores[i]).any())
-            return found
+                separated_subjects[i] = bool((scores[at_risk] < scores[i]).any())
+            return separated_subjects
         if separated.any():
             last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
             np.maximum.at(last, strata[first[separated]], duration[first[separated]])
-            found |= event & (duration < last[strata])
+            separated_subjects |= event & (duration < last[strata])
         if not exact:
             # Tied events have the same rows.
-            np.logical_or.at(found, pairs[:, 0], found[pairs[:, 1]])
-            found[pairs[:, 1]] = found[pairs[:, 0]]
-        return found
+            np.logical_or.at(separated_subjects, pairs[:, 0], separated_subjects[pairs[:, 1]])
+            separated_subjects[pairs[:, 1]] = separated_subjects[pairs[:, 0]]
+        return separated_subjects
 
     return ModelCone(
         cone, design.names, design.terms, first, len(duration), equal=pairs[:, 1], spread=spread
@@ -379,9 +395,9 @@ def _risk_pairs(
     tied: list[Indices] = [np.zeros((0, 2), dtype=np.int64)]
     entry = np.full(len(duration), -np.inf) if entry is None else entry
     for s in np.unique(strata).tolist():
-        own = np.flatnonzero(strata == s)
-        own = own[np.argsort(duration[own], kind="stable")]
-        for events, others in _risk_sets(own, duration, event, entry, exact):
+        subjects = np.flatnonzero(strata == s)
+        subjects = subjects[np.argsort(duration[subjects], kind="stable")]
+        for events, others in _risk_sets(subjects, duration, event, entry, exact):
             if not exact:
                 tied.append(np.stack([np.full(len(events) - 1, events[0]), events[1:]], axis=1))
                 events = events[:1]
@@ -392,25 +408,25 @@ def _risk_pairs(
 
 
 def _risk_sets(
-    own: Indices, duration: Vector, event: Mask, entry: Vector, exact: bool
+    subjects: Indices, duration: Vector, event: Mask, entry: Vector, exact: bool
 ) -> Iterator[tuple[Indices, Indices]]:
     """For each time of an event: the events, and those they are compared with.
 
-    ``own`` are the members of a stratum, sorted by duration.
+    ``subjects`` are the members of a stratum, sorted by duration.
     """
-    ends, happened = duration[own], event[own]
+    ends, happened = duration[subjects], event[subjects]
     times = np.unique(ends[happened])
     starts = np.searchsorted(ends, times, side="left")
     after = np.searchsorted(ends, times, side="right")
-    events = [own[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
+    events = [subjects[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
     for k, t in enumerate(times.tolist()):
-        j, later = k + 1, own[:0]
+        j, later = k + 1, subjects[:0]
         while j < len(times) and len(later) == 0:
             later = events[j][entry[events[j]] < t]
             j += 1
-        stop = starts[j - 1] if len(later) > 0 else len(own)
+        stop = starts[j - 1] if len(later) > 0 else len(subjects)
         segment = slice(starts[k], stop)
-        others = own[segment]
+        others = subjects[segment]
         gone = happened[segment] & (ends[segment] == t)
         others = others[~gone & (entry[others] < t)]
         if len(later) > 0:
@@ -451,9 +467,9 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
     """
     sources, targets = [], []
     for g in np.unique(groups).tolist():
-        own = np.flatnonzero(groups == g)
-        levels = np.unique(ranks[own])
-        parts = [own[ranks[own] == level] for level in levels]
+        members = np.flatnonzero(groups == g)
+        levels = np.unique(ranks[members])
+        parts = [members[ranks[members] == level] for level in levels]
         for better, worse in pairwise(parts):
             if len(better) > 1:
                 raise DataError(
@@ -467,8 +483,8 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
     def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """All alternatives down to the last that is separated from the next in its group."""
         last = np.full(int(groups.max()) + 1, -np.inf)
-        own = compared.owner[separated]
-        np.maximum.at(last, groups[own], ranks[own])
+        members = compared.owner[separated]
+        np.maximum.at(last, groups[members], ranks[members])
         return np.asarray(ranks <= last[groups])
 
     return replace(compared, spread=spread)
@@ -481,10 +497,10 @@ def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> Mo
     A = np.zeros((len(won), k))
     A[np.arange(len(won)), won[:, 0]] += 1.0
     A[np.arange(len(won)), won[:, 1]] -= 1.0
-    kept = [j for j in range(k) if j != reference]
-    A = np.ascontiguousarray(A[:, kept])
-    own = [names[j] for j in kept]
-    return ModelCone(Cone(A, A[:0]), own, {}, won[:, 0], k)
+    columns = [j for j in range(k) if j != reference]
+    A = np.ascontiguousarray(A[:, columns])
+    compared = [names[j] for j in columns]
+    return ModelCone(Cone(A, A[:0]), compared, {}, won[:, 0], k)
 
 
 def _comparisons(design: Design, sources: list[Indices], targets: list[Indices]) -> ModelCone:

@@ -86,15 +86,15 @@ def _reference_levels(
 
     Without an intercept, the first factor keeps all its levels, if ``keeps_first``.
     """
-    found: dict[int, Hashable] = {}
-    for place, (column, own) in enumerate(columns.groups.items()):
+    references: dict[int, Hashable] = {}
+    for place, (column, places) in enumerate(columns.groups.items()):
         if keeps_first and place == 0:
             if column in wanted:
                 raise ValueError(
                     f"reference names {column!r}, which keeps all its levels without an intercept."
                 )
             continue
-        levels = [columns.names[j] for j in own]
+        levels = [columns.names[j] for j in places]
         at = 0
         if column in wanted:
             name = f"{column}={wanted[column]}"  # as `columns_of` names the columns of a factor
@@ -104,8 +104,8 @@ def _reference_levels(
                     f"{wanted[column]!r} is not a level of {column!r}; its levels are {known}."
                 )
             at = levels.index(name)
-        found[own[at]] = column
-    return found
+        references[places[at]] = column
+    return references
 
 
 def _terms(
@@ -116,16 +116,16 @@ def _terms(
 ) -> dict[Hashable, list[int]]:
     """The columns of the design that each column, factor or term of the user has become."""
     term_of: dict[Hashable, Hashable] = {}
-    for column, own in columns.groups.items():
-        term_of |= {columns.names[j]: column for j in own}
+    for column, places in columns.groups.items():
+        term_of |= {columns.names[j]: column for j in places}
     for term, names in given.items():
         term_of |= dict.fromkeys(names, term)
-    found: dict[Hashable, list[int]] = {}
+    terms: dict[Hashable, list[int]] = {}
     for place, j in enumerate(order):
         if j not in intercept:
             name = columns.names[j]
-            found.setdefault(term_of.get(name, name), []).append(place)
-    return found
+            terms.setdefault(term_of.get(name, name), []).append(place)
+    return terms
 
 
 def _unused(name: str, names: Sequence[Hashable]) -> str:

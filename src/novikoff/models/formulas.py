@@ -26,11 +26,11 @@ def of_columns(data: Any, asked: Arguments) -> dict[str, Any]:
     """
     if asked.X is not None:
         raise ValueError("Give X, or data with the names of its columns, not both.")
-    found, used = _named_columns(data, asked)
-    kept = [column for column in data.columns if column not in used]
-    if not kept:
+    arguments, used = _named_columns(data, asked)
+    columns = [column for column in data.columns if column not in used]
+    if not columns:
         raise DataError("data has no column left for the covariates.")
-    return {**found, "X": data[kept]}
+    return {**arguments, "X": data[columns]}
 
 
 def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
@@ -49,11 +49,11 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
             f"reference names {column!r}, but a formula has the levels: write "
             f"C({column}, contr.treatment(base=…))."
         )
-    found, _ = _named_columns(data, asked)
-    vectors = {name: found[name] for name in asked.vectors()}
+    arguments, _ = _named_columns(data, asked)
+    vectors = {name: arguments[name] for name in asked.vectors()}
     n = len(data)
-    for name, own in (*vectors.items(), ("y", found["y"])):
-        check_length(name, own, n)
+    for name, vector in (*vectors.items(), ("y", arguments["y"])):
+        check_length(name, vector, n)
     outcome, design, variables = _materialise(formula, data)
     lost = np.zeros(n, dtype=np.bool_)
     for column in variables:
@@ -65,23 +65,23 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
             )
         lost |= where
     if lost.any():
-        for own in (found["y"], *vectors.values()):
-            lost |= missing_rows(own, n)
-        kept = np.flatnonzero(~lost)
-        if len(kept) == 0:
+        for vector in (arguments["y"], *vectors.values()):
+            lost |= missing_rows(vector, n)
+        complete = np.flatnonzero(~lost)
+        if len(complete) == 0:
             raise DataError("No row is left: all rows have missing values.")
-        found |= {name: rows_of(own, kept) for name, own in vectors.items()}
-        found["y"] = None if found["y"] is None else rows_of(found["y"], kept)
-        found["notes"] = (f"{counted(int(lost.sum()), 'row')} with missing values left out",)
-        index, data = _index(data)[kept], rows_of(data, kept)
+        arguments |= {name: rows_of(vector, complete) for name, vector in vectors.items()}
+        arguments["y"] = None if arguments["y"] is None else rows_of(arguments["y"], complete)
+        arguments["notes"] = (f"{counted(int(lost.sum()), 'row')} with missing values left out",)
+        index, data = _index(data)[complete], rows_of(data, complete)
         outcome, design, _ = _materialise(formula, data)
     else:
         index = _index(data) if hasattr(data, "iloc") else None
     if outcome is not None:
         name = "duration" if asked.family == "cox" else "y"
-        if found[name] is not None:
+        if arguments[name] is not None:
             raise ValueError(f"The formula has an outcome: leave {name} out.")
-        found[name] = _outcome(outcome, data)
+        arguments[name] = _outcome(outcome, data)
     X, names, terms = design
     if not FAMILIES[asked.family].intercept and _INTERCEPT in names:
         keep = [j for j, name in enumerate(names) if name != _INTERCEPT]
@@ -89,42 +89,66 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
         if not names:
             raise DataError("The formula has no covariates.")
     table = Table(X, Columns(names), index, terms)
-    return {**found, "X": table, "fit_intercept": False}
+    return {**arguments, "X": table, "fit_intercept": False}
+
+
+def variables_of(formula: str) -> list[str]:
+    """The columns of a frame that a formula needs, the outcome first."""
+    formulaic, errors = _formulaic()
+    try:
+        read = formulaic.Formula(formula)
+    except errors.FormulaicError as error:
+        raise _unreadable(formula, error) from None
+    parts = [getattr(read, "lhs", None), getattr(read, "rhs", read)]
+    variables = [
+        {str(name) for name in part.required_variables} for part in parts if part is not None
+    ]
+    return [*dict.fromkeys(name for own in variables for name in sorted(own))]
+
+
+def _formulaic() -> tuple[Any, Any]:
+    """The package formulaic and its errors; ImportError with advice if it is not there."""
+    try:
+        import formulaic
+        from formulaic import errors
+    except ImportError:
+        raise ImportError(
+            "Formulas need the package formulaic: pip install 'novikoff[formula]'."
+        ) from None
+    return formulaic, errors
+
+
+def _unreadable(formula: str, error: Exception) -> ValueError:
+    what = str(error).strip().partition("\n")[0]
+    hint = " Write successes + failures ~ … for two columns." if "cbind" in formula else ""
+    return ValueError(f"The formula {formula!r} cannot be read: {what}{hint}")
 
 
 def _named_columns(data: Any, asked: Arguments) -> tuple[dict[str, Any], list[Hashable]]:
     """The arguments, with columns in the place of their names, and these names."""
     if not (hasattr(data, "columns") and hasattr(data, "to_numpy")):
         raise TypeError(f"data must be a data frame, not {type(data).__name__}.")
-    found: dict[str, Any] = dict(vars(asked))
+    arguments: dict[str, Any] = dict(vars(asked))
     used: list[Hashable] = []
     for name in ("y", *asked.vectors()):
-        column = found[name]
+        column = arguments[name]
         if isinstance(column, str):
             if column not in data.columns:
                 raise ValueError(
                     f"{name}={column!r} is not a column of data: {[*data.columns][:20]}."
                 )
-            found[name] = data[column]
+            arguments[name] = data[column]
             used.append(column)
-    return found, used
+    return arguments, used
 
 
 def _materialise(formula: str, data: Any) -> tuple[Any, tuple[Any, list[Hashable], Any], list[str]]:
     """The outcome, the covariates with names and terms, and the variables of a formula."""
-    try:
-        import formulaic
-        from formulaic.errors import FormulaicError
-    except ImportError:
-        raise ImportError(
-            "Formulas need the package formulaic: pip install 'novikoff[formula]'."
-        ) from None
+    formulaic, errors = _formulaic()
     try:
         whole = formulaic.model_matrix(formula, data, na_action="ignore", output="sparse")
-    except FormulaicError as error:
-        what = str(error).strip().partition("\n")[0]
-        hint = " Write successes + failures ~ … for two columns." if "cbind" in formula else ""
-        raise ValueError(f"The formula {formula!r} cannot be read: {what}{hint}") from None
+    except errors.FormulaicError as error:
+        raise _unreadable(formula, error) from None
     outcome, matrix = getattr(whole, "lhs", None), getattr(whole, "rhs", whole)
     if not hasattr(matrix, "model_spec"):
         raise ValueError(
@@ -140,8 +164,8 @@ def _materialise(formula: str, data: Any) -> tuple[Any, tuple[Any, list[Hashable
     variables = {str(name) for name in spec.required_variables}
     if outcome is not None:
         variables |= {str(name) for name in outcome.model_spec.required_variables}
-    kept = [str(column) for column in data.columns if str(column) in variables]
-    return outcome, (X, names, terms_of(spec, names)), kept
+    columns = [str(column) for column in data.columns if str(column) in variables]
+    return outcome, (X, names, terms_of(spec, names)), columns
 
 
 def _outcome(outcome: Any, data: Any) -> Any:
@@ -158,12 +182,12 @@ def terms_of(spec: Any, names: Sequence[Hashable]) -> Mapping[Hashable, Sequence
     slices = getattr(spec, "term_name_slices", None) or spec.term_slices
     columns = [*spec.column_names]
     present = set(names)
-    found: dict[Hashable, Sequence[Hashable]] = {}
-    for term, own in slices.items():
-        these = [name for name in columns[own] if name in present]
+    terms: dict[Hashable, Sequence[Hashable]] = {}
+    for term, places in slices.items():
+        these = [name for name in columns[places] if name in present]
         if these and these != [_INTERCEPT]:
-            found[str(term)] = these
-    return found
+            terms[str(term)] = these
+    return terms
 
 
 def _index(data: Any) -> Any:

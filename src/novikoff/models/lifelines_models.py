@@ -52,8 +52,8 @@ def arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any
             "nv.detect_separation(fitter, data=frame)."
         )
     for column, attribute in _FITTERS[name].items():
-        own = getattr(fitter, attribute, None)
-        options[column] = options.get(column) if own is None else own
+        value = getattr(fitter, attribute, None)
+        options[column] = options.get(column) if value is None else value
     if options["duration"] is None:
         raise ValueError(f"This {name} is not fitted: say duration='…' and event='…', its columns.")
     for given in options:
@@ -61,22 +61,24 @@ def arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any
             raise ValueError(f"{given} does not apply: {name} is a Cox model.")
     strata = options.pop("strata", None)
     strata = getattr(fitter, "strata", None) if strata is None else strata
-    drop = [getattr(fitter, own, None) for own in ("cluster_col", "id_col")]
+    drop = [getattr(fitter, value, None) for value in ("cluster_col", "id_col")]
     if strata is not None:
         columns = [strata] if isinstance(strata, str) else [*strata]
-        unknown = [own for own in columns if own not in data.columns]
+        unknown = [value for value in columns if value not in data.columns]
         if unknown:
             raise ValueError(f"The column {unknown[0]!r} of the strata is not in data.")
         options["strata"] = data.groupby(columns, sort=True, observed=True).ngroup().to_numpy()
         drop += columns
-    frame = data.drop(columns=[own for own in drop if own is not None and own in data.columns])
+    frame = data.drop(
+        columns=[value for value in drop if value is not None and value in data.columns]
+    )
     formula = getattr(fitter, "formula", None)
     question = Arguments(family="cox", **options)
     if formula is None:
-        found = formulas.of_columns(frame, question)
+        taken = formulas.of_columns(frame, question)
     else:
-        found = formulas.of_formula(formula, data, question)
-    notes: tuple[str, ...] = found["notes"]
+        taken = formulas.of_formula(formula, data, question)
+    notes: tuple[str, ...] = taken["notes"]
     if np.any(np.asarray(getattr(fitter, "penalizer", 0.0)) > 0):
         notes = (*notes, "the answer is about the likelihood without the fitter's penalty")
-    return {**found, "notes": notes}
+    return {**taken, "notes": notes}

@@ -60,13 +60,13 @@ class _Observations:
         X, index = _rows_and_labels(arguments.X)
         y, vectors = arguments.y, arguments.vectors()
         n = n_rows(X)
-        for name, own in (("y", y), *vectors.items()):
-            check_length(name, own, n)
-            check_same_index(X, own)
+        for name, vector in (("y", y), *vectors.items()):
+            check_length(name, vector, n)
+            check_same_index(X, vector)
         self.labelled = index is not None
         index = np.arange(n) if index is None else index
         self.labels: Labels = np.asarray(index)
-        arrays = {name: self._array(name, own) for name, own in vectors.items()}
+        arrays = {name: self._array(name, vector) for name, vector in vectors.items()}
         used = self._complete(X, n) if arguments.missing == "drop" else np.ones(n, dtype=np.bool_)
         lost = n - int(used.sum())
         if lost:
@@ -83,14 +83,14 @@ class _Observations:
         every = len(at) == n
         self.X = X if every else rows_of(X, at)
         self.y = y if y is None or every else rows_of(y, at)
-        self.vectors = {name: own[at] for name, own in arrays.items()}
+        self.vectors = {name: vector[at] for name, vector in arrays.items()}
         self.labels = self.labels[at]
 
     def _complete(self, X: Any, n: int) -> Mask:
         """The rows without a missing value."""
         missing = missing_rows(X) | missing_rows(self.arguments.y, n)
-        for own in self.arguments.vectors().values():
-            missing |= missing_rows(own)
+        for vector in self.arguments.vectors().values():
+            missing |= missing_rows(vector)
         return ~missing
 
     def _array(self, name: str, given: Any) -> npt.NDArray[Any]:
@@ -285,13 +285,13 @@ class _Observations:
         coded = coded_categories(self.y)
         if coded is None:
             labels = self._y_labels
-            codes, found = _coded(labels)
-            if ordered and len(found) > 2 and any(isinstance(own, str) for own in found):
+            codes, levels = _coded(labels)
+            if ordered and len(levels) > 2 and any(isinstance(own, str) for own in levels):
                 raise DataError(
                     "y is text, whose order is not known: make it an ordered category, as in "
                     'pd.Categorical(y, categories=["low", "mid", "high"], ordered=True).'
                 )
-            return codes, found
+            return codes, levels
         codes, categories = coded
         self._check("y", self.labels, codes < 0, "has no label")
         present = np.flatnonzero(np.bincount(codes, minlength=len(categories)))
@@ -308,9 +308,9 @@ class _Observations:
         values = np.asarray(self.y.to_numpy() if hasattr(self.y, "to_numpy") else self.y)
         if values.ndim != 2 or values.shape[1] < 2:
             return None
-        counts = np.stack([self.numbers("y", own) for own in values.T], axis=1)
-        for own in counts.T:
-            self._check("y", own, own < 0, "is negative")
+        counts = np.stack([self.numbers("y", column) for column in values.T], axis=1)
+        for column in counts.T:
+            self._check("y", column, column < 0, "is negative")
         return counts
 
     def _classes(self) -> tuple[npt.NDArray[Any], list[Hashable]]:
@@ -337,9 +337,9 @@ def _coded(labels: Labels) -> tuple[Whole, list[Hashable]]:
     if labels.dtype != object:
         classes, codes = code_labels(labels)
         return codes.astype(np.int64), classes.tolist()
-    found = distinct_labels(labels)
-    place = {label: k for k, label in enumerate(found)}
-    return np.array([place[label] for label in labels.tolist()], dtype=np.int64), found
+    levels = distinct_labels(labels)
+    place = {label: k for k, label in enumerate(levels)}
+    return np.array([place[label] for label in labels.tolist()], dtype=np.int64), levels
 
 
 def _rows_and_labels(X: Any) -> tuple[Any, Labels | None]:

@@ -40,18 +40,18 @@ def missing_rows(values: Any, n: int = 0) -> Mask:
     if values is None:
         return np.zeros(n, dtype=np.bool_)
     if hasattr(values, "tocoo"):
-        found = np.zeros(int(values.shape[0]), dtype=np.bool_)
+        missing = np.zeros(int(values.shape[0]), dtype=np.bool_)
         entries = values.tocoo()
-        found[entries.coords[0][np.isnan(entries.data)]] = True
-        return found
+        missing[entries.coords[0][np.isnan(entries.data)]] = True
+        return missing
     if hasattr(values, "isna"):
-        found = np.asarray(values.isna())
+        missing = np.asarray(values.isna())
     elif hasattr(values, "columns") and hasattr(values, "to_numpy"):
         parts = [missing_rows(values[:, j]) for j in range(values.shape[1])]
-        found = np.stack(parts, axis=1)
+        missing = np.stack(parts, axis=1)
     else:
-        found = _missing(np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values))
-    return np.asarray(found.any(axis=1) if found.ndim == 2 else found)
+        missing = _missing(np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values))
+    return np.asarray(missing.any(axis=1) if missing.ndim == 2 else missing)
 
 
 def _missing(values: npt.NDArray[Any]) -> Mask:

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from html import escape
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from novikoff import sentences
 from novikoff.core.class_labels import Labels
 from novikoff.core.problem import pose
-from novikoff.core.rows import Matrix
+from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import Fate, Recession
 from novikoff.geometry.separability import find_verdict
+from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
-from novikoff.models.outcomes import model_of
+from novikoff.models.outcomes import Model, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
 Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
 Estimate = Literal["finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"]
 
-_HEADLINES = {
-    "complete separation": "no finite maximum-likelihood estimate exists",
-    "quasi-complete separation": "no finite maximum-likelihood estimate exists",
-    "overlap": "finite maximum-likelihood estimates exist",
-    "undecided": "whether finite estimates exist was not decided",
-}
 _WORDS = {
     "+inf": "+∞",
     "-inf": "−∞",
     "either sign": "infinite, either sign",
     "reference": "reference level",
+    "aliased": "aliased: depends on the columns before it",
 }
-_ADVICE = (
-    "Firth's penalised likelihood has finite estimates: firthmodels (Python), logistf, brglm2 and "
-    "coxphf (R).",
-    "The likelihood is bounded: profile-likelihood intervals are finite on one side. Wald "
-    "intervals and standard errors of infinite estimates mean nothing.",
-    "Exact conditional inference: elrm (R), exlogistic (Stata), PROC LOGISTIC with EXACT (SAS).",
-    "The finite part of the fit: limiting_model() has the rows and columns to refit.",
-    "Merge rare levels of a factor, or drop a column that separates the data, only if that makes "
-    "sense for the question.",
-)
+# A table of more coefficients than this shows the infinite ones, and counts the others.
+_LONGEST_TABLE = 24
+_WIDTH, _HEADING = 80, 12  # of the text, and of the headings on its left
 
 
 def detect_separation(
@@ -162,29 +153,32 @@ def detect_separation(
 
     References
     ----------
-    A. Albert and J. Anderson, On the existence of maximum likelihood estimates in logistic
-    regression models, Biometrika 71 (1984). G. Heinze and M. Schemper, A solution to the problem of
-    separation in logistic regression, Statistics in Medicine 21 (2002). C. Geyer, Likelihood
-    inference in exponential families and directions of recession, Electronic Journal of Statistics
-    3 (2009).
+    Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
+    logistic regression models. *Biometrika* 71(1), 1-10.
+
+    Heinze, G. and Schemper, M. (2002). A solution to the problem of separation in logistic
+    regression. *Statistics in Medicine* 21(16), 2409-2419.
+
+    Geyer, C. J. (2009). Likelihood inference in exponential families and directions of recession.
+    *Electronic Journal of Statistics* 3, 259-289.
 
     Examples
     --------
     >>> import novikoff as nv
-    >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1])
-    >>> found.exists, found.kind
+    >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1])
+    >>> separation.exists, separation.kind
     (False, 'quasi-complete separation')
-    >>> dict(found.coefficients)
+    >>> dict(separation.coefficients)
     {'(intercept)': 'finite', 0: '+inf', 1: 'finite'}
-    >>> found.separated
+    >>> separation.separated
     array([3, 4])
     >>> nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson").kind
     'overlap'
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"died": [0, 1, 0, 1, 1], "colour": [*"rrbgg"]})
-    >>> found = nv.detect_separation(formula="died ~ C(colour)", data=frame)
-    >>> dict(found.coefficients)
+    >>> separation = nv.detect_separation(formula="died ~ C(colour)", data=frame)
+    >>> dict(separation.coefficients)
     {'Intercept': '-inf', 'C(colour)[T.g]': '+inf', 'C(colour)[T.r]': '+inf'}
     """
     arguments = read_arguments(
@@ -193,9 +187,12 @@ def detect_separation(
         duration=duration, event=event, entry=entry, ties=ties, reference=reference,
         missing=missing, budget=budget,
     )  # fmt: skip
-    model = model_of(arguments)
-    limits = Limits(seconds=budget)
-    found = Separation(
+    return separation_of(model_of(arguments), Limits(seconds=budget))
+
+
+def separation_of(model: Model, limits: Limits) -> Separation:
+    """Return the record of a model whose arguments are read."""
+    separation = Separation(
         family=model.family,
         link=model.link,
         rows=model.rows,
@@ -205,9 +202,9 @@ def detect_separation(
         _labelled=model.labelled,
         _references=model.references,
     )
-    if budget is not None:  # the answer has what is proved by the end of the budget
-        _ = found.coefficients, found.responsible_columns
-    return found
+    if limits.seconds is not None:  # the answer has what is proved by the end of the budget
+        _ = separation.coefficients, separation.responsible_columns
+    return separation
 
 
 class Coefficients(Mapping[Hashable, Estimate]):
@@ -232,8 +229,37 @@ class Coefficients(Mapping[Hashable, Estimate]):
         """The rows of the table: name and estimate, in words."""
         return [(str(name), _WORDS.get(value, value)) for name, value in self._values.items()]
 
+    def folded(self) -> list[tuple[str, str]]:
+        """The rows of the table; of a long table, the infinite coefficients and counts of others.
+
+        Examples
+        --------
+        >>> fates = {f"x{j}": "finite" for j in range(1, 31)} | {"z": "+inf"}
+        >>> Coefficients(fates).folded()
+        [('z', '+∞'), ('30 others', 'finite')]
+        """
+        every = self.lines()
+        if len(every) <= _LONGEST_TABLE:
+            return every
+        quiet = ("finite", "reference", "aliased")
+        kinds = [*self._values.values()]
+        shown = [line for line, kind in zip(every, kinds, strict=True) if kind not in quiet]
+        lines = shown[:_LONGEST_TABLE]
+        if len(shown) > len(lines):
+            lines.append((f"… {len(shown) - len(lines):,} more", "infinite or undecided"))
+        for kind in quiet:
+            if kind in kinds:
+                others = sentences.counted(kinds.count(kind), "other" if shown else "coefficient")
+                lines.append((others, _WORDS.get(kind, kind)))
+        return lines
+
     def _repr_html_(self) -> str:
-        return sentences.html_table(self.lines(), ("coefficient", "estimate"))
+        head, lines = ("coefficient", "estimate"), self.folded()
+        table = sentences.html_table(lines, head)
+        if lines == (every := self.lines()):
+            return table
+        rest = sentences.html_table(every, head)
+        return f"{table}<details><summary>all {len(every):,}</summary>{rest}</details>"
 
 
 class LimitingModel(NamedTuple):
@@ -318,12 +344,16 @@ class Separation:
         """
         first = self._recession.rows.p - len(self._system.names)
         gone = set(self._recession.aliased)
-        found: dict[Hashable, Estimate] = {}
-        for j, name in enumerate(self._system.names, first):
-            found[name] = "aliased" if j in gone else self._recession.column(j)
-        for name in self._references:
-            found[name] = "reference"
-        return Coefficients(found)
+        estimates: dict[Hashable, Estimate] = {}
+        references = {own[0]: column for column, own in self._system.terms.items() if own}
+        for j, name in enumerate(self._system.names):
+            for level, column in self._references.items():
+                if references.get(j) == column:
+                    estimates[level] = "reference"
+            estimates[name] = "aliased" if first + j in gone else self._recession.column(first + j)
+        return Coefficients(
+            estimates | dict.fromkeys(self._references.keys() - estimates, "reference")
+        )
 
     @cached_property
     def separated(self) -> Labels:
@@ -333,10 +363,11 @@ class Separation:
         which a part of the observation's own contribution rises to its limit: a Poisson mean that
         goes to 0, a probability that goes to 0 or 1.
         """
-        return self.rows[self._separated]
+        return self.rows[self.separated_positions]
 
     @cached_property
-    def _separated(self) -> Any:
+    def separated_positions(self) -> Indices:
+        """The positions of the separated observations in `rows`."""
         face = self._recession.face
         return np.flatnonzero(self._system.observations(face.separated, self._recession.direction))
 
@@ -346,9 +377,9 @@ class Separation:
 
         It separates all of the separated observations. The certificate has the exact numbers.
         """
-        own = self._recession.direction[-len(self._system.names) :]
-        largest = max(map(abs, own), default=Fraction(0)) or Fraction(1)
-        scaled = [float(value / largest) for value in own]
+        components = self._recession.direction[-len(self._system.names) :]
+        largest = max(map(abs, components), default=Fraction(0)) or Fraction(1)
+        scaled = [float(value / largest) for value in components]
         return dict(zip(self._system.names, scaled, strict=True))
 
     @cached_property
@@ -369,8 +400,8 @@ class Separation:
         Parameters
         ----------
         c : mapping or sequence
-            Factors by name, or one for each coefficient in the order of `coefficients`. Aliased
-            coefficients count as 0.
+            Factors by name, or one for each coefficient in the order of `coefficients`, without
+            reference levels. Aliased coefficients count as 0.
 
         Returns
         -------
@@ -380,8 +411,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
-        >>> found.estimable({0: 1, 1: -2}), found.estimable({"(intercept)": 1, 1: 2})
+        >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> separation.estimable({0: 1, 1: -2}), separation.estimable({"(intercept)": 1, 1: 2})
         ('+inf', 'finite')
         """
         names = self._system.names
@@ -413,8 +444,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
-        >>> found.limiting_model()
+        >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
+        >>> separation.limiting_model()
         LimitingModel(rows=array([0, 1, 2]), columns=['(intercept)', 1], finite=['(intercept)', 1])
         """
         if not self._system.by_observation:
@@ -425,11 +456,13 @@ class Separation:
         if not self._recession.face.complete:
             raise ValueError("The separated observations are not known: give a larger budget.")
         face, recession = self._recession.face, self._recession
-        left = np.concatenate([self._system.owner[~face.separated], self._system.equal])
-        kept = [j for j in recession.kept.tolist() if j not in recession.free]
-        columns = [self._system.names[j] for j in kept]
+        observations_left = np.concatenate(
+            [self._system.owner[~face.separated], self._system.equal]
+        )
+        estimable = [j for j in recession.kept.tolist() if j not in recession.free]
+        columns = [self._system.names[j] for j in estimable]
         finite = [name for name in columns if self.coefficients[name] == "finite"]
-        return LimitingModel(self.rows[np.sort(left)], columns, finite)
+        return LimitingModel(self.rows[np.sort(observations_left)], columns, finite)
 
     @cached_property
     def certificate(self) -> Certificate | None:
@@ -442,8 +475,8 @@ class Separation:
         Examples
         --------
         >>> import novikoff as nv
-        >>> found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson")
-        >>> _ = nv.verify(found.certificate, *found.certified_rows())
+        >>> separation = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 3], family="poisson")
+        >>> _ = nv.verify(separation.certificate, *separation.certified_rows())
         """
         if self.kind == "undecided":
             return None
@@ -461,44 +494,75 @@ class Separation:
         X = self._system.rows()
         return X, np.ones(X.shape[0], dtype=np.int64)
 
-    @property
+    @cached_property
     def advice(self) -> list[str]:
-        """What can be done about infinite estimates: one sentence for each remedy."""
-        return [*_ADVICE] if self.exists is False else []
+        """What can be done about infinite estimates: one or two sentences for each remedy.
 
-    def _headline(self) -> str:
-        return f"{self.kind}: {_HEADLINES[self.kind]}"
+        The sentences name packages and functions for this family of models, the coefficients with
+        one-sided intervals, and the coefficients that a refit can estimate. The list is empty
+        unless it is proved that no finite estimate exists.
+        """
+        if self.exists is not False:
+            return []
+        fates = self.coefficients
+        infinite = ("+inf", "-inf", "either sign")
+        factors = {*self._references.values()}
+        by_row = self._system.by_observation and self._recession.face.complete
+        limiting = self.limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
+        return remedies(
+            Situation(
+                self.family,
+                self.link,
+                [(name, fate) for name, fate in fates.items() if fate in infinite],
+                limiting.columns,
+                limiting.finite,
+                [
+                    column
+                    for column, own in self._system.terms.items()
+                    if column in factors
+                    and any(fates[self._system.names[j]] in infinite for j in own)
+                ],
+                self.responsible_columns or [],
+            )
+        )
 
-    def _lines(self) -> Iterator[tuple[str, str]]:
-        yield "separation", self._headline()
-        yield "model", f"{FAMILIES[self.family].title}{f', {self.link} link' if self.link else ''}"
+    @property
+    def n_coefficients(self) -> int:
+        """The number of coefficients, without reference levels."""
+        return len(self._system.names)
+
+    @property
+    def model_in_words(self) -> str:
+        """The family and the link, such as "binomial, logit link"."""
+        return f"{FAMILIES[self.family].title}{f', {self.link} link' if self.link else ''}"
+
+    def _shown(self, at: Indices) -> str:
+        first = [str(label) for label in self.rows[at[: sentences.SHOWN]].tolist()]
         how = "labels of the index" if self._labelled else "counted from 0"
-        if self.exists is False:
-            labels = [str(label) for label in self.separated[: sentences.SHOWN].tolist()]
-            few = sentences.first_few(labels, len(self.separated))
-            noun = "row" if len(self.separated) == 1 else "rows"
-            count = sentences.counted(len(self.rows), "observation")
-            yield "separated", f"{len(self.separated):,} of {count}: {noun} {few} ({how})"
-            if self.responsible_columns:
-                names = [str(name) for name in self.responsible_columns]
-                one = "the column " if len(names) == 1 else "any one of these columns: "
-                listed = sentences.first_few(names, len(names))
-                yield "cause", f"finite estimates exist without {one}{listed}"
-        for note in self.notes:
-            yield "note", note
+        return f"{sentences.first_few(first, len(at))} ({how})"
 
     def __str__(self) -> str:
-        lines = [f"{heading:12}{text}" for heading, text in self._lines()]
-        table = self.coefficients.lines()
-        width = max([len("coefficient"), *(len(name) for name, _ in table)]) + 2
-        lines += ["", f"{'coefficient':{width}}estimate"]
-        lines += [f"{name:{width}}{words}" for name, words in table]
-        lines += ["", *self.advice] if self.advice else []
+        lines = []
+        for heading, text in sentences.separation_lines(self, self._shown):
+            row = [text] if "  " in text else []  # a row of the table, which keeps its spaces
+            hanging = "  " if text.startswith("– ") else ""
+            width = _WIDTH - _HEADING
+            wrapped = textwrap.wrap(text, width, subsequent_indent=hanging, break_on_hyphens=False)
+            parts = row or wrapped
+            lines.append(f"{heading:{_HEADING}}{parts[0]}")
+            lines += [f"{'':{_HEADING}}{part}" for part in parts[1:]]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Separation: {self._headline()} ({self.family})>"
+        return f"<Separation: {self.kind}, {self.model_in_words}>"
 
     def _repr_html_(self) -> str:
-        table = sentences.html_table(self._lines())
-        return table + self.coefficients._repr_html_()
+        lines = [*sentences.separation_lines(self, self._shown)]
+        told, heading = list[tuple[str, str]](), ""
+        for title, text in lines:
+            heading = title or heading
+            if heading not in ("estimates", "advice"):
+                told.append((title, text))
+        advice = "".join(f"<li>{escape(remedy)}</li>" for remedy in self.advice)
+        listed = f"<ul>{advice}</ul>" if advice else ""
+        return f"{sentences.html_table(told)}{self.coefficients._repr_html_()}{listed}"

@@ -61,8 +61,10 @@ def arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]
     if data is not None:
         raise ValueError("data does not apply: a model of statsmodels has its data.")
     model = getattr(model, "model", model)
-    own = [cls.__name__ for cls in type(model).__mro__ if cls.__module__.startswith("statsmodels.")]
-    name = next(iter(own), type(model).__name__)
+    class_names = [
+        cls.__name__ for cls in type(model).__mro__ if cls.__module__.startswith("statsmodels.")
+    ]
+    name = next(iter(class_names), type(model).__name__)
     if name in _REJECTED:
         raise ValueError(f"The model {name} {_REJECTED[name]}.")
     if name not in _READERS:
@@ -78,12 +80,12 @@ def arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]
     columns = Columns(names if len({*names}) == len(names) else range(len(names)))
     spec = getattr(model.data, "model_spec", None) or getattr(model.data, "design_info", None)
     terms = {} if spec is None else terms_of(spec, names)
-    found = {
+    taken = {
         "X": Table(X, columns, _row_labels(model), terms),
         "fit_intercept": False,
         "weights": asked.get("weights"),
     }
-    return found | _READERS[name](model)
+    return taken | _READERS[name](model)
 
 
 def _row_labels(model: Any) -> Any:
@@ -122,13 +124,13 @@ def _glm(model: Any) -> dict[str, Any]:
             f"The model has the link {type(model.family.link).__name__}; the links of the family "
             f"{family!r} whose separation is known are {', '.join(known)}."
         )
-    found = {
+    taken = {
         "family": family,
         "link": link,
         "y": model.endog,
         "weights": np.asarray(model.freq_weights) * np.asarray(model.var_weights),
     }
-    return {**_proportions(model), **found} if family == "binomial" else found
+    return {**_proportions(model), **taken} if family == "binomial" else taken
 
 
 def _poisson(model: Any) -> dict[str, Any]:
@@ -178,10 +180,10 @@ def _ordered(model: Any) -> dict[str, Any]:
             "logistic, norm, gumbel_l and gumbel_r."
         )
     codes, levels = np.asarray(model.endog).astype(np.int64), [*model.labels]
-    seen = np.bincount(codes, minlength=len(levels)) > 0
-    if not seen.all():
+    occurs = np.bincount(codes, minlength=len(levels)) > 0
+    if not occurs.all():
         raise DataError(
-            f"The class {levels[int(np.argmin(seen))]!r} of y does not occur: remove it by "
+            f"The class {levels[int(np.argmin(occurs))]!r} of y does not occur: remove it by "
             ".cat.remove_unused_categories()."
         )
     return {

@@ -4,8 +4,7 @@
 - `Network`: feed-forward and recurrent networks, given by layers or by edges.
 - `ACTIVATIONS`: activation functions with their derivatives.
 
-`novikoff.separate` on the truth table of a function proves that no single neuron computes it, if
-that is so.
+If no single neuron computes a function, `novikoff.separate` proves it from the truth table.
 """
 
 from novikoff.neurons.network import Network, Settled

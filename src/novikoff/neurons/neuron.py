@@ -17,7 +17,13 @@ from novikoff.core.rows import Indices, Vector
 class Activation(NamedTuple):
     """An activation function of the weighted sum z, and its derivative.
 
-    The derivative is NaN at points where the function has no derivative.
+    Attributes
+    ----------
+    function : callable
+        The function of an array z.
+    derivative : callable
+        The derivative as a function of an array z. It is NaN at points where the function has no
+        derivative.
 
     Examples
     --------
@@ -46,11 +52,11 @@ def _logistic_slope(z: Vector) -> Vector:
 
 def _tanh_slope(z: Vector) -> Vector:
     t = np.exp(-np.abs(z))
-    return np.asarray((2.0 * t / (1.0 + t * t)) ** 2)  # 1 − tanh² would lose digits
+    return np.asarray((2.0 * t / (1.0 + t * t)) ** 2)  # the formula 1 − tanh² would lose digits
 
 
-#: The activation functions by name: z; 1 if z ≥ 0, otherwise 0; min(max(z, 0), 1); 1/(1 + e⁻ᶻ);
-#: tanh z.
+#: The activation functions by name. "identity" is z, "threshold" is 1 if z ≥ 0 and 0 otherwise,
+#: "ramp" is min(max(z, 0), 1), "logistic" is 1/(1 + e⁻ᶻ), and "tanh" is tanh z.
 ACTIVATIONS: dict[str, Activation] = {
     "identity": Activation(lambda z: +z, np.ones_like),
     "threshold": Activation(lambda z: np.where(z >= 0.0, 1.0, 0.0), _threshold_slope),
@@ -64,9 +70,9 @@ ACTIVATIONS: dict[str, Activation] = {
 class McCullochPitts:
     """The neuron of McCulloch and Pitts: a threshold unit on inputs that are 0 or 1 (A12).
 
-    The neuron fires, with the value 1, if at least θ excitatory inputs are 1 and no inhibitory
-    input is 1. The hyperplane of `rule` separates the inputs on which it fires from the others. No
-    hyperplane does that for XOR, so that no neuron computes XOR.
+    The neuron fires, which means that its output is 1, if at least θ excitatory inputs are 1 and no
+    inhibitory input is 1. The hyperplane of `rule` separates the inputs on which the neuron fires
+    from all other inputs. For XOR there is no such hyperplane, so that no neuron computes XOR.
 
     Parameters
     ----------
@@ -76,7 +82,7 @@ class McCullochPitts:
         The numbers of the inhibitory inputs, each of which prevents the neuron from firing. All
         other inputs are excitatory.
     n_inputs : int, optional
-        The number of inputs; any number if it is not given.
+        The number of inputs. If it is not given, the neuron takes any number of inputs.
 
     References
     ----------
@@ -109,34 +115,65 @@ class McCullochPitts:
         object.__setattr__(self, "inhibitory", tuple(sorted({int(j) for j in inputs})))
 
     def __call__(self, x: npt.ArrayLike) -> Indices:
-        """The output, 1 or 0, for inputs of shape (d,), or for each row of shape (n, d)."""
+        """Compute the output, 1 or 0, for inputs of shape (d,), or for each row of (n, d)."""
         inputs = np.asarray(x, dtype=np.float64)
         if inputs.ndim not in (1, 2):
-            raise ValueError(f"Inputs are a vector or a matrix, not of shape {inputs.shape}.")
+            raise ValueError(
+                f"Inputs must be a vector or a matrix, not an array of shape {inputs.shape}."
+            )
         not_binary = np.argwhere((inputs != 0.0) & (inputs != 1.0))
         if len(not_binary) > 0:
             at = tuple(not_binary[0].tolist())
-            raise ValueError(f"Inputs are 0 or 1, but input {at[-1]} is {inputs[at]}.")
+            raise ValueError(f"Inputs must be 0 or 1, but input {at[-1]} is {inputs[at]}.")
         w, b = self.rule(inputs.shape[-1])
         return np.asarray(inputs @ w + b >= 0.0).astype(np.int64)
 
     def rule(self, d: int) -> tuple[Vector, float]:
-        """Weights w and a bias b such that the neuron fires if and only if ⟨w, x⟩ + b ≥ 0."""
+        """Return weights and a bias that are equivalent to the neuron.
+
+        Parameters
+        ----------
+        d : int
+            The number of inputs.
+
+        Returns
+        -------
+        w, b : array of shape (d,), float
+            The neuron fires on inputs x if and only if ⟨w, x⟩ + b ≥ 0.
+
+        Examples
+        --------
+        >>> w, b = McCullochPitts(1, inhibitory=[0]).rule(2)
+        >>> w.tolist(), b
+        ([-1.0, 1.0], -1.0)
+        """
         if self.n_inputs not in (None, d):
             raise ValueError(f"The neuron has {self.n_inputs} inputs, not {d}.")
         if self.inhibitory and self.inhibitory[-1] >= d:
             raise ValueError(
                 f"Input {self.inhibitory[-1]} is inhibitory, but there are only {d} inputs."
             )
-        theta = float(min(max(self.theta, 0), d + 1))  # outside [0, d + 1] nothing changes
+        theta = float(min(max(self.theta, 0), d + 1))  # other θ act like 0 or d + 1
         w = np.ones(d)
         w[list(self.inhibitory)] = -1.0 - max(0.0, d - len(self.inhibitory) - theta)
         return w, -theta
 
 
 def and_gate(d: int) -> McCullochPitts:
-    """The neuron that fires if all of its d inputs are 1.
+    """Make the neuron that fires if all of its d inputs are 1.
 
+    Parameters
+    ----------
+    d : int
+        The number of inputs.
+
+    Returns
+    -------
+    McCullochPitts
+        The neuron with the threshold d.
+
+    Examples
+    --------
     >>> and_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 0, 0, 1]
     """
@@ -144,8 +181,20 @@ def and_gate(d: int) -> McCullochPitts:
 
 
 def or_gate(d: int) -> McCullochPitts:
-    """The neuron that fires if at least one of its d inputs is 1.
+    """Make the neuron that fires if at least one of its d inputs is 1.
 
+    Parameters
+    ----------
+    d : int
+        The number of inputs.
+
+    Returns
+    -------
+    McCullochPitts
+        The neuron with the threshold 1.
+
+    Examples
+    --------
     >>> or_gate(2)([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist()
     [0, 1, 1, 1]
     """

@@ -1,4 +1,4 @@
-"""Drawing a network with matplotlib."""
+"""Draw a network with matplotlib."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from novikoff.neurons.network import Network
 
-# The radius of an edge from a unit to itself; neighbouring units are 1 apart.
+# An edge from a unit to itself is a circle with this radius. Neighbouring units are 1 apart.
 _LOOP = 0.16
-# The box behind a text.
+# The style of the white box behind a text.
 _TEXT_BOX = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none"}
 
 
 def draw_network(network: Network, ax: Axes | None = None) -> Axes:
-    """Draw the units with their thresholds and the edges with their weights; inhibiting: dashed."""
+    """Draw units with thresholds, and edges with weights; edges of negative weight are dashed."""
     if find_spec("matplotlib") is None:
         raise MissingExtraError("A picture", "matplotlib", "plots")
     if ax is None:
@@ -52,7 +52,7 @@ def draw_network(network: Network, ax: Axes | None = None) -> Axes:
 
 
 def _places(network: Network) -> Vector:
-    """Coordinates of the units: layers from left to right, or a circle if there are cycles."""
+    """Return coordinates of the units: layers from left to right, or a circle for cyclic edges."""
     try:
         layers = network.layers
     except ValueError:
@@ -67,7 +67,7 @@ def _places(network: Network) -> Vector:
 
 
 def _edge(ax: Axes, start: Vector, end: Vector, weight: float, mutual: bool) -> None:
-    """Draw an arrow with its weight; it is curved if an edge leads back, a ring if it is a loop."""
+    """Draw an edge with its weight: an arrow, a curve if an edge leads back, or a loop."""
     look = {"ls": "--" if weight < 0.0 else "-", "color": "#1f4e79" if weight > 0 else "#b35900"}
     if np.array_equal(start, end):
         at = start + np.array([0.0, 2.4 * _LOOP])

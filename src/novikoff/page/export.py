@@ -44,13 +44,13 @@ def offline_page(asked: dict[str, Any], view: object = None) -> str:
     recorded = {"question": asked, "view": view, **answers}
     start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
     text = _static("index.html")
-    for mark, more in (
+    for mark, inserted in (
         ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
          f'content="{html.escape(_POLICY)}">\n'),
         ('<link rel="stylesheet" href="/static/lab.css">', f"<style>{_static('lab.css')}</style>"),
         ('<script type="module" src="/static/main.js">', f'<script type="module">\n{start}'),
     ):  # fmt: skip
-        text = text.replace(mark, more)
+        text = text.replace(mark, inserted)
     return text
 
 

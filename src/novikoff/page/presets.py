@@ -17,8 +17,8 @@ RECORDS = STATIC / "presets"
 
 def presets() -> dict[str, Any]:
     """The title, lesson and question of each preset by its name, in the order of the menu."""
-    found: dict[str, Any] = json.loads((RECORDS / "menu.json").read_text(encoding="utf-8"))
-    return found
+    menu: dict[str, Any] = json.loads((RECORDS / "menu.json").read_text(encoding="utf-8"))
+    return menu
 
 
 if __name__ == "__main__":

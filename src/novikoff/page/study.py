@@ -83,19 +83,19 @@ def pocket_answer(question: Question) -> Json:
     model = LinearModel(np.array(LABELS[::-1]), problem.p - 1, question.bias)
     limits = Limits(updates=1000, seconds=MAX_SECONDS)
     rules = find_rules(problem, codes, model, limits=limits, seed=question.seed)
-    found = rules.together[0]
-    errors, bound = int(found.errors), math.ceil(found.bound)
+    pocket_rule = rules.together[0]
+    errors, bound = int(pocket_rule.errors), math.ceil(pocket_rule.bound)
     line = _line(question)
-    best = f": no {line} is better." if found.optimal else ", the fewest found."
+    best = f": no {line} is better." if pocket_rule.optimal else ", the fewest found."
     sentence = (
         f"{least_mistakes(line, bound).capitalize()}, proved. The dashed violet line misclassifies "
         f"{errors}{best}"
     )
     return {
-        "w": found.w.tolist(),
+        "w": pocket_rule.w.tolist(),
         "errors": errors,
         "bound": bound,
-        "history": [[int(t), int(cost)] for t, cost in found.history],
+        "history": [[int(t), int(cost)] for t, cost in pocket_rule.history],
         "sentence": sentence,
     }
 
@@ -107,8 +107,8 @@ def recorded_answers(question: Question, box: object = None) -> Json:
     a box if the question shades them.
     """
     answer = run_answer(question)
-    found = None if answer["kind"] in ("separable", "empty") else pocket_answer(question)
-    recorded: Json = {"answer": answer, "pocket": found}
+    pocket = None if answer["kind"] in ("separable", "empty") else pocket_answer(question)
+    recorded: Json = {"answer": answer, "pocket": pocket}
     if box is not None and question.sides != "line" and question.points:
         recorded["sides"] = sides_answer(question, box)
     return recorded
@@ -143,12 +143,12 @@ def certificate_text(question: Question) -> str:
 def _run_json(question: Question, problem: Problem, reference: Json | None) -> Json:
     """The run as JSON. Lists over t begin with t = 0."""
     w_star = None if reference is None else np.array(reference["w"])
-    more: Json
+    outcome: Json
     if question.rule == "pocket":
-        trace, more = _pocket_run(question, problem, w_star)
+        trace, outcome = _pocket_run(question, problem, w_star)
     else:
         ran, trace = _traced(question, problem, w_star)
-        more = {"visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0])}
+        outcome = {"visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0])}
     W, norm = trace.weights(), math.hypot(*question.vector(question.start).tolist())
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
     lists: Json = {
@@ -161,8 +161,8 @@ def _run_json(question: Question, problem: Problem, reference: Json | None) -> J
         "squared_norm": [norm**2, *trace.squared_norm.tolist()],
         "errors": (~(margins > 0.0)).sum(axis=0).tolist(),
         "mistakes": [0, *np.cumsum(~(trace.margin > 0.0)).tolist()],
-        **more,
-        **_visits(question, problem, more["visited"], trace, margins),
+        **outcome,
+        **_visits(question, problem, outcome["visited"], trace, margins),
     }
     gamma, inner = 0.0, 0.0
     if w_star is not None and trace.inner is not None and trace.cosine is not None:
@@ -208,12 +208,14 @@ def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> 
         inner=None if w_star is None else W[1:] @ w_star,
         cosine=None if w_star is None else _cosines(W[1:], w_star), problem=problem, start=start,
     )  # fmt: skip
-    kept = np.maximum.accumulate([t if step.kept else 0 for t, step in enumerate(steps)])
+    pocket_steps_so_far = np.maximum.accumulate(
+        [t if step.kept else 0 for t, step in enumerate(steps)]
+    )
     done = steps[-1].mistakes == 0
     stop = "no mistake of w" if done else "the limit on updates"
-    more: Json = {"visited": len(index), "converged": done, "stop": stop}
-    more["errors"] = [int(step.mistakes) for step in steps]
-    return trace, more | {"pocket": kept.tolist()}
+    outcome: Json = {"visited": len(index), "converged": done, "stop": stop}
+    outcome["errors"] = [int(step.mistakes) for step in steps]
+    return trace, outcome | {"pocket": pocket_steps_so_far.tolist()}
 
 
 def _cosines(W: Vector, w_star: Vector) -> Vector:
@@ -366,15 +368,17 @@ def _contradiction_json(problem: Problem, verdict: Verdict) -> Json:
     if total == 0:
         return {"weights": []}
     rows, lam = list(weights), np.array([float(value / total) for value in weights.values()])
-    found: Json = {"weights": [[row, float(value)] for row, value in zip(rows, lam, strict=True)]}
+    contradiction: Json = {
+        "weights": [[row, float(value)] for row, value in zip(rows, lam, strict=True)]
+    }
     plus = lam * (problem.signs[rows] > 0)
     if not problem.fit_intercept:
-        found["meeting"] = [0.0, 0.0]
+        contradiction["meeting"] = [0.0, 0.0]
     elif plus.any():
-        found["meeting"] = (plus @ np.asarray(problem.X)[rows] / plus.sum()).tolist()
+        contradiction["meeting"] = (plus @ np.asarray(problem.X)[rows] / plus.sum()).tolist()
     if verdict.coef is not None and verdict.coef.any():
-        found["weak"] = [*verdict.coef.tolist(), verdict.intercept]
-    return found
+        contradiction["weak"] = [*verdict.coef.tolist(), verdict.intercept]
+    return contradiction
 
 
 def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json) -> str:

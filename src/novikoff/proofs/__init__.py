@@ -1,1 +1,1 @@
-"""Certificates and their checker: nothing here imports the solver."""
+"""Certificates and their checker. This package imports no part of the solver."""

@@ -1,19 +1,25 @@
 """The certificate of a verdict: a proof that anyone can check with the data alone.
 
-Every kind of verdict rests on one theorem: for all rows a_i there are w and λ ≥ 0 with
-⟨a_i, w⟩ ≥ 0 for all i, Σ λ_i·a_i = 0, and for each row either ⟨a_i, w⟩ > 0 or λ_i > 0, never both.
-So the rows are divided into the rows I that some w separates and the rows J that have λ_i > 0.
-The data is *separable* if J is empty, *inseparable* if I is empty, and *quasi-separable* otherwise.
-A certificate contains w and λ. On J, λ_i = 1 + μ_i, where μ is zero on all but at most p rows for p
-weights; so a certificate is short even if there are millions of rows.
+Every kind of verdict follows from one theorem. For any rows a_i there are w and λ ≥ 0 with
+⟨a_i, w⟩ ≥ 0 for all i and Σ λ_i·a_i = 0, such that each row has either ⟨a_i, w⟩ > 0 or λ_i > 0, but
+never both. So the rows are divided into the rows I, which w separates, and the rows J, which have
+λ_i > 0. The data is *separable* if J is empty, *inseparable* if I is empty, and *quasi-separable*
+otherwise. A certificate contains w and λ. On J, λ_i = 1 + μ_i, where at most p numbers μ_i are not
+zero, for p weights. Therefore a certificate is short even if there are millions of rows.
 
 `Certificate.verify` recomputes every claim from the data without rounding. It imports NumPy, the
 standard library and the package ``proofs``, and shares no code with the solver.
 
 References
 ----------
-P. Gordan (1873) and E. Stiemke (1915), see `novikoff.proofs.dependence`. A. Goldman and A. Tucker,
-Theory of linear programming, in Linear Inequalities and Related Systems, Princeton (1956).
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342.
+
+Goldman, A. J. and Tucker, A. W. (1956). Theory of linear programming. *Linear Inequalities and
+Related Systems*, Annals of Mathematics Studies 38, 53-97. Princeton University Press.
 """
 
 from __future__ import annotations
@@ -82,8 +88,8 @@ class Certificate(Proof):
     Attributes
     ----------
     kind : str
-        "separable", "quasi-separable" or "inseparable"; or "not separable" if only a contradiction
-        is known, so that the data is quasi-separable or inseparable.
+        "separable", "quasi-separable", "inseparable" or "not separable". "not separable" means that
+        only a contradiction is known, so that the data is quasi-separable or inseparable.
     n, d : int
         The number of rows and of columns of X.
     fit_intercept : bool
@@ -95,9 +101,9 @@ class Certificate(Proof):
     w : tuple of Fraction or None
         The weights, with the bias as the last entry; None stands for w = 0.
     dependence : Dependence or None
-        Multipliers λ > 0 on the rows with ⟨a_i, w⟩ = 0. For inseparable data it may be about
-        p + 1 rows only, whose simplex contains the origin in its interior: then w = 0 is the only
-        w with all ⟨a_i, w⟩ ≥ 0.
+        Multipliers λ > 0 on the rows with ⟨a_i, w⟩ = 0. For inseparable data, the multipliers may
+        be about p + 1 rows only, whose simplex contains the origin in its interior. Then w = 0 is
+        the only w with all ⟨a_i, w⟩ ≥ 0.
     contradiction : Dependence or None
         A few rows that no hyperplane separates.
     margin : Margin or None
@@ -153,7 +159,9 @@ rows or labels differ from those it is about (another SHA-256 digest).
     mistake_bound: int | None = None
 
     def verify(self, X: object, y: object = None) -> None:
-        """Check every claim against the data, in exact arithmetic, in one reading of the data.
+        """Check every claim against the data, in exact arithmetic; return None if all hold.
+
+        The data is read once.
 
         Parameters
         ----------
@@ -184,11 +192,12 @@ rows or labels differ from those it is about (another SHA-256 digest).
     def multipliers(self) -> dict[int, Fraction]:
         """The multipliers λ_i > 0, by row number.
 
-        For separable data they bound the margin: γ ≤ ‖Σ λ_i·a_i‖/Σ λ_i. Otherwise Σ λ_i·a_i = 0:
-        over the few rows of the contradiction if there is one, else over the rows of the
-        dependence. If the dependence is about all rows with ⟨a_i, w⟩ = 0 and w is not zero, only
-        the rows with λ_i ≠ 1 are listed; recompute the others from w and X. If a verified solve
-        proves that λ exists, these numbers are near it.
+        For separable data, they prove an upper bound on the margin: γ ≤ ‖Σ λ_i·a_i‖/Σ λ_i. For
+        other data, Σ λ_i·a_i = 0. The sum is over the few rows of the contradiction if there is a
+        contradiction, else over the rows of the dependence. If the dependence is about all rows
+        with ⟨a_i, w⟩ = 0 and w is not zero, only the rows with λ_i ≠ 1 are listed. The other rows
+        can be found from w and X, and have λ_i = 1. If a verified solve proves that λ exists, the
+        listed numbers are approximations of λ.
         """
         if self.kind == "separable":
             bounds = self.margin
@@ -199,8 +208,8 @@ rows or labels differ from those it is about (another SHA-256 digest).
         among: Sequence[int] = claim.rows if claim.among is None else claim.among
         if claim.among is None and self.w is None:
             among = range(self.n)
-        more = dict(zip(claim.rows, claim.multipliers, strict=True))
-        return {row: 1 + more.get(row, Fraction(0)) for row in among}
+        extra = dict(zip(claim.rows, claim.multipliers, strict=True))
+        return {row: 1 + extra.get(row, Fraction(0)) for row in among}
 
 
 def verify(
@@ -221,12 +230,12 @@ def verify(
     sample_weight : array of shape (n,), optional
         The cost of a mistake on each row, for an ErrorBound about costs.
     **system
-        The other parts of a system: A_eq, c_eq, lower, upper, strict.
+        The other parts of a system of inequalities: A_eq, c_eq, lower, upper, strict.
 
     Returns
     -------
     str
-        The claim that holds, with its hypotheses and numbers.
+        The proved claim, with its hypotheses and numbers.
 
     Raises
     ------
@@ -236,8 +245,9 @@ def verify(
 
     See Also
     --------
-    separate : Makes the certificate of a verdict.
-    Pocket : Proves a lower bound on mistakes.
+    separate : Decide separability; the verdict has a certificate.
+    Pocket : Find a rule with few mistakes; it has a certificate of a lower bound.
+    solve : Solve inequalities; the solution has a certificate.
 
     Examples
     --------
@@ -278,7 +288,10 @@ def integer_mistake_bound(radius: float, gamma: float) -> int | None:
 
 
 class CertificateCheck(DataReading):
-    """The check of a certificate: claims about single rows while reading, all others at the end."""
+    """The check of a certificate.
+
+    Claims about single rows are checked while the data is read, and all other claims at the end.
+    """
 
     proof: Certificate
 
@@ -299,7 +312,7 @@ class CertificateCheck(DataReading):
         self.whole = None if whole is None or whole.among is not None else whole
         self.n_zero, self.first_zero = 0, proof.n  # the rows with ⟨a_i, w⟩ = 0
 
-    # A text may claim any number of columns: these arrays are made when there are rows.
+    # These arrays are made when rows are read, because a text may claim any number of columns.
     @cached_property
     def used(self) -> npt.NDArray[np.bool_]:
         """Whether a column has an entry that is not zero."""
@@ -338,9 +351,9 @@ class CertificateCheck(DataReading):
             return
         gap_w = block.of(self.gap_w)
         for side in (1, -1):
-            own = A[A[:, -1] == side]  # the last column is the sign times 1
-            if len(own) > 0:
-                self._lower(side, exact.least_product(own, gap_w))
+            side_rows = A[A[:, -1] == side]  # the last column is the sign times 1
+            if len(side_rows) > 0:
+                self._lower(side, exact.least_product(side_rows, gap_w))
 
     def merge(self, other: Self) -> None:
         """Add what another check of the same certificate has seen."""
@@ -426,8 +439,8 @@ def _check_lower_bound(
         raise CertificateError("The lower bound of the margin is not a finite number ≥ 0.")
     with np.errstate(all="ignore"):
         norm = exact.square_root_up(squared_norm / w.scale**2)
-        found, bound = exact.product_bounds(A, w.near)
-        doubtful = np.flatnonzero(~(found - bound >= lo * norm * (1.0 + 2.0**-50)))
+        products, bound = exact.product_bounds(A, w.near)
+        doubtful = np.flatnonzero(~(products - bound >= lo * norm * (1.0 + 2.0**-50)))
     if len(doubtful) == 0:
         return
     least = Fraction(lo) ** 2 * squared_norm

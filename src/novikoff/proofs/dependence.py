@@ -1,13 +1,15 @@
 """Dependences with positive multipliers: the theorem of Gordan behind every contradiction.
 
-No w has ⟨a_i, w⟩ > 0 on all of some rows exactly if multipliers λ ≥ 0, not all zero, have
-Σ λ_i·a_i = 0 over these rows.
+Gordan's theorem says: for a set of rows, either some w has ⟨a_i, w⟩ > 0 on all of them, or some
+multipliers λ ≥ 0, which are not all zero, have Σ λ_i·a_i = 0.
 
 References
 ----------
-P. Gordan, Ueber die Auflösung linearer Gleichungen mit reellen Coefficienten, Math. Annalen 6
-(1873). E. Stiemke, Über positive Lösungen homogener linearer Gleichungen, Math. Annalen 76 (1915),
-for λ_i > 0 on all rows.
+Gordan, P. (1873). Über die Auflösung linearer Gleichungen mit reellen Coefficienten. *Mathematische
+Annalen* 6, 23-28.
+
+Stiemke, E. (1915). Über positive Lösungen homogener linearer Gleichungen. *Mathematische Annalen*
+76, 340-342. This is the theorem for λ_i > 0 on all rows.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ class Dependence:
     multipliers : tuple of Fraction
         The number μ_i > −1 for each of ``rows``.
     exact : bool
-        Whether the multipliers are exact. Otherwise they are near a solution: the linear system for
-        μ on ``rows`` is square, and a verified solve proves that it has one solution, and where.
+        Whether the multipliers are exact. Otherwise they are approximations. In this case the
+        linear system for μ on ``rows`` is square, and a verified solve proves that it has exactly
+        one solution, near these numbers.
     among : tuple of int or None
         The rows that the claim is about; None for all rows with ⟨a_i, w⟩ = 0.
     """
@@ -59,7 +62,7 @@ def check_contradiction(claim: Dependence, data: DataReading) -> None:
     block = data.rows_at(claim.among)
     sums = np.array(exact.column_sums(block.A), dtype=object)
     if len(claim.among) == 0 or len(set(claim.among)) != len(claim.among):
-        raise CertificateError("A dependence has no rows, or has a row twice.")
+        raise CertificateError("A dependence has no rows, or lists a row twice.")
     if not set(claim.rows) <= set(claim.among):
         raise CertificateError("Multipliers and rows of a dependence do not belong together.")
     check_dependence(claim, block.spread(sums).tolist(), data)
@@ -90,10 +93,10 @@ def check_dependence(claim: Dependence, sums: Sequence[int], data: DataReading) 
     every = data.rows_at(claim.among)  # columns of zeros are left out: they are balanced
     right = [-total[j] for j in every.columns.tolist()]
     square = B.spread(B.A)[:, every.columns]
-    found = exact.enclose(square.T, right) if len(square) == len(right) else None
-    if found is None:
+    enclosure = exact.enclose(square.T, right) if len(square) == len(right) else None
+    if enclosure is None:
         raise CertificateError("The system for λ is not square, or not shown to be regular.")
-    near, radius = found
+    near, radius = enclosure
     if not (near - radius > -1.0).all():
         row = claim.rows[int(np.argmin(near - radius))]
         raise CertificateError(f"The multiplier λ of row {row} is not shown to be positive.")

@@ -1,13 +1,14 @@
-"""The digest that binds a proof to its data: a hash tree over fixed ranges of rows.
+"""The digest that identifies the data of a proof: a hash tree over fixed ranges of rows.
 
-A leaf is the SHA-256 of the numbers, or of the signs, of a range of rows. Two neighbours are hashed
-together, level by level; a node without a neighbour is carried to the next level unchanged (a
+A leaf is the SHA-256 of the numbers, or of the signs, of a range of rows. On each level, two
+neighbours are hashed together, and a node without a neighbour goes to the next level unchanged (a
 Merkle tree). So several processes can hash parts of the data, and the hashes that they exchange are
 short.
 
 References
 ----------
-R. Merkle, A digital signature based on a conventional encryption function, CRYPTO 1987.
+Merkle, R. C. (1987). A digital signature based on a conventional encryption function. *Advances in
+Cryptology: CRYPTO 1987*, 369-378. Springer.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ import numpy.typing as npt
 
 from novikoff.proofs.exact import Signs
 
-# A leaf has about this many numbers, or signs, and at least this many rows.
+# A leaf has about _NUMBERS_PER_LEAF numbers (or signs), and at least _ROWS_PER_LEAF rows.
 _NUMBERS_PER_LEAF, _ROWS_PER_LEAF = 1 << 18, 16
 
-# Consecutive rows as arrays: a matrix, or the entries of sparse rows as counts, columns and values,
-# or signs.
+# Consecutive rows as a tuple of arrays. It has one matrix, or the counts, columns and values of
+# sparse rows, or signs.
 RowArrays: TypeAlias = tuple[npt.NDArray[Any], ...]
 
 
@@ -133,11 +134,11 @@ class HashTree:
                 return self.nodes[level, place]
             if level == 0:
                 raise ValueError("some rows have not been hashed.")
-            left, second = find(level - 1, 2 * place), 2 * place + 1
+            first, second = find(level - 1, 2 * place), 2 * place + 1
             return (
-                left
+                first
                 if second << (level - 1) >= leaves
-                else _pair_hash(left, find(level - 1, second))
+                else _pair_hash(first, find(level - 1, second))
             )
 
         return find((leaves - 1).bit_length(), 0)

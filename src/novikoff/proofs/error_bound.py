@@ -4,8 +4,8 @@ No hyperplane classifies all rows of a contradiction correctly. If no two contra
 in common, every hyperplane makes at least one mistake for each of them. Contradictions that have
 rows in common count as shares of a mistake (`novikoff.geometry.packing`).
 
-A mistake is y·f(x) ≤ 0: a row on the hyperplane is a mistake, although `predict` assigns it to the
-negative class.
+A mistake is a row with y·f(x) ≤ 0. A row on the hyperplane therefore counts as a mistake, although
+`predict` assigns it to the negative class.
 """
 
 from __future__ import annotations
@@ -34,22 +34,31 @@ class ErrorBound(Proof):
     Attributes
     ----------
     n, d, fit_intercept, positive, negative, sha256
-        The data, as in `Certificate`. The data may have rows with labels other than ``positive``
-        and ``negative``; they are ignored.
+        The data, as in `Certificate`. Rows whose label is neither ``positive`` nor ``negative`` are
+        allowed, and are ignored.
     bound : Fraction
         A lower bound on the number of mistakes; with sample_weight, on their total cost.
     contradictions : tuple of Dependence
-        Sets of rows, none of which a hyperplane can classify correctly as a whole.
+        Sets of rows. No hyperplane classifies all rows of a set correctly.
     shares : tuple of Fraction or None
         A number v ≥ 0 for each contradiction. For every row, the numbers v of the contradictions
         that contain it add up to at most the cost of a mistake on this row. Then the mistakes of
-        every hyperplane cost at least Σ v, rounded up if all costs are integers. None if no two
-        contradictions have a row in common: then v is the least cost among the rows of each.
+        every hyperplane cost at least Σ v, rounded up if all costs are integers. ``shares`` is None
+        if no two contradictions have a row in common. Then v is the least cost of a mistake among
+        the rows of a contradiction.
 
     See Also
     --------
-    Pocket : Finds the bound.
-    verify : Check it.
+    Pocket : Find a rule with few mistakes, and prove the bound.
+    verify : Check the bound.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> proof = nv.Pocket(random_state=0).fit(X, y).certificate_
+    >>> proof.bound, proof.contradictions[0].among
+    (Fraction(1, 1), (0, 1, 2, 3))
     """
 
     kinds = ("lower bound",)
@@ -67,7 +76,9 @@ class ErrorBound(Proof):
     def verify(
         self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
     ) -> None:
-        """Check every claim against the data, in exact arithmetic, in one reading of the data.
+        """Check every claim against the data, in exact arithmetic; return None if all hold.
+
+        The data is read once.
 
         Parameters
         ----------
@@ -108,7 +119,18 @@ class ErrorBound(Proof):
         return sentences.error_bound_claim(self, None if counts else _short(self.bound))
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
-        """Return the bound that the contradictions prove for these costs, or for costs of 1."""
+        """Return the bound that the contradictions prove.
+
+        Parameters
+        ----------
+        costs : sequence of Fraction or None
+            The cost of a mistake on each row; None means that every mistake costs 1.
+
+        Returns
+        -------
+        Fraction
+            The bound on the total cost.
+        """
         rows = [claim.among or () for claim in self.contradictions]
         of_row = costs or dict.fromkeys((i for among in rows for i in among), Fraction(1))
         shares = self.shares
@@ -125,19 +147,30 @@ class ErrorBound(Proof):
     ) -> ErrorBound:
         """Return the bound for rules that predict the negative class if f(x) = 0.
 
-        The rule f = 0 then classifies all rows of the negative class correctly, so that
-        contradictions among these rows alone no longer count. The contradictions that remain
-        contain a row that is ``positive``. Mistakes have ``costs``, or cost 1.
+        The rule f = 0 then classifies all rows of the negative class correctly. Therefore
+        contradictions among these rows alone are left out.
+
+        Parameters
+        ----------
+        positive : container of int
+            The numbers of the rows of the positive class.
+        costs : sequence of Fraction, optional
+            The cost of a mistake on each row; 1 by default.
+
+        Returns
+        -------
+        ErrorBound
+            The bound that the other contradictions prove.
         """
-        kept = [
+        valid = [
             k
             for k, claim in enumerate(self.contradictions)
             if any(row in positive for row in claim.among or ())
         ]
-        if len(kept) == len(self.contradictions):
+        if len(valid) == len(self.contradictions):
             return self
-        claims = tuple(self.contradictions[k] for k in kept)
-        shares = None if self.shares is None else tuple(self.shares[k] for k in kept)
+        claims = tuple(self.contradictions[k] for k in valid)
+        shares = None if self.shares is None else tuple(self.shares[k] for k in valid)
         proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0))
         return replace(proof, bound=proof.total(costs))
 
@@ -221,11 +254,11 @@ def running_bounds(
     gained, total = dict[int, Fraction](), Fraction(0)
     for among, share in zip(contradictions, shares, strict=True):
         gained[max(among)] = gained.get(max(among), Fraction(0)) + share
-    found = []
+    bounds = []
     for t in range(n):
         total += gained.get(t, Fraction(0))
-        found.append(ceil(total))
-    return found
+        bounds.append(ceil(total))
+    return bounds
 
 
 def _short(number: Fraction) -> str:

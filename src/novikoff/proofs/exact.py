@@ -2,13 +2,17 @@
 
 Floats are rational numbers: a matrix of floats is a matrix of integers times a power of two. Signs
 and sums are computed in floats with a rigorous error bound, and in integers if the bound is not
-sufficient. Nothing here is compiled or shares code with the solver.
+sufficient. This module has no compiled code and shares no code with the solver.
 
 References
 ----------
-N. Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, SIAM (2002). S. Rump,
-T. Ogita and S. Oishi, Accurate floating-point summation, SIAM J. Sci. Comput. 31 (2008). S. Rump,
-Verification methods: rigorous results using floating-point arithmetic, Acta Numerica 19 (2010).
+Higham, N. J. (2002). *Accuracy and Stability of Numerical Algorithms*, 2nd edition. SIAM.
+
+Rump, S. M., Ogita, T. and Oishi, S. (2008). Accurate floating-point summation, part I: faithful
+rounding. *SIAM Journal on Scientific Computing* 31(1), 189-224.
+
+Rump, S. M. (2010). Verification methods: rigorous results using floating-point arithmetic. *Acta
+Numerica* 19, 287-449.
 """
 
 from __future__ import annotations
@@ -30,15 +34,15 @@ Signs: TypeAlias = npt.NDArray[np.int8]
 UNIT_ROUNDOFF = 2.0**-53
 # An upper bound, with room to spare, on the errors of a product or a sum by underflow.
 _UNDERFLOW_BOUND = 2.0**-1060
-# Products are summed in chunks of at least this many columns.
+# Products are summed in chunks, each of at least this many columns.
 _CHUNK = 128
-# The number of entries whose columns are summed at a time.
+# Columns are summed for at most this many entries at a time.
 _MAX_SUMMED = 1 << 20
-# Larger entries are summed apart, so that no sum overflows.
+# Entries above this number are summed separately, so that no sum overflows.
 _HUGE = 2.0**512
 # The number of entries that are converted to Python integers at a time.
 _INTEGERS_AT_ONCE = 1 << 16
-# No float64 has a bit of its 53 below 2**_LOWEST.
+# Every float64 is an integer multiple of 2**_LOWEST.
 _LOWEST = -1126
 
 
@@ -124,10 +128,11 @@ def used_columns(
 
 
 class Numbers(NamedTuple):
-    """Exact numbers: ``whole``·``unit``, and near them ``near``·``scale``.
+    """Exact numbers ``whole``·``unit``, together with approximations ``near``·``scale``.
 
-    ``near`` are the floats nearest to the numbers in units of ``scale``, which makes the largest
-    number about one. Each float has a relative error of at most 2⁻⁵³, or an error of 2⁻¹⁰⁷⁴.
+    ``near`` has the floats nearest to the numbers divided by ``scale``, which is such that the
+    largest of them is about one. Each float has a relative error of at most 2⁻⁵³, or an absolute
+    error of at most 2⁻¹⁰⁷⁴.
     """
 
     whole: Integers
@@ -149,8 +154,8 @@ def numbers(values: Sequence[Fraction]) -> Numbers:
 
     Examples
     --------
-    >>> found = numbers([Fraction(1, 2), Fraction(1, 3)])
-    >>> found.whole.tolist(), found.unit
+    >>> fractions = numbers([Fraction(1, 2), Fraction(1, 3)])
+    >>> fractions.whole.tolist(), fractions.unit
     ([3, 2], Fraction(1, 6))
     """
     denominator = math.lcm(*(value.denominator for value in values))
@@ -249,10 +254,10 @@ def product_bounds(A: Vector, w: Vector) -> tuple[Vector, Vector]:
     roundings = min(b, len(w)) + len(w) // b
     with np.errstate(all="ignore"):
         sizes = np.abs(A)
-        found = _chunked_products(A, w, b)
+        products = _chunked_products(A, w, b)
         bound = (roundings + 6) * 2.0 * UNIT_ROUNDOFF * _chunked_products(sizes, np.abs(w), b)
         bound += _UNDERFLOW_BOUND * (sizes.sum(axis=1) + len(w))
-    return found, np.where(np.isfinite(found) & np.isfinite(bound), bound, np.inf)
+    return products, np.where(np.isfinite(products) & np.isfinite(bound), bound, np.inf)
 
 
 def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
@@ -265,9 +270,9 @@ def _chunked_products(A: Vector, w: Vector, b: int) -> Vector:
 
 def product_signs(A: Vector, w: Numbers) -> Signs:
     """Return the exact signs of ⟨a_i, w⟩."""
-    found, bound = product_bounds(A, w.near)
-    signs = np.where(np.abs(found) > bound, np.sign(found), 0.0).astype(np.int8)
-    doubtful = np.flatnonzero(~(np.abs(found) > bound))
+    products, bound = product_bounds(A, w.near)
+    signs = np.where(np.abs(products) > bound, np.sign(products), 0.0).astype(np.int8)
+    doubtful = np.flatnonzero(~(np.abs(products) > bound))
     whole, _ = exact_products(A[doubtful], w)
     signs[doubtful] = [(value > 0) - (value < 0) for value in whole]
     return signs
@@ -279,10 +284,10 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
     Whether floats are sufficient for a row does not depend on the other rows. So the least of
     several such bounds has the same bits as the bound for all rows together.
     """
-    found, bound = product_bounds(A, w.near)
+    products, bound = product_bounds(A, w.near)
     with np.errstate(all="ignore"):
-        low = found - bound
-        near = ~(low > np.min(found + bound, initial=np.inf))
+        low = products - bound
+        near = ~(low > np.min(products + bound, initial=np.inf))
         close = near & (bound <= 2.0**-37 * low)
     least = []
     if close.any():
@@ -295,14 +300,14 @@ def least_product(A: Vector, w: Numbers) -> Fraction:
 
 def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     """Return ⟨a_i, w⟩ exactly, as integers and their common unit."""
-    found: list[Integers] = []
+    parts: list[Integers] = []
     exponents: list[int] = []
     for _, used, piece in _pieces(A):
         whole, e = integers(piece)
-        found.append(_python_integers(whole.dot(w.whole[used])))
+        parts.append(_python_integers(whole.dot(w.whole[used])))
         exponents.append(e)
     lowest = min(exponents, default=0)
-    shifted = [part << (e - lowest) for part, e in zip(found, exponents, strict=True)]
+    shifted = [part << (e - lowest) for part, e in zip(parts, exponents, strict=True)]
     return np.concatenate([_python_integers([]), *shifted]), w.unit * Fraction(2) ** lowest
 
 
@@ -327,9 +332,9 @@ def norm_of_sum(A: Vector, multipliers: Numbers) -> float:
     roundings = min(b, len(A)) + len(A) // b
     with np.errstate(all="ignore"):
         for first in range(0, len(A), b):
-            part, own = A[first : first + b], factors[first : first + b]
-            total += own @ part
-            sizes += own @ np.abs(part)
+            part, part_factors = A[first : first + b], factors[first : first + b]
+            total += part_factors @ part
+            sizes += part_factors @ np.abs(part)
         largest = np.abs(total) + (roundings + 6) * 2.0 * UNIT_ROUNDOFF * sizes
         largest += _UNDERFLOW_BOUND * (np.abs(A).sum() + len(A))
         peak = float(largest.max(initial=_UNDERFLOW_BOUND))

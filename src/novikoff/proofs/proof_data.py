@@ -1,10 +1,10 @@
 """The data that a proof is about, read once for its digest and for all claims.
 
-The numbers are copied range by range. Each copy is rejected if a number is not finite, then hashed,
-then shown to the checks of the claims. So the numbers that are hashed are the numbers that are
-checked, even if an array changes in the meantime, as a memory-mapped file may.
+The numbers are copied range by range. A copy is rejected if a number is not finite. Otherwise it is
+hashed, and then the claims are checked on it. So the hash and the checks use the same numbers, even
+if an array changes in the meantime, as a memory-mapped file may.
 
-No number is rounded: integers, texts and extended floats that float64 cannot hold are rejected.
+No number is rounded. Integers, texts and extended floats that float64 cannot hold are rejected.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class DataReading:
         self._failed: tuple[int, CertificateError] | None = None
 
     def read(self, X: object, y: object, part: slice | None = None) -> None:
-        """Read all rows; or X and y are the rows of a part, by their numbers among all rows."""
+        """Read all rows, or the rows of a part; ``part`` has their numbers among all rows."""
         proof = self.proof
         frames: list[Any] = [side for side in (X, y) if hasattr(side, "iloc")]
         labels = [frame.index for frame in frames]
         if len(labels) == 2 and len({*map(len, labels)}) == 1 and not labels[0].equals(labels[1]):
             raise CertificateError(
-                "The index of y is not that of X. Take y.loc[X.index] if labels tell which row is "
-                "which, or y.to_numpy() if the order does."
+                "The index of y differs from the index of X. Take y.loc[X.index] if rows with "
+                "equal labels belong together, or y.to_numpy() if rows at equal positions do."
             )
         part = part or slice(0, proof.n)
         try:
@@ -84,17 +84,17 @@ class DataReading:
         first = part.start
         while first < part.stop:
             last = min(part.stop, self._tree.end_of_leaf(first))
-            here = slice(first - part.start, last - part.start)
+            block_rows = slice(first - part.start, last - part.start)
             try:
-                piece, block = read_range(here.start, here.stop, signs[here])
+                piece, block = read_range(block_rows.start, block_rows.stop, signs[block_rows])
             except (ValueError, TypeError, OverflowError) as error:
                 raise CertificateError(f"The certificate is for other data: {error}") from None
             self._tree.add_piece(first, piece)
             low, high = np.searchsorted(self._named, [first, last])
             for row in self._named[low:high].tolist():
                 used = np.flatnonzero(block.A[row - first])
-                kept = block.columns[used], block.A[row - first, used]
-                self._kept[row] = *kept, int(signs[row - part.start])
+                entries = block.columns[used], block.A[row - first, used]
+                self._kept[row] = *entries, int(signs[row - part.start])
             try:
                 if self._failed is None:
                     self._check_rows(first, block)
@@ -137,10 +137,10 @@ class DataReading:
 
     def rows_at(self, rows: Sequence[int]) -> Block:
         """Return signed rows that were named, by their numbers."""
-        kept = [self._kept[row] for row in rows]
-        counts = np.array([len(part[0]) for part in kept], dtype=np.int64)
-        columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in kept)])
-        values = np.concatenate([np.empty(0), *(part[1] for part in kept)])
+        entries = [self._kept[row] for row in rows]
+        counts = np.array([len(part[0]) for part in entries], dtype=np.int64)
+        columns = np.concatenate([np.empty(0, dtype=np.int64), *(part[0] for part in entries)])
+        values = np.concatenate([np.empty(0), *(part[1] for part in entries)])
         ones = np.ones(len(rows), dtype=np.int8)
         return exact.sparse_block(counts, columns, values, self.p, ones, False)
 

@@ -1,13 +1,13 @@
 """Proofs as text: strict JSON in format version 3, with a checksum.
 
 A proof is a dataclass, and its text has exactly the fields of the dataclass. A field whose type is
-a dataclass is an object of its own. For all others, `FORMATS` says by the name of the field how it
-is written, and which JSON values are accepted when it is read. A field may be null if its default
-is None. A new kind of proof is a new dataclass, and its new fields are added to `FORMATS`.
+a dataclass becomes a JSON object. For every other field, `FORMATS` defines by the name of the field
+how it is written, and which JSON values are accepted when it is read. A field may be null if its
+default is None. A new kind of proof is a new dataclass, and its new fields are added to `FORMATS`.
 
-Texts may come from anyone. Numbers are exact and of bounded length, every row number of a list
-occurs once, and no list is longer than the rows or columns that it is about, so that reading takes
-time and memory in proportion to the length of the text.
+A text may come from anyone, and is therefore limited. Numbers are exact and of bounded length. A
+row number occurs at most once in a list. No list is longer than the number of rows or columns that
+it is about. So reading takes time and memory in proportion to the length of the text.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from novikoff.sentences import html_table
 PROOF_VERSION: Final = 3
 # The longest text of one number: reading a number takes time in proportion to its length.
 _MAX_NUMBER_LENGTH: Final = 1 << 15
-# Numbers over one denominator may take at most this many times the memory of their text.
+# Numbers with a common denominator may take at most this many times the memory of their text.
 _MAX_EXPANSION: Final = 64
 _LARGEST: Final = sys.float_info.max
 
 # In version 3 of the text, the multipliers of a margin are called weights.
 _KEYS: Final = {("Margin", "multipliers"): "weights", ("GeometricMargin", "multipliers"): "weights"}
 
-# The fields that were read before, of a record and of the proof that the record is a part of.
+# The fields that were read before: the fields of the record, and of the proof that contains it.
 Known: TypeAlias = Mapping[str, Any]
 
 
@@ -82,7 +82,7 @@ class Proof:
         return html_table([(type(self).__name__, self.claim())])
 
     def as_json(self) -> dict[str, object]:
-        """Return the fields as JSON values, and a checksum, which every change of them breaks."""
+        """Return the fields as JSON values, with a checksum that reveals any change of them."""
         body = {"schema_version": PROOF_VERSION, "kind": self.kinds[0], **_write_record(self)}
         return {**body, "checksum": _proof_checksum(body)}
 
@@ -92,7 +92,7 @@ class Proof:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a proof from its text; raise CertificateError if the text is not a whole proof."""
+        """Read a proof from its text; raise CertificateError if it is incomplete or altered."""
         try:
             return cls.from_fields(parse_object(text, "The certificate"))
         except InvalidJsonError as error:
@@ -101,19 +101,19 @@ class Proof:
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> Self:
         """Read a proof from the JSON object of its text; raise CertificateError likewise."""
-        own = _checked_body(body)
-        kind = own.get("kind")
+        fields = _checked_body(body)
+        kind = fields.get("kind")
         if kind not in cls.kinds:
             raise CertificateError(
                 f"The certificate's kind is {str(kind)[:40]!r}{cls.kinds_of_others}."
             )
         if len(cls.kinds) == 1:
-            del own["kind"]
+            del fields["kind"]
         try:
-            found: Self = _read_record(cls, own, {})
+            proof: Self = _read_record(cls, fields, {})
         except _FieldError as error:
             raise CertificateError(error.complaint.format(error.path)) from None
-        return found
+        return proof
 
 
 def _checked_body(body: dict[str, object]) -> dict[str, object]:
@@ -124,15 +124,15 @@ def _checked_body(body: dict[str, object]) -> dict[str, object]:
         older = body.get("schema_version") in (1, 2)
         advice = " It was made by an older novikoff: prove the verdict again." if older else ""
         raise CertificateError(f"{error}.{advice}") from None
-    own = {name: value for name, value in body.items() if name != "checksum"}
+    fields = {name: value for name, value in body.items() if name != "checksum"}
     try:
-        intact = body.get("checksum") == _proof_checksum(own)
+        intact = body.get("checksum") == _proof_checksum(fields)
     except (ValueError, RecursionError):
         intact = False
     if not intact:
         raise CertificateError("The certificate was altered: its checksum does not match.")
-    del own["schema_version"]
-    return own
+    del fields["schema_version"]
+    return fields
 
 
 def _proof_checksum(body: Mapping[str, object]) -> str:
@@ -156,44 +156,44 @@ def _read_record(cls: Any, body: Any, known: Known) -> Any:
     wrong = wrong_field(body, keys)
     if wrong is not None:
         raise _FieldError(wrong[1], f"The certificate has {wrong[0]} {{!r}}.")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, field in keys.items():
         if body[key] is None and field.default is None:
-            found[field.name] = None
+            values[field.name] = None
             continue
         form = _formats(cls)[field.name]
         try:
-            found[field.name] = form.read(body[key], {**known, **found})
+            values[field.name] = form.read(body[key], {**known, **values})
         except _FieldError as error:
             raise _FieldError(f"{key}.{error.path}", error.complaint) from None
         except (ValueError, TypeError, OverflowError):
             complaint = f"The certificate's field {{!r}} is not {form.expected}."
             raise _FieldError(key, complaint) from None
-    return cls(**found)
+    return cls(**values)
 
 
 def _write_record(record: object) -> dict[str, object]:
     """The fields of a record as JSON values."""
     cls: Any = type(record)
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for name, form in _formats(cls).items():
         value = getattr(record, name)
         key = _KEYS.get((cls.__name__, name), name)
-        found[key] = None if value is None else form.write(value)
-    return found
+        fields[key] = None if value is None else form.write(value)
+    return fields
 
 
 @cache
 def _formats(cls: Any) -> dict[str, Format]:
     """The format of each field of a record: by the dataclass that is its type, or by its name."""
-    found = {}
+    formats = {}
     for name, hint in get_type_hints(cls).items():
         parts = [hint for hint in (hint, *get_args(hint)) if is_dataclass(hint)]
         if parts:
-            found[name] = _records(parts[0]) if ... in get_args(hint) else _record(parts[0])
+            formats[name] = _records(parts[0]) if ... in get_args(hint) else _record(parts[0])
         elif name in FORMATS:
-            found[name] = FORMATS[name]
-    return found
+            formats[name] = FORMATS[name]
+    return formats
 
 
 def _record(cls: Any) -> Format:
@@ -267,16 +267,16 @@ def _exact_numbers(value: Any, most: int) -> tuple[Fraction, ...]:
     _need(divisor > 0 and len(tops) <= most)
     # Each number may keep the whole denominator: short numerators must not multiply it.
     written = len(value["denominator"]) + sum(len(str(top)) for top in tops)
-    kept = len(value["denominator"]) * sum(top != "0x0" for top in tops)
-    _need(kept <= _MAX_EXPANSION * written)
+    n_expanded = len(value["denominator"]) * sum(top != "0x0" for top in tops)
+    _need(n_expanded <= _MAX_EXPANSION * written)
     return tuple(Fraction(_integer(text), divisor) for text in tops)
 
 
 def _exact_vector(value: Any, length: int) -> tuple[Fraction, ...]:
     """Exact numbers, ``length`` of them."""
-    found = _exact_numbers(value, length)
-    _need(len(found) == length)
-    return found
+    numbers = _exact_numbers(value, length)
+    _need(len(numbers) == length)
+    return numbers
 
 
 def _read_cost(value: Any, _: Known) -> Fraction:

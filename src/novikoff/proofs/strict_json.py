@@ -1,8 +1,8 @@
 """Strict records from JSON: the one reader of certificates, model files, recipes and questions.
 
 `parse_object` rejects a text if a key occurs twice. `take_fields` rejects an object if a field has
-the wrong type, if a field is missing, or if there are unknown fields. `wrong_field` and
-`check_version` are its parts for readers that check the values of fields themselves.
+the wrong type, if a field is missing, or if there are unknown fields. Readers that check the values
+of fields themselves use only `wrong_field` and `check_version`.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def parse_object(text: str, what: str) -> dict[str, object]:
     """
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        parsed = dict(pairs)
+        if len(parsed) < len(pairs):
             key = Counter(key for key, _ in pairs).most_common(1)[0][0]
             raise InvalidJsonError(f"{what} has the key {key[:80]!r} twice")
-        return found
+        return parsed
 
     def bounded(number: str) -> float:
         if len(number) > MAX_DIGITS:
@@ -68,7 +68,7 @@ def parse_object(text: str, what: str) -> dict[str, object]:
         raise InvalidJsonError(f"{what} has {word}, which is not JSON")
 
     try:
-        found: object = json.loads(
+        parsed: object = json.loads(
             text,
             object_pairs_hook=once,
             parse_float=bounded,
@@ -79,9 +79,9 @@ def parse_object(text: str, what: str) -> dict[str, object]:
         raise
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidJsonError(f"{what} is not JSON: {str(error)[:200]}") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise InvalidJsonError(f"{what} is not a JSON object")
-    return found
+    return parsed
 
 
 def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list[Any]:
@@ -133,10 +133,10 @@ def check_version(body: Mapping[str, object], what: str, version: int, advice: s
 
     The message ends with ``advice``.
     """
-    found = body.get("schema_version")
-    if type(found) is not int or found != version:
+    stated = body.get("schema_version")
+    if type(stated) is not int or stated != version:
         raise InvalidJsonError(
-            f"{what} has format version {str(found)[:40]}; this program reads version "
+            f"{what} has format version {str(stated)[:40]}; this program reads version "
             f"{version}{advice}"
         )
 

@@ -1,13 +1,16 @@
 """The proof of an answer about a system of linear inequalities, which anyone can check (D3, D8).
 
-A feasible system is proved by a point. An infeasible system is proved by multipliers λ with
-Σ λ_i·a_i = 0 and ⟨c, λ⟩ < 0 on a few rows. `SystemCertificate.verify` recomputes every claim from
-the rows without rounding. The rows have the numbers of `novikoff.proofs.system_statement`.
+A point proves that a system is feasible. Multipliers λ with Σ λ_i·a_i = 0 and ⟨c, λ⟩ < 0 on a few
+rows prove that a system is infeasible. `SystemCertificate.verify` recomputes every claim from the
+rows without rounding. `novikoff.proofs.system_statement` defines the numbers of the rows.
 
 References
 ----------
-J. Farkas, Theorie der einfachen Ungleichungen, J. reine angew. Math. 124 (1902). T. Motzkin,
-Beiträge zur Theorie der linearen Ungleichungen, Basel (1936), for strict rows.
+Farkas, J. (1902). Theorie der einfachen Ungleichungen. *Journal für die reine und angewandte
+Mathematik* 124, 1-27.
+
+Motzkin, T. S. (1936). *Beiträge zur Theorie der linearen Ungleichungen*. Dissertation, Basel. This
+is the theorem for strict rows.
 """
 
 from __future__ import annotations
@@ -44,8 +47,8 @@ class Radius:
     The signed radius is the largest r for which some w has c_i − ⟨a_i, w⟩ ≥ r·‖a_i‖ on all rows. If
     it is positive, it is the radius of a largest ball of solutions. Strict rows count as weak rows.
     In a feasible system, equalities and equal bounds of a variable must hold, and do not limit r.
-    In an infeasible system they count as two rows each, and r is at most 0. A row of zeros has no
-    length: it holds or fails, whatever r is.
+    In an infeasible system they count as two rows each, and r is at most 0. The length of a row of
+    zeros is 0, so that the row holds or fails for all r.
 
     ``point`` proves ``least``. The multipliers λ ≥ 0 on ``rows`` prove ``most``: Σ λ_i·a_i = 0 and
     ⟨c, λ⟩ ≤ most·Σ λ_i·‖a_i‖. Without multipliers, ``most`` is infinite, or, for an infeasible
@@ -75,9 +78,9 @@ class SystemCertificate(Proof):
     sha256 : str
         The digest of all numbers of the system. Names do not change it.
     point : tuple of Fraction or None
-        (w, t) with t > 0 for the point w/t. In a feasible system, the point satisfies every row. In
-        an infeasible system with ⟨c, λ⟩ = 0, it satisfies the rows of the conflict if their strict
-        rows are replaced by weak rows.
+        Numbers (w, t) with t > 0, which stand for the point w/t. In a feasible system, the point
+        satisfies every row. In an infeasible system with ⟨c, λ⟩ = 0, it satisfies the rows of the
+        conflict if their strict rows are replaced by weak rows.
     conflict : Multipliers or None
         Multipliers λ with Σ λ_i·a_i = 0 and ⟨c, λ⟩ < 0; if a strict row has λ_i > 0, ⟨c, λ⟩ ≤ 0.
         Rows a·w ≥ c enter as −a·w ≤ −c.
@@ -85,10 +88,11 @@ class SystemCertificate(Proof):
         Whether the conflict is an irreducible infeasible subset (IIS): without any one of its rows
         it is feasible. Without kept rows this follows from linear independence.
     kept : tuple of int
-        Rows that must not be given up: the conflict is irreducible with respect to its other rows.
+        The numbers of rows that must not be given up. The conflict is irreducible with respect to
+        its other rows.
     witnesses : tuple of points
-        If there are kept rows: for each other row of the conflict, a point that satisfies the rest
-        of the conflict and all kept rows.
+        One point for each row of the conflict that is not kept, if there are kept rows. The point
+        satisfies all other rows of the conflict and all kept rows.
     implicit : Multipliers or None
         Multipliers λ > 0 on all rows that the point satisfies with equality, with Σ λ_i·a_i = 0 and
         ⟨c, λ⟩ = 0. They prove that these rows are implicit equalities: every solution satisfies
@@ -98,8 +102,14 @@ class SystemCertificate(Proof):
 
     See Also
     --------
-    verify : Check it.
-    solve : Makes it.
+    verify : Check a certificate of any kind.
+    solve : Solve a system; the solution has a certificate.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> nv.solve([[1.0], [-1.0]], [0.0, -1.0]).certificate.answer
+    'infeasible'
     """
 
     kinds = ("system",)
@@ -117,7 +127,18 @@ class SystemCertificate(Proof):
     radius: Radius | None = None
 
     def check(self, stated: Statement) -> None:
-        """Check every claim against a statement; raise CertificateError if a claim is false."""
+        """Check every claim against a statement; return None if all hold.
+
+        Parameters
+        ----------
+        stated : Statement
+            The system, for instance one that was read from a file.
+
+        Raises
+        ------
+        CertificateError
+            If the system differs from that of the certificate, or a claim is false.
+        """
         _check_system(self, stated)
 
     def verify(
@@ -131,7 +152,12 @@ class SystemCertificate(Proof):
         upper: object = None,
         strict: object = False,
     ) -> None:
-        """Check every claim against arrays, as they were given to `solve`, in exact arithmetic.
+        """Check every claim against arrays, in exact arithmetic; return None if all hold.
+
+        Parameters
+        ----------
+        A, c, A_eq, c_eq, lower, upper, strict
+            The system, as it was given to `solve`.
 
         Raises
         ------
@@ -155,11 +181,11 @@ digest of its rows differs.
         """Return the proved claim as a sentence."""
         size = f"in {self.d:,} variable{'s' * (self.d != 1)}{self._distance()}"
         if self.conflict is None:
-            more = ""
+            equalities = ""
             if self.implicit is not None:
                 k = len(self.implicit.rows)
-                more = f"; {k} of its rows hold with equality in every solution" if k else ""
-            return f"Feasible: a point satisfies every row, {size}{more}."
+                equalities = f"; {k} of its rows hold with equality in every solution" if k else ""
+            return f"Feasible: a point satisfies every row, {size}{equalities}."
         k = len(self.conflict.rows)
         rows, kept = "1 of the rows" if k == 1 else f"{k} rows", len(self.kept) > 0
         clause = sentences.conflict_clause(rows, k, kept=kept, irreducible=self.irreducible)
@@ -207,13 +233,13 @@ def _check_system(proof: SystemCertificate, stated: Statement) -> None:
 
 
 def _rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
-    found = []
+    rows = []
     for number in numbers:
         row = stated.row(number)
         if row is None:
             raise CertificateError(f"Row {number} of the certificate does not exist.")
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _check_size(v: Sequence[Fraction], d: int) -> None:
@@ -355,19 +381,19 @@ def _primes() -> Iterator[int]:
 
 def _rank_modulo(M: npt.NDArray[np.object_], prime: int) -> int:
     """The rank of a matrix of residues modulo a prime."""
-    left, rank = M.astype(np.int64), 0
-    for j in range(left.shape[1]):
-        pivots = np.flatnonzero(left[rank:, j])
+    residues, rank = M.astype(np.int64), 0
+    for j in range(residues.shape[1]):
+        pivots = np.flatnonzero(residues[rank:, j])
         if len(pivots) == 0:
             continue
         k = rank + int(pivots[0])
-        left[[rank, k]] = left[[k, rank]]
-        left[rank] = left[rank] * pow(int(left[rank, j]), -1, prime) % prime
-        below = left[rank + 1 :]
-        below -= below[:, [j]] * left[rank] % prime
+        residues[[rank, k]] = residues[[k, rank]]
+        residues[rank] = residues[rank] * pow(int(residues[rank, j]), -1, prime) % prime
+        below = residues[rank + 1 :]
+        below -= below[:, [j]] * residues[rank] % prime
         below %= prime
         rank += 1
-        if rank == len(left):
+        if rank == len(residues):
             break
     return rank
 

@@ -266,15 +266,15 @@ class Arrays(Statement):
         for begin, block in self._copies[0].blocks():
             end = begin + len(block.A)
             numbers = begin + np.flatnonzero(np.isfinite(self.c[begin:end]))
-            left = sign * block.spread(block.A)[numbers - begin]
-            rows = np.column_stack([left, -sign * self.c[numbers]])  # [−a, c]
+            coefficients = sign * block.spread(block.A)[numbers - begin]
+            rows = np.column_stack([coefficients, -sign * self.c[numbers]])  # [−a, c]
             with np.errstate(all="ignore"):
-                found, bound = exact.product_bounds(rows, at.near)
-                lengths = np.sqrt(np.square(left).sum(axis=1))
+                products, bound = exact.product_bounds(rows, at.near)
+                lengths = np.sqrt(np.square(coefficients).sum(axis=1))
                 # Squares may underflow: then a length of up to √d·2⁻⁵³⁷ < 2⁻⁵³⁰·d is lost.
                 longest = lengths * (d + 9) * 2.0**-52 + d * 2.0**-530
                 slop = np.abs(near) * longest + 2.0**-1000
-                close = np.flatnonzero(~(found - bound > near * lengths + slop))
+                close = np.flatnonzero(~(products - bound > near * lengths + slop))
             whole, unit = exact.exact_products(rows[close], at)
             for number, value in zip(numbers[close].tolist(), whole, strict=True):
                 yield number, self._relation(number), int(value) * unit
@@ -336,8 +336,8 @@ class _Copy(NamedTuple):
             return enumerate(piece[0][i].tolist())
         counts, columns, values = piece
         first = int(counts[:i].sum())
-        own = slice(first, first + int(counts[i]))
-        return zip(columns[own].tolist(), values[own].tolist(), strict=True)
+        places = slice(first, first + int(counts[i]))
+        return zip(columns[places].tolist(), values[places].tolist(), strict=True)
 
 
 def reject_where(bad: npt.NDArray[np.bool_], name: str, what: str) -> None:
@@ -367,10 +367,10 @@ def arrays_of(A: Any, c: Any, A_eq: Any, c_eq: Any, lower: Any, upper: Any, stri
         variables = [f"w[{j}]" for j in range(d)]
         if mask.shape != (n,):
             raise ValueError("its parts do not belong together.")
-        found = Arrays(table, right, equal, right_eq, low, high, mask, c is None, variables)
+        arrays = Arrays(table, right, equal, right_eq, low, high, mask, c is None, variables)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(f"The certificate is for another system: {error}") from None
-    return found
+    return arrays
 
 
 def check_frame_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any) -> None:
@@ -381,10 +381,10 @@ def check_frame_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any)
         ("A_eq", _labels_along(A_eq, "columns"), columns, "the columns of A"),
         ("c", _labels_along(c, "index"), _labels_along(A, "index"), "the rows of A"),
         ("c_eq", _labels_along(c_eq, "index"), _labels_along(A_eq, "index"), "the rows of A_eq"),
-        *((name, own, columns, "the columns of A") for name, own in by_name),
+        *((name, stated, columns, "the columns of A") for name, stated in by_name),
     ]
-    for name, own, labels, of in wanted:
-        if own is not None and labels is not None and own != labels:
+    for name, stated, labels, of in wanted:
+        if stated is not None and labels is not None and stated != labels:
             raise ValueError(
                 f"The labels of {name} are not those of {of}, in the same order: put them in "
                 "order, or give an array."
@@ -392,8 +392,8 @@ def check_frame_labels(A: Any, c: Any, A_eq: Any, c_eq: Any, **by_variable: Any)
 
 
 def _labels_along(values: Any, kind: str) -> list[Any] | None:
-    found = getattr(values, kind, None)
-    return None if found is None or callable(found) else [*found]
+    labels = getattr(values, kind, None)
+    return None if labels is None or callable(labels) else [*labels]
 
 
 def _exact_copy(values: Any, n: int) -> Vector:

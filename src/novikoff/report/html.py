@@ -43,7 +43,7 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     to draw.
     """
     kind = report.kind or "perceptron"
-    if len(report.found.cases) > 1:
+    if len(report.study.cases) > 1:
         kind = report.question
     parts = (
         _head(report),
@@ -53,11 +53,19 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
         _foot(report),
     )
     body = "\n".join(line for part in parts for line in part)
-    title = escape(f"{report.data.source}: {kind}")
+    return html_page(f"{report.data.source}: {kind}", body)
+
+
+def html_page(title: str, body: str, start: bytes = PAGE_MARK) -> str:
+    """Return a whole page from the HTML of its body, in the style of all reports.
+
+    The start of a page names the command that made it.
+    """
     return (
-        f'{PAGE_MARK.decode()}<meta charset="utf-8">\n'
+        f'{start.decode()}<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n'
+        f"<style>{_STYLE}</style>\n"
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
@@ -65,30 +73,30 @@ def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
 def _head(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
     if report.kind is not None:
-        plane = hyperplane(fit_intercept=report.found.options.fit_intercept)
+        plane = hyperplane(fit_intercept=report.study.options.fit_intercept)
         badge, stated = kind_in_words(report.kind), "each class against the rest"
-        if len(report.found.cases) > 1:
-            badge = tally(report.found.kinds)
+        if len(report.study.cases) > 1:
+            badge = tally(report.study.kinds)
         else:
-            separated = report.found.cases[0].verdict.n_separated
+            separated = report.study.cases[0].verdict.n_separated
             stated = whole_verdict(report.kind, plane, report.data.n_rows, separated)
         headline = f"{stated[0].upper()}{stated[1:]}."
         yield f'<p><span class="kind {report.kind}">{badge}</span> {headline}</p>'
 
 
 def _description_list(report: Report) -> Iterator[str]:
-    found: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
-    current, several = "", len(report.found.cases) > 1
+    entries: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
+    current, several = "", len(report.study.cases) > 1
     lines = report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED, verbose=True)
     for heading, text in lines:
         current = heading or current
         table = current == "confusion" or (several and current == "verdict" and not heading)
-        if table and not heading and found[-1][1]:  # keep aligned lines together
-            above, _, start = found.pop()
+        if table and not heading and entries[-1][1]:  # keep aligned lines together
+            above, _, start = entries.pop()
             heading, text = above, f"{start}\n{text}"
-        found.append((heading, table, text))
+        entries.append((heading, table, text))
     yield "<dl>"
-    for heading, table, text in found:
+    for heading, table, text in entries:
         style = ' class="table"' if table else ""
         yield f"<dt>{escape(heading)}</dt><dd{style}>{escape(text)}</dd>"
     yield "</dl>"
@@ -108,11 +116,11 @@ def _wrong(report: Report) -> Iterator[str]:
         columns.insert(1, wrong.ids)
     cells = [heading, *([str(cell) for cell in line] for line in zip(*columns, strict=True))]
     yield _html_table(cells[: 1 + _WRONG_SHOWN])
-    more = cells[1 + _WRONG_SHOWN :]
-    if more:
+    hidden = cells[1 + _WRONG_SHOWN :]
+    if hidden:
         listed = "" if len(cells) > wrong.count else f" of {wrong.count:,}"
-        yield f"<details><summary>{len(more):,} more{listed}</summary>"
-        yield f"{_html_table([heading, *more])}</details>"
+        yield f"<details><summary>{len(hidden):,} more{listed}</summary>"
+        yield f"{_html_table([heading, *hidden])}</details>"
 
 
 def _html_table(rows: list[list[str]]) -> str:

@@ -35,21 +35,21 @@ _LONGEST_MARK = 1024
 
 def file_contents(report: Report) -> dict[str, Content]:
     """Return the model, the certificate if something is proved, and the table of rows if known."""
-    found, data = report.found, report.data
-    recipe, proofs = data.recipe.to_json(), found.proofs
+    study, data = report.study, report.data
+    recipe, proofs = data.recipe.to_json(), study.proofs
     origin: dict[str, object] = {
         "source": data.source,
         "rows": data.n_rows,
         "features": len(data.names),
-        "sha256": found.sha256,
-        "rule": found.rule,
-        "seed": found.options.seed,
-        "rest": REST if found.options.positive is not None and REST in found.classes else None,
+        "sha256": study.sha256,
+        "rule": study.rule,
+        "seed": study.options.seed,
+        "rest": REST if study.options.positive is not None and REST in study.classes else None,
     }
     numbered = isinstance(data.names, NumberedNames)  # then the model file need not list the names
     proved = certificate_file.dump_proofs(proofs, origin, recipe) if proofs else None
     record = replace(
-        _model_record(found, None if numbered else list(data.names)),
+        _model_record(study, None if numbered else list(data.names)),
         preprocessing=recipe,
         data=origin,
         certificate=None if proved is None else {"sha256": proved.sha256},
@@ -57,8 +57,8 @@ def file_contents(report: Report) -> dict[str, Content]:
     made: dict[str, Content] = {"model": model_file.dump_record(record)}
     if proved is not None:
         made["certificate"] = proved.text.encode()
-    if found.each_row is not None:
-        made["rows"] = row_table(report, found.each_row)
+    if study.each_row is not None:
+        made["rows"] = row_table(report, study.each_row)
     return made
 
 
@@ -91,23 +91,23 @@ def _same_file(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _model_record(found: Study, names: list[object] | None) -> ModelRecord:
+def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
     """Return the record of a model file: an estimator, its parameters, and its fitted state."""
-    options, model, run = found.options, found.model, found.run
+    options, model, run = study.options, study.model, study.run
     parameters: dict[str, object] = {
         "fit_intercept": options.fit_intercept,
         "multi_class": model.multi_class,
     }
-    if found.rule == "fewest mistakes":
+    if study.rule == "fewest mistakes":
         fitted, arrays = write_pocket(
-            [int(best.errors) for best in found.pocket],
-            [best.proof for best in found.pocket],
-            [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in found.pocket],
+            [int(best.errors) for best in study.pocket],
+            [best.proof for best in study.pocket],
+            [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in study.pocket],
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    clean = found.rule == "largest margin" or (run is not None and run.clean and run.returned)
-    if run is not None and found.rule != "largest margin":  # these parameters repeat the run
+    clean = study.rule == "largest margin" or (run is not None and run.clean and run.returned)
+    if run is not None and study.rule != "largest margin":  # these parameters repeat the run
         parameters |= {
             "random_state": options.seed,
             "order": options.order,
@@ -128,7 +128,7 @@ def row_table(report: Report, rows: EachRow) -> Iterator[bytes]:
     ``multiplier`` is the row's share of the λ that prove the verdict: support vectors of the margin
     and rows of the contradiction have one. A cell without a value is empty.
     """
-    data, classes, shares = report.data, report.found.classes, report.found.multipliers
+    data, classes, shares = report.data, report.study.classes, report.study.multipliers
     heading = _HEADINGS[data.ids is not None]
     for first in range(0, data.n_rows, _TABLE_ROWS_AT_ONCE):
         last, out = min(first + _TABLE_ROWS_AT_ONCE, data.n_rows), io.StringIO()

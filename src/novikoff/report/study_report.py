@@ -110,7 +110,7 @@ class WrongRows(ListedRows):
 class Report:
     """A study, its data, and the files that were written, by their role."""
 
-    found: Study
+    study: Study
     data: Dataset | ClusterFiles
     estimate: ErrorEstimate | None = None
     files: Mapping[str, str | None] = field(default_factory=dict)
@@ -124,26 +124,26 @@ class Report:
         If there are several verdicts, each is about one class against the rest. A rule that
         compares the scores of all classes may classify every row correctly, whatever they say.
         """
-        return max(self.found.kinds, key=SEVERITY.index, default=None)
+        return max(self.study.kinds, key=SEVERITY.index, default=None)
 
     @property
     def question(self) -> str:
         """The question that the verdict answers."""
-        if len(self.found.cases) > 1:
+        if len(self.study.cases) > 1:
             return "each class against the rest"
-        return f"one class against the {'other' if len(self.found.labels) == 2 else 'rest'}"
+        return f"one class against the {'other' if len(self.study.labels) == 2 else 'rest'}"
 
     @property
     def notes(self) -> list[str]:
         """Notes on the data, and reasons why verdicts are undecided."""
-        reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.found.cases)
+        reasons = dict.fromkeys(case.verdict.undecided_reason for case in self.study.cases)
         stopped = [f"{_UNDECIDED}{reason}" for reason in reasons if reason]
-        return [*self.data.notes, *similar_labels(self.found.labels), *stopped]
+        return [*self.data.notes, *similar_labels(self.study.labels), *stopped]
 
     @property
     def positive(self) -> Label | None:
         """The positive class of two classes; None if there are more classes."""
-        classes, positive = self.found.classes, self.found.options.positive
+        classes, positive = self.study.classes, self.study.options.positive
         if len(classes) > 2:
             return None
         named = [label for label in classes if positive in (label, str(label))]
@@ -152,8 +152,8 @@ class Report:
     @property
     def classes(self) -> list[tuple[Label, int]]:
         """The classes, each with its number of rows."""
-        counts = self.found.confusion.sum(axis=1).tolist()
-        return list(zip(self.found.classes, counts, strict=True))
+        counts = self.study.confusion.sum(axis=1).tolist()
+        return list(zip(self.study.classes, counts, strict=True))
 
     def rows(self, rows: Indices) -> ListedRows:
         """Return rows with their numbers in the file."""
@@ -164,7 +164,7 @@ class Report:
     @property
     def wrong(self) -> WrongRows | None:
         """The misclassified rows, the farthest on the wrong side first; None on a cluster."""
-        each, classes = self.found.each_row, self.found.classes
+        each, classes = self.study.each_row, self.study.classes
         if each is None:
             return None
         wrong = each.wrong
@@ -179,11 +179,11 @@ class Report:
     @property
     def duplicates(self) -> list[Indices] | None:
         """The groups of identical rows with different labels; None on a cluster."""
-        return None if self.found.each_row is None else self.found.each_row.duplicates
+        return None if self.study.each_row is None else self.study.each_row.duplicates
 
     def to_json(self) -> str:
         """The report as JSON."""
-        found, data, wrong, duplicates = self.found, self.data, self.wrong, self.duplicates
+        study, data, wrong, duplicates = self.study, self.data, self.wrong, self.duplicates
         body = {
             "schema_version": REPORT_VERSION,
             "program": self.program,
@@ -194,7 +194,7 @@ class Report:
                 "sparse": data.sparse,
                 "label": data.label,
                 "positive": self.positive,
-                "fit_intercept": found.options.fit_intercept,
+                "fit_intercept": study.options.fit_intercept,
                 "classes": [{"label": label, "rows": count} for label, count in self.classes],
                 "notes": self.notes,
             },
@@ -202,15 +202,15 @@ class Report:
             and {
                 "kind": self.kind,
                 "question": self.question,
-                "cases": [*map(self._case_json, found.cases)],
+                "cases": [*map(self._case_json, study.cases)],
             },
-            "perceptron": found.run and asdict(found.run),
+            "perceptron": study.run and asdict(study.run),
             "model": {
-                "rule": found.rule,
-                "margins": [finite_or_null(margin) for margin in found.margins],
-                "errors": found.errors,
+                "rule": study.rule,
+                "margins": [finite_or_null(margin) for margin in study.margins],
+                "errors": study.errors,
                 "wrong": wrong and asdict(wrong),
-                "confusion": found.confusion.tolist(),
+                "confusion": study.confusion.tolist(),
             },
             "duplicates": None
             if duplicates is None
@@ -312,13 +312,13 @@ def rows_text(part: ListedRows, shown: int = SHOWN) -> str:
 
 def _text_notes(report: Report, verbose: bool) -> list[str]:
     """Say how rows are counted if the text names rows; then the other notes."""
-    found = report.found
-    one_file, notes = found.each_row is not None, report.notes
-    if len(found.cases) == 1:  # the reason stands beside the verdict
+    study = report.study
+    one_file, notes = study.each_row is not None, report.notes
+    if len(study.cases) == 1:  # the reason stands beside the verdict
         notes = [note for note in notes if not note.startswith(_UNDECIDED)]
-    kinds = {case.verdict.kind for case in found.cases}
-    conflicts = len(found.cases) == 1 or verbose
-    if (one_file and found.errors) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
+    kinds = {case.verdict.kind for case in study.cases}
+    conflicts = len(study.cases) == 1 or verbose
+    if (one_file and study.errors) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
         how = "without the header" if one_file else "one file after the other"
         notes.insert(0, f"rows are counted from 1, {how}")
     return notes
@@ -340,7 +340,7 @@ def _data_lines(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _verdict_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
-    cases, kinds = report.found.cases, report.found.kinds
+    cases, kinds = report.study.cases, report.study.kinds
     if len(cases) == 1:
         yield from _case_lines(report, cases[0], verbose)
     elif cases:
@@ -403,21 +403,21 @@ def _case_lines(report: Report, case: Case, verbose: bool) -> Iterator[tuple[str
 
 
 def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
-    run, rule, cases = report.found.run, report.found.rule, report.found.cases
+    run, rule, cases = report.study.run, report.study.rule, report.study.cases
     if run is None:
         return
     ended = "all rows correct after" if run.clean else "not all rows correct after"
     counts = f"{counted(run.mistakes, 'mistake')} in {counted(run.epochs, 'epoch')}"
     standard = run.scale == "standard"
-    more = ""
+    advice = ""
     if rule == "largest margin" and not run.clean:
-        limit = "--epochs" if report.found.options.budget is None else "--budget"
-        more = f"; a larger {limit} lets it run longer"
-    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{more}"
+        limit = "--epochs" if report.study.options.budget is None else "--budget"
+        advice = f"; a larger {limit} lets it run longer"
+    yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{advice}"
     if run.period is not None:
         every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
         none = verdict_clause("inseparable", _hyperplane(report))
-        if len(report.found.classes) > 2:
+        if len(report.study.classes) > 2:
             none += " of one class against the rest"
         yield "", f"proved: its weights repeat every {every}, so {none}"
     if standard:
@@ -429,27 +429,27 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
-    found = report.found
+    study = report.study
     name = {
         "largest margin": "the hyperplane with the largest margin, as in an SVM",
         "perceptron": "the perceptron's",
         "average": "the average of the perceptron's weights",
         "fewest mistakes": "the hyperplane with the fewest mistakes found",
-    }[found.rule]
-    if found.rule == "largest margin" and len(found.classes) > 2:
+    }[study.rule]
+    if study.rule == "largest margin" and len(study.classes) > 2:
         name = "the hyperplane with the largest margin for each class, as in an SVM"
-    if found.rule == "largest margin" and found.options.model == "perceptron":
+    if study.rule == "largest margin" and study.options.model == "perceptron":
         name += " (the perceptron's rule does not classify every row correctly)"
-    if found.rule == "fewest mistakes" and len(found.classes) > 2:
+    if study.rule == "fewest mistakes" and len(study.classes) > 2:
         each = "class (the largest score wins)"
-        if found.model.multi_class == "ovo":
+        if study.model.multi_class == "ovo":
             each = "pair of classes (votes)"
         name = f"hyperplanes with few mistakes, one for each {each}"
-    least = found.cases[0].least_errors if len(found.cases) == 1 else None
-    if found.rule == "fewest mistakes" and least == found.errors:
+    least = study.cases[0].least_errors if len(study.cases) == 1 else None
+    if study.rule == "fewest mistakes" and least == study.errors:
         name = "the hyperplane with the fewest mistakes possible"
-    nearest = min(found.margins)
-    if len(found.cases) == 1 and found.rule == "largest margin" and not verbose:
+    nearest = min(study.margins)
+    if len(study.cases) == 1 and study.rule == "largest margin" and not verbose:
         nearest = math.inf  # this is the margin of the verdict, up to rounding
     yield "rule", name
     if 0 < nearest < math.inf:
@@ -457,9 +457,9 @@ def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
 
 
 def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
-    errors, n, cases = report.found.errors, report.data.n_rows, report.found.cases
+    errors, n, cases = report.study.errors, report.data.n_rows, report.study.cases
     if errors == 0:
-        if report.found.rule == "fewest mistakes" and len(report.found.classes) > 2:
+        if report.study.rule == "fewest mistakes" and len(report.study.classes) > 2:
             yield "mistakes", f"none: together the rules classify all {n:,} rows correctly"
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
@@ -469,7 +469,7 @@ def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[s
     elif least:
         text += f"; proved: {least_mistakes(_hyperplane(report), least)}"
     yield "mistakes", text
-    searched = report.found.rule == "fewest mistakes" and report.found.options.budget is None
+    searched = report.study.rule == "fewest mistakes" and report.study.options.budget is None
     if searched and least != errors:
         yield "", "stopped: no recent improvement (--budget SECONDS searches longer)"
     if report.wrong is not None:
@@ -479,16 +479,16 @@ def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[s
 
 
 def _hyperplane(report: Report) -> str:
-    return hyperplane(fit_intercept=report.found.options.fit_intercept)
+    return hyperplane(fit_intercept=report.study.options.fit_intercept)
 
 
 def _confusion_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
     """The confusion matrix; if it is wide, without ``verbose``, its columns have numbers."""
-    names = [_shortened(str(label)) for label in report.found.classes]
+    names = [_shortened(str(label)) for label in report.study.classes]
     if len(names) > most:
         yield "", f"(the confusion matrix of {len(names)} classes is in --format json)"
         return
-    counts = [[f"{count:,}" for count in row] for row in report.found.confusion.tolist()]
+    counts = [[f"{count:,}" for count in row] for row in report.study.confusion.tolist()]
     table = _aligned(["label, predicted:", *names], names, counts)
     if not verbose and len(table[0]) > _TABLE_WIDTH:
         numbers = [str(k + 1) for k in range(len(names))]
@@ -536,5 +536,5 @@ def _file_lines(report: Report) -> Iterator[tuple[str, str]]:
     roles = ("model", "certificate", "plot", "rows")
     written = [f"{files[name]} ({name})" for name in roles if files.get(name)]
     yield "files", ", ".join(written) or "none written"
-    if report.found.each_row is None:
+    if report.study.each_row is None:
         yield "time", f"{report.seconds:.1f} s"

@@ -52,10 +52,10 @@ _SIGNS = {"<=": "≤", ">=": "≥", "-": "−"}
 
 def system_json(study: SystemStudy) -> str:
     """Return the report as JSON."""
-    found, stated, best = study.solution, study.solution.system.stated, study.optimum
-    feasible, w, violation = found.kind == "feasible", (best or found).w, None
+    solution, stated, best = study.solution, study.solution.system.stated, study.optimum
+    feasible, w, violation = solution.kind == "feasible", (best or solution).w, None
     if w is not None:
-        violation = largest_violation(found.system, w) if best else found.violation
+        violation = largest_violation(solution.system, w) if best else solution.violation
 
     def by_name(values: Iterable[Value] | None) -> dict[str, Value] | None:
         return None if values is None else dict(zip(stated.variables, values, strict=True))
@@ -74,16 +74,16 @@ def system_json(study: SystemStudy) -> str:
             "bounds": _bounds(study),
             "notes": list(study.file.notes),
         },
-        "kind": found.kind,
+        "kind": solution.kind,
         "w": by_name(None if w is None else map(finite_or_null, w.tolist())),
-        "point_found": found.point_found if feasible else None,
+        "point_found": solution.point_found if feasible else None,
         "exact_w": exactly(study.exact_w),
-        "interior": found.interior if feasible else None,
-        "implicit_equalities": [_plain_row(row) for row in found.implicit_equalities or ()]
-        if feasible and found.interior != "unknown"
+        "interior": solution.interior if feasible else None,
+        "implicit_equalities": [_plain_row(row) for row in solution.implicit_equalities or ()]
+        if feasible and solution.interior != "unknown"
         else None,
-        "radius": _ends(found.radius) if study.with_radius else None,
-        "conflict": _conflict(study.answers[0]) if found.kind == "infeasible" else None,
+        "radius": _ends(solution.radius) if study.with_radius else None,
+        "conflict": _conflict(study.answers[0]) if solution.kind == "infeasible" else None,
         "conflicts": None
         if study.conflicts is None
         else {
@@ -100,7 +100,7 @@ def system_json(study: SystemStudy) -> str:
             "dual": [_plain_row(row) for row in best.dual],
             "ray": exactly(best.ray),
         },
-        "steps": found.n_steps,
+        "steps": solution.n_steps,
         "files": dict(study.files),
         "seconds": study.seconds,
     }
@@ -122,7 +122,7 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 
 def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    found, best, stated = study.solution, study.optimum, study.solution.system.stated
+    solution, best, stated = study.solution, study.optimum, study.solution.system.stated
     yield "verdict", "feasible — proved: the point satisfies every row, exactly"
     if best is not None:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
@@ -133,18 +133,18 @@ def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "" if k else "point", f"{name:{width}}  {_pretty(_exact_number(value))}"
     if len(point) > _MAX_LINES:
         yield "", f"… and {len(point) - _MAX_LINES:,} more (--format json has all)"
-    if not found.point_found:
+    if not solution.point_found:
         asked = study.asked.point
         yield "", f"this is a solution, but not that of --point {asked}, which was not found"
     yield from _boundary_lines(study)
-    equal = found.implicit_equalities
+    equal = solution.implicit_equalities
     if equal:
         named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
         yield "equalities", f"in every solution these rows hold with =: {named}"
     elif equal is None:
         yield "", "whether rows hold with = in every solution was not found in time"
     if study.with_radius and best is None:
-        yield "radius", f"of the largest ball of solutions {interval(found.radius)}"
+        yield "radius", f"of the largest ball of solutions {interval(solution.radius)}"
 
 
 def _boundary_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
@@ -154,14 +154,14 @@ def _boundary_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     rows, away = nearest_boundary(system, study.exact_w or (), equal, Limits())
     other = "interior" if equal else "chebyshev"
     final = study.optimum is not None or study.with_radius
-    more = "" if final else f"; --point {other} finds a point inside"
+    advice = "" if final else f"; --point {other} finds a point inside"
     names = [named_row(system.stated, k).name for k in rows[:_MAX_NAMES]]
     if away == 0.0:
         named = first_few(names, len(rows), _MAX_NAMES)
-        yield "boundary", f"the point lies on the boundary of {named}{more}"
+        yield "boundary", f"the point lies on the boundary of {named}{advice}"
     elif math.isfinite(away):
         text = f"the nearest boundary is that of {names[0]}, {short_number(away)} away"
-        yield "boundary", text + (more if away < _SMALL_DISTANCE else "")
+        yield "boundary", text + (advice if away < _SMALL_DISTANCE else "")
 
 
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
@@ -230,15 +230,15 @@ def _conflict_lines(heading: str, answer: Solution) -> Iterator[tuple[str, str]]
 
 
 def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    found = study.solution
-    more = (
+    solution = study.solution
+    advice = (
         "--budget SECONDS gives it more"
         if study.asked.method == "auto"
         else "--method auto decides"
     )
-    yield "verdict", f"undecided — {found.ended} before a proof was found; {more}"
-    if found.w is not None:
-        yield "", f"the best point found violates a row by {short_number(found.violation)}"
+    yield "verdict", f"undecided — {solution.ended} before a proof was found; {advice}"
+    if solution.w is not None:
+        yield "", f"the best point found violates a row by {short_number(solution.violation)}"
 
 
 _LINES_BY_KIND = {
@@ -260,8 +260,8 @@ class _Sum(NamedTuple):
     def of(cls, answer: Solution) -> _Sum:
         """Return the sum of the conflict of an answer."""
         numbers = answer.proof.conflict.rows if answer.proof and answer.proof.conflict else ()
-        found = (answer.system.stated.row(number) for number in numbers)
-        rows = [row for row in found if row is not None]
+        stated = (answer.system.stated.row(number) for number in numbers)
+        rows = [row for row in stated if row is not None]
         given = [named.multiplier for named in answer.conflict]
         over = math.lcm(*(value.denominator for value in given))
         scaled = [int(value * over) for value in given]
@@ -317,10 +317,10 @@ def _row_formula(stated: Statement, row: Constraint) -> str:
 def _short_formula(stated: Statement, row: Constraint) -> str:
     """Return a row for a reader; the end of a long sum is left out."""
     show = _shown_by(stated, _exact_number)
-    left = _left_side(stated, row, show)
-    if len(left) > _MAX_WIDTH:
-        left = left[:_MAX_WIDTH].rsplit(" ", 2)[0] + " …"
-    return _pretty(f"{left} {row.relation} {show(row.right)}")
+    left_side = _left_side(stated, row, show)
+    if len(left_side) > _MAX_WIDTH:
+        left_side = left_side[:_MAX_WIDTH].rsplit(" ", 2)[0] + " …"
+    return _pretty(f"{left_side} {row.relation} {show(row.right)}")
 
 
 def _shown_by(stated: Statement, show: NumberFormat) -> NumberFormat:
@@ -331,12 +331,12 @@ def _shown_by(stated: Statement, show: NumberFormat) -> NumberFormat:
 
 
 def _left_side(stated: Statement, row: Constraint, show: NumberFormat) -> str:
-    left = " + ".join(
+    terms = " + ".join(
         stated.variables[j] if value == 1 else f"{show(value)} {stated.variables[j]}"
         for j, value in row.terms.items()
     )
-    left = left.replace("+ -1 ", "- ").replace("+ -", "- ")
-    return f"-{left[3:]}" if left.startswith("-1 ") else left or "0"
+    terms = terms.replace("+ -1 ", "- ").replace("+ -", "- ")
+    return f"-{terms[3:]}" if terms.startswith("-1 ") else terms or "0"
 
 
 def _exact_number(value: Fraction) -> str:

@@ -25,15 +25,15 @@ from novikoff.systems.system import System, split, system_of
 class Conflicts:
     """Several conflicts that share no row: at least one row of each must be given up.
 
-    Kept rows may be in several conflicts: then at least one other row of each conflict must be
-    given up. If the kept rows contradict each other, a conflict among them is the only one.
+    A kept row may be in several conflicts. Of each of these conflicts, at least one row that is not
+    kept must be given up. If the kept rows contradict each other, the only conflict is among them.
 
     Attributes
     ----------
     solutions : tuple of Solution
         One infeasible solution for each conflict, with its certificate.
     complete : bool
-        Whether the system without the rows of all conflicts is feasible. Kept rows stay in it.
+        Whether the system is feasible without the rows of all conflicts, except kept rows.
     """
 
     solutions: tuple[Solution, ...]
@@ -66,8 +66,8 @@ def conflicts(
     """Find conflicts that share no row, so that at least one row of each must be given up (C5).
 
     Each conflict is an irreducible infeasible subset (IIS). The conflicts are found one after the
-    other, each among the rows that are not in an earlier one. So their number is a lower bound on
-    the number of rows that must be given up, but there may be other conflicts.
+    other, each among the rows that are not in an earlier conflict. So their number is a lower bound
+    on the number of rows that must be given up, but there may be other conflicts.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def conflicts(
     --------
     >>> import novikoff as nv
     >>> A, c = [[1, 0], [-1, 0], [0, 1], [0, -1]], [0, -1, 2, -3]
-    >>> found = nv.conflicts(A, c)
-    >>> sorted([row.name for row in conflict] for conflict in found), found.complete
+    >>> conflicts = nv.conflicts(A, c)
+    >>> sorted([row.name for row in conflict] for conflict in conflicts), conflicts.complete
     ([['row 0', 'row 1'], ['row 2', 'row 3']], True)
     """
     seconds = check_budget(budget)
@@ -102,96 +102,96 @@ def conflicts(
 
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
-    """`conflicts`, for a system that was checked."""
-    halves = split(system, system.fixed)  # each of two equal bounds may be blamed alone
-    found: list[Solution] = []
-    left = np.ones(halves.passes.n, dtype=np.bool_)
-    kept = np.isin(halves.numbers, sorted(system.stated.kept))
+    """Find conflicts as `conflicts` does, in a system that was checked."""
+    halves = split(system, system.fixed)  # either of two equal bounds may be blamed alone
+    conflicts: list[Solution] = []
+    rows_left = np.ones(halves.passes.n, dtype=np.bool_)
+    is_kept = np.isin(halves.numbers, sorted(system.stated.kept))
     try:
-        while limit is None or len(found) < limit:
+        while limit is None or len(conflicts) < limit:
             candidate = Candidate()
             decided = point_or_conflict(
-                halves, limits, within=left, floats=False, candidate=candidate
+                halves, limits, within=rows_left, floats=False, candidate=candidate
             )
             if isinstance(decided, Point):
-                return Conflicts(tuple(found), True)
-            few, witnesses = irreducible(halves, decided, limits, left)
-            conflict = infeasible_solution(halves, few, witnesses)
+                return Conflicts(tuple(conflicts), True)
+            smallest, witnesses = irreducible(halves, decided, limits, rows_left)
+            conflict = infeasible_solution(halves, smallest, witnesses)
             conflict.system, conflict.seconds = system, limits.seconds
             conflict.n_steps = candidate.n_steps
-            blamed = few.rows[~kept[few.rows]]
+            blamed = smallest.rows[~is_kept[smallest.rows]]
             if len(blamed) == 0:  # the kept rows contradict each other by themselves
                 return Conflicts((conflict,), False)
-            found.append(conflict)
-            left[blamed] = False
+            conflicts.append(conflict)
+            rows_left[blamed] = False
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
-    return Conflicts(tuple(found), False)
+        limits.interrupt()
+    return Conflicts(tuple(conflicts), False)
 
 
 def irreducible(
-    system: System, found: Contradiction, limits: Limits, within: Mask | None = None
+    system: System, conflict: Contradiction, limits: Limits, within: Mask | None = None
 ) -> tuple[Contradiction, dict[int, list[Fraction]]]:
-    """Remove the rows of a conflict that are superfluous beside the kept rows.
+    """Remove the rows of a conflict that it does not need if all kept rows hold.
 
     Parameters
     ----------
     system : System
         The homogeneous rows.
-    found : Contradiction
+    conflict : Contradiction
         The conflict. Without kept rows it is irreducible already.
     limits : Limits
-        If they are reached, the conflict is returned as it is, without witnesses.
+        If these limits are reached, the conflict is returned unchanged, without witnesses.
     within : mask, optional
         The rows among which the conflict was found; by default all rows.
 
     Returns
     -------
     conflict, witnesses
-        For each row that is blamed, its witness is a vector (w, t) that satisfies all kept rows and
-        all other blamed rows.
+        The conflict, and for each row that is blamed a witness: a vector (w, t) that satisfies all
+        kept rows and all other blamed rows.
     """
     if not system.stated.kept:
-        return found, {}
-    kept = np.isin(system.numbers, sorted(system.stated.kept))
-    kept = kept if within is None else kept & within
-    blamed = [i for i in found.rows.tolist() if not kept[i]]
+        return conflict, {}
+    is_kept = np.isin(system.numbers, sorted(system.stated.kept))
+    is_kept = is_kept if within is None else is_kept & within
+    blamed = [i for i in conflict.rows.tolist() if not is_kept[i]]
     witnesses: dict[int, list[Fraction]] = {}
     for i in list(blamed):
         if i not in blamed:
             continue
         others = system.passes.row_set(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
-            without = point_or_conflict(system, limits, within=kept | others, floats=False)
-        except OutOfTimeError:  # it is a conflict, but any of its rows may be superfluous
-            return found, {}
+            without = point_or_conflict(system, limits, within=is_kept | others, floats=False)
+        except OutOfTimeError:  # a conflict is known, but some of its rows may not be needed
+            return conflict, {}
         if isinstance(without, Point):
             witnesses[i] = without.v
         else:
-            found = without
-            blamed = [k for k in found.rows.tolist() if not kept[k]]
-    return found, {i: witnesses[i] for i in blamed}
+            conflict = without
+            blamed = [k for k in conflict.rows.tolist() if not is_kept[k]]
+    return conflict, {i: witnesses[i] for i in blamed}
 
 
 def infeasible_solution(
-    system: System, found: Contradiction, witnesses: dict[int, list[Fraction]]
+    system: System, contradiction: Contradiction, witnesses: dict[int, list[Fraction]]
 ) -> Solution:
-    """The solution of a system that has a conflict, with its certificate."""
+    """The `Solution` of a system that has a conflict, with its certificate."""
     kept = system.stated.kept
-    own = dict(zip(found.rows.tolist(), found.multipliers, strict=True))
-    conflict = system.stated_multipliers(own.keys(), own.values())
+    multipliers = dict(zip(contradiction.rows.tolist(), contradiction.multipliers, strict=True))
+    conflict = system.stated_multipliers(multipliers.keys(), multipliers.values())
     claims: dict[str, Any] = {}
     if witnesses:
         points = {
-            system.stated_number(i, own[i]): system.certificate_vector(v)
+            system.stated_number(i, multipliers[i]): system.certificate_vector(v)
             for i, v in witnesses.items()
         }
         claims["kept"] = tuple(sorted(kept))
         claims["witnesses"] = tuple(points[k] for k in conflict.rows if k not in kept)
-    elif found.weak is not None:
-        claims["point"] = system.certificate_vector(found.weak)
+    elif contradiction.weak is not None:
+        claims["point"] = system.certificate_vector(contradiction.weak)
     proof = certificate_of(system, "infeasible", conflict=conflict, irreducible=True, **claims)
     return Solution("infeasible", system, proof=proof)
 

@@ -20,12 +20,12 @@ from novikoff.systems import newton
 from novikoff.systems.matrices import lengths_in_units
 from novikoff.systems.system import System, split
 
-# An absolute error that is far above what products lose by underflow.
+# This absolute error is far above the error of products that underflow.
 _LOST_BY_UNDERFLOW = 2.0**-1000
 
 
 def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
-    """The signed radius of a system as proved bounds, or as an interval without a proof.
+    """The signed radius of a system: proved bounds, or an interval without a proof.
 
     The signed radius is r* = max over w of min_i (c_i − ⟨a_i, w⟩)/‖a_i‖: the largest r for which
     the right sides c_i − r·‖a_i‖ leave a solution. Strict rows count as weak rows.
@@ -37,26 +37,27 @@ def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius |
     system is infeasible only because rows are strict. A row of zeros that fails, such as 0 ≤ −1,
     is missed by an infinite distance, because no point comes closer to satisfying it.
 
-    There is no proof for an infinite radius, and for bounds that are beyond float64. OutOfTimeError
-    is raised when the limits are reached.
+    A radius that is infinite, or whose bounds are beyond float64, has no proof. OutOfTimeError is
+    raised when the limits are reached.
     """
     weak = replace(system, strict=np.zeros_like(system.strict))
     if not feasible:
         weak = split(weak, weak.free)
     try:
         return _largest(weak, limits, feasible=feasible)
-    except OverflowError:  # numbers on the way are beyond all floats
+    except OverflowError:  # an intermediate number exceeds the range of floats
         return Interval(0.0, math.inf) if feasible else Interval(-math.inf, 0.0)
 
 
 def nearest_boundary(
     system: System, w: Sequence[Fraction], apart: Sequence[int], limits: Limits
 ) -> tuple[list[int], float]:
-    """The rows that a solution meets with equality and 0, or the nearest row and its distance.
+    """The rows whose boundary is nearest to a solution, and the distance.
 
-    Equalities and the stated rows ``apart`` do not count. If there are no other rows, the result is
-    no row and infinity. Rows are numbered as in the statement; the distance is rounded up, and
-    exact except for its last digits.
+    If the solution meets rows with equality, these rows and 0 are returned, otherwise one nearest
+    row and its distance. Equalities and the stated rows ``apart`` do not count. If there are no
+    other rows, no row and infinity are returned. Rows are numbered as in the statement. The
+    distance is rounded up, and exact except for its last digits.
     """
     v = system.homogeneous(w)
     rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], apart)))
@@ -72,7 +73,7 @@ def nearest_boundary(
 
 
 def largest_violation(system: System, w: Vector) -> float:
-    """The largest ⟨a_i, w⟩ − c_i of a stated row, or |⟨a_i, w⟩ − c_i| of an equality; at least 0.
+    """The largest violation: ⟨a_i, w⟩ − c_i of a row, |⟨a_i, w⟩ − c_i| of an equality, or 0.
 
     The violation is computed exactly, and rounded up to a float.
     """
@@ -89,31 +90,31 @@ def largest_violation(system: System, w: Vector) -> float:
 def _least_slack(
     system: System, w: Sequence[Fraction], rows: Indices, units: Sequence[Fraction], limits: Limits
 ) -> tuple[int, Fraction]:
-    """The row with the least slack (c_i − ⟨a_i, w⟩)/unit_i, and this slack, exactly.
+    """The row with the least slack (c_i − ⟨a_i, w⟩)/unit_i, and its exact slack.
 
-    The slack of an equality is −|slack|. Floats with a bound on their error exclude most rows; the
-    others are computed exactly.
+    The slack of an equality is −|slack|. Floats with a bound on their error exclude most rows. The
+    slacks of the other rows are computed exactly.
     """
     X: Any = system.passes.X[rows]
     at = exact.numbers(system.homogeneous(w)).near
-    with np.errstate(all="ignore"):  # if a number is NaN, all rows are computed exactly
-        own = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
-        own[~((own > _LOST_BY_UNDERFLOW) & (own < math.inf))] = math.nan
+    with np.errstate(all="ignore"):  # if some number is NaN, all slacks are computed exactly
+        lengths = np.array([exact.nearest_float(units[i]) for i in rows.tolist()])
+        lengths[~((lengths > _LOST_BY_UNDERFLOW) & (lengths < math.inf))] = math.nan
         slack, sizes = X @ at, abs(X) @ (np.abs(at) + _LOST_BY_UNDERFLOW) + _LOST_BY_UNDERFLOW
         slop = sizes * (system.p + 9) * 2.0**-51
-        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / own, slop / own
+        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / lengths, slop / lengths
         close = rows[~(slack - slop > (slack + slop).min())]
     exactly = system.slack(w, limits, close)
-    found = {
+    slacks = {
         i: (-abs(value) if system.free[i] else value) / units[i]
         for i, value in zip(close.tolist(), exactly, strict=True)
     }
-    least = min(found, key=found.__getitem__)
-    return least, found[least]
+    least = min(slacks, key=slacks.__getitem__)
+    return least, slacks[least]
 
 
 def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Interval:
-    """The largest r for which rows that are each r·‖a_i‖ tighter leave a solution."""
+    """The largest r for which a solution remains if each row is made tighter by r·‖a_i‖."""
     lengths = _lengths(system)
     if not feasible and any(
         c < 0 for c, length in zip(system.right(), lengths, strict=True) if length == 0
@@ -123,9 +124,9 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
         lengths[i] = Fraction(0)
     last = newton.Bound(None, np.empty(0, dtype=np.int64), [])
     try:
-        for found in newton.bounds(system, lengths, limits):
-            last = found
-            if found.is_near:  # the lengths of the rows are not more exact than this
+        for bound in newton.bounds(system, lengths, limits):
+            last = bound
+            if bound.is_near:  # more digits are useless: the lengths of the rows are not more exact
                 break
     except (OutOfTimeError, OverflowError):
         if last.near is None:

@@ -3,16 +3,16 @@
 The vector −e is projected on the cone of the homogeneous rows [−a_i, c_i]. There are two cases.
 
 - −e lies in the cone: −e = Σ λ_i [−a_i, c_i]. Then Σ λ_i a_i = 0 and ⟨c, λ⟩ = −1, which is a Farkas
-  certificate. The rows in use are linearly independent, so that they are an irreducible infeasible
+  certificate. The rows with λ_i ≠ 0 are linearly independent, so they are an irreducible infeasible
   subset (IIS).
 - Otherwise minus the residual is a vector (w, t) with t > 0, and w/t is the solution nearest to the
   origin.
 
-Strict rows are projected beside e. The strict rows that the residual leaves at zero are projected
-again, until none is left (Motzkin's transposition theorem).
+If rows are strict, their sum is projected together with e. The strict rows whose product with the
+residual is zero are projected again, until none is left (Motzkin's transposition theorem).
 
-The work is done in floats first; the same projection in rational numbers starts from the rows that
-the floats used, and decides.
+The projection is first computed in floats. The same projection in rational numbers then starts from
+the rows that the floats used, and decides.
 
 References
 ----------
@@ -46,11 +46,11 @@ from novikoff.geometry.visits import Mask, RowSet
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.systems.system import System, sorted_multipliers
 
-# The second projection in floats uses this unit of t.
+# The second projection in floats measures t in this unit.
 _LARGER_UNIT = 2.0**20
 # Multipliers below this share of the largest are regarded as rounding errors.
 _FIRM_SHARE = 1e-14
-# The slack that a nudge asks for, as powers of two times the rounding error.
+# `nudged` asks for a slack of 2 to these powers, times the rounding error.
 _NUDGES = (4.0, 14.0, 24.0)
 
 
@@ -81,7 +81,7 @@ class Candidate:
     rows: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     multipliers: Vector = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
-    trace: Mapping[str, Any] | None = None  # what a method by name recorded
+    trace: Mapping[str, Any] | None = None  # the trace of a method that the user chose by name
 
 
 @np.errstate(all="ignore")  # floats that overflow prove nothing; exact arithmetic decides
@@ -110,15 +110,15 @@ def point_or_conflict(
     nearest : bool
         Whether the point must be the solution nearest to the origin, exactly.
     floats : bool
-        Whether floats that satisfy every row are good enough.
+        Whether a point in floats may be returned if it satisfies every row.
     candidate : Candidate, optional
-        Receives the best point and multipliers on the way.
+        Receives the best point and the best multipliers that have been found so far.
     """
     candidate = candidate or Candidate()
     passes, e = system.passes, system.mask_of_e
     every = np.ones(passes.n, dtype=np.bool_) if within is None else within | e
     view = balanced_view(passes, limits)
-    if nearest:  # all variables must have the same unit; t may have another
+    if nearest:  # all variables must have the same unit, but t may have a different unit
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
     decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
@@ -127,12 +127,12 @@ def point_or_conflict(
         strict = decision.strict_point()
         if strict is not None:
             return strict
-    left = every & ~system.free
-    targets = (system.strict & left) | e
+    rows_left = every & ~system.free
+    targets = (system.strict & rows_left) | e
     stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
-        weak = bool((targets == e).all())  # only t > 0 is asked for
-        among = left & ~e if weak else left
+        weak = bool((targets == e).all())  # no strict rows are left besides e
+        among = rows_left & ~e if weak else rows_left
         total = passes.exact_sum(targets, limits)
         guess = decision.guess(among, total, start)
         done = None
@@ -147,14 +147,20 @@ def point_or_conflict(
         done = done or decision.project(among, total, guess)
         candidate.n_steps += 1
         if done.w is None or done.seen is None:
-            found = decision.conflict(left, targets, done)
-            return found if targets[-1] else found._replace(weak=decision.joined(stages, left))
-        left = passes.rows_at_zero(left, done.seen)
+            conflict = decision.conflict(rows_left, targets, done)
+            return (
+                conflict
+                if targets[-1]
+                else conflict._replace(weak=decision.joined(stages, rows_left))
+            )
+        rows_left = passes.rows_at_zero(rows_left, done.seen)
         if weak:  # e was not among the projected rows, and t > 0 holds
-            left = left & ~e
-        targets = targets & left
-        stages.append((of_size_one(done.w, decision.view.columns), every & ~system.free & ~left))
-    return Point(decision.joined(stages, left))
+            rows_left = rows_left & ~e
+        targets = targets & rows_left
+        stages.append(
+            (of_size_one(done.w, decision.view.columns), every & ~system.free & ~rows_left)
+        )
+    return Point(decision.joined(stages, rows_left))
 
 
 @dataclass
@@ -186,15 +192,15 @@ class _Decision:
         return project(passes, among, total, columns, guess, self.limits, self.free)
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
-        """Project in floats: return the rows in use, and keep the point if there is a residual."""
+        """Project in floats; return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
-        seen = self.view.seen_sum(total)
-        size = float(np.abs(seen).max(initial=0.0))
+        total_in_view = self.view.seen_sum(total)
+        size = float(np.abs(total_in_view).max(initial=0.0))
         if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
             return begin
         if among.any():
             begin = start_rows(self.view, among) if start is None else start[among[start]]
-        b = np.append(0.0, -seen / size)
+        b = np.append(0.0, -total_in_view / size)
         objective = Objective(self.view, b, 0.0, within=among, free=self.free)
         answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
@@ -207,8 +213,8 @@ class _Decision:
     def guess_again(self, among: Mask, guess: Indices) -> Indices:
         """Project in floats again, with a larger unit of t, to see whether the residual is zero.
 
-        The length of the residual is about 1/√(1 + ‖w‖²), so that a point far away may be a
-        rounding error of a residual that is zero.
+        The length of the residual is about 1/√(1 + ‖w‖²). So a point far away may come from a
+        residual that is zero except for rounding errors.
         """
         passes, columns = self.system.passes, self.view.columns.copy()
         columns[-1] *= _LARGER_UNIT
@@ -228,9 +234,9 @@ class _Decision:
         return rows
 
     def fitted(self) -> Projection | None:
-        """Write −e as an exact sum of the rows that have more than rounding errors as multipliers.
+        """Write −e exactly as a sum of the rows whose multipliers are larger than rounding errors.
 
-        None if −e is not such a sum.
+        Return None if −e is not a sum of these rows.
         """
         passes, rows = self.system.passes, self.candidate.rows
         if len(rows) == 0:
@@ -239,46 +245,48 @@ class _Decision:
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
         firm = rows[sizes > _FIRM_SHARE * sizes.max()]
-        few = replace(self, free=firm[self.system.free[firm]])
+        restricted = replace(self, free=firm[self.system.free[firm]])
         none = np.zeros(passes.n, dtype=np.bool_)
         total = passes.exact_sum(self.system.mask_of_e, self.limits)
-        done = few.project(none, total, np.setdiff1d(firm, few.free))
+        done = restricted.project(none, total, np.setdiff1d(firm, restricted.free))
         return done if done.w is None else None
 
-    def conflict(self, left: Mask, targets: Mask, done: Projection) -> Contradiction:
+    def conflict(self, rows_left: Mask, targets: Mask, done: Projection) -> Contradiction:
         """An irreducible conflict, given that −Σ a_i over the targets lies in the cone.
 
-        The conflict is found for one target. If e is a target, it is e: then the other rows need
-        not be strict.
+        The conflict is found for one target. This target is e if e is one of them, because then the
+        other rows need not be strict.
         """
         passes, e = self.system.passes, self.system.e
         target = e if targets[e] else int(np.flatnonzero(targets)[0])
         if np.count_nonzero(targets) > 1:
             alone = passes.row_set(np.array([target]))
             guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
-            done = self.project(left & ~alone, passes.exact_sum(alone, self.limits), guess)
+            done = self.project(rows_left & ~alone, passes.exact_sum(alone, self.limits), guess)
             if done.w is not None:
-                raise AssertionError("−Σ a_i over the targets is in the cone, −a_i of one is not.")
+                raise AssertionError("−Σ a_i over the targets is in the cone, but no −a_i is.")
         pairs = [(int(i), mu) for i, mu in zip(done.rows, done.multipliers, strict=True) if mu]
         if target != e:
             pairs.append((target, Fraction(1)))
         rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
         return Contradiction(rows, [mu for i, mu in pairs if i != e])
 
-    def joined(self, stages: list[tuple[list[Fraction], RowSet]], left: Mask) -> list[Fraction]:
-        """One vector (w, t) that has the signs of all residuals, one after the other."""
+    def joined(
+        self, stages: list[tuple[list[Fraction], RowSet]], rows_left: Mask
+    ) -> list[Fraction]:
+        """Combine the residuals, in order, into one vector (w, t) that has all of their signs."""
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
-        return combined(passes, stages, [left, passes.row_set(self.free)], self.limits)
+        return combined(passes, stages, [rows_left, passes.row_set(self.free)], self.limits)
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
-    """Move a point that misses rows by rounding, so that it satisfies every row; None if not found.
+    """Move a point that violates rows by rounding only, so that it satisfies every row.
 
     The point rounded to twelve digits is tried first, because it is easier to read, then the point
     itself. Then one least-squares step asks for a little slack on each of the ``rows``, which the
-    point meets with equality.
+    point meets with equality. The result is None if no such point is found.
     """
     if w is None or not np.isfinite(w).all():
         return None
@@ -288,14 +296,14 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     if len(rows) == 0 or system.free.any():  # equalities have no slack
         return None
     A = system.passes.at(rows)
-    left, right = A[:, :-1], A[:, -1] * float(system.unit)
-    sizes = np.abs(left) @ np.abs(w) + np.abs(right)
-    sizes = np.maximum(sizes, np.abs(left).max(axis=1)) * 2.0**-53
-    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (left @ w + right)[:, None]
+    coefficients, right_side = A[:, :-1], A[:, -1] * float(system.unit)
+    sizes = np.abs(coefficients) @ np.abs(w) + np.abs(right_side)
+    sizes = np.maximum(sizes, np.abs(coefficients).max(axis=1)) * 2.0**-53
+    wanted = np.outer(sizes, 2.0 ** np.array(_NUDGES)) - (coefficients @ w + right_side)[:, None]
     if not np.isfinite(wanted).all():
         return None
     with one_blas_thread():
-        steps = lstsq(left, wanted, lapack_driver="gelsy", check_finite=False)[0]
+        steps = lstsq(coefficients, wanted, lapack_driver="gelsy", check_finite=False)[0]
     for near in w + steps.T:
         if np.isfinite(near).all() and system.holds(system.homogeneous(near.tolist()), limits):
             return np.asarray(near)
@@ -314,15 +322,15 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
         view = balanced_view(passes, limits)
         parts = partition(view, ~system.free, limits, free=free)
     if parts.w is None:
-        raise AssertionError("The system is feasible, but not even e is separated.")
-    more: dict[int, Fraction] = {}
+        raise AssertionError("The system is feasible, but e is not separated.")
+    extra: dict[int, Fraction] = {}
     if parts.dependence is not None:
-        more = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
+        extra = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
     at_zero = passes.members_of(parts.left, np.arange(passes.n)).tolist()
-    multipliers = {i: 1 + more.get(i, Fraction(0)) for i in at_zero}
-    multipliers |= {i: more[i] for i in free.tolist() if more.get(i)}
-    found = system.stated_multipliers(multipliers.keys(), multipliers.values())
-    claim = dict(zip(found.rows, found.multipliers, strict=True))
+    multipliers = {i: 1 + extra.get(i, Fraction(0)) for i in at_zero}
+    multipliers |= {i: extra[i] for i in free.tolist() if extra.get(i)}
+    stated = system.stated_multipliers(multipliers.keys(), multipliers.values())
+    claim = dict(zip(stated.rows, stated.multipliers, strict=True))
     for i in np.flatnonzero(system.fixed).tolist():
         for sign in (Fraction(1), Fraction(-1)):  # both bounds hold with equality
             number = system.stated_number(i, sign)

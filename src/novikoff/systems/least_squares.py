@@ -13,7 +13,7 @@ from novikoff.systems.matrices import dense, scaled, time_to_factor
 from novikoff.systems.system import System
 
 _MAX_NEWTON_STEPS = 200
-# Rows are multiplied by at most 2 to this power before squares are taken.
+# Rows are multiplied by at most 2 to this power before squares are computed.
 _MAX_POWER = 1000
 
 
@@ -21,14 +21,14 @@ def least_squares(system: System, limits: Limits) -> Vector:
     """Find a w with the least sum of squared violations, Σ max(0, ⟨a_i, w⟩ − c_i)², in floats.
 
     The rows are those of the statement; an equality is violated on both sides. The sum is a convex
-    and piecewise quadratic function. Each step solves the least squares of the rows that are
-    violated, with all equalities, and a line search makes sure that the sum falls (the finite
-    Newton method). A and c are scaled so that no square overflows.
+    and piecewise quadratic function. Each step solves the least-squares problem of the violated
+    rows and all equalities, and a line search makes sure that the sum falls (the finite Newton
+    method). A and c are scaled so that no square overflows.
 
     Returns
     -------
     array of shape (p,)
-        The best point that was found in time; the origin if the rows are beyond float64.
+        The best point that was found in time; the origin if rows exceed the range of float64.
 
     References
     ----------

@@ -3,7 +3,7 @@
 The value of the objective is found by Newton's method. If the row f·w ≤ z leaves no solution, the
 multipliers λ of the conflict, scaled to 1 on the objective, are a solution of the dual program:
 they prove f·w ≥ −⟨c, λ⟩ > z for every solution w, and −⟨c, λ⟩ is the next z. Each of these values
-belongs to a vertex, so that finitely many steps end with a point that reaches it.
+belongs to a vertex, so after finitely many steps a point reaches the value.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ class Optimum:
     w, exact_w : array and tuple of Fraction, or None
         A point that reaches the value, in floats and exactly; if undecided, the best point found.
     dual : tuple of NamedRow
-        The dual variables: rows with their multipliers λ, for which Σ λ_i a_i = −f, where rows with
-        ≥ change their signs. They prove f·w ≥ −⟨c, λ⟩ for every solution w. If optimal, −⟨c, λ⟩ is
-        the value; otherwise it is one end of ``value``. For a program that maximises, f is minus
-        the objective. A constant in the objective is not part of f.
+        The dual variables: rows with their multipliers λ, for which Σ λ_i a_i = −f. Here a row with
+        ≥ counts with its signs changed. They prove f·w ≥ −⟨c, λ⟩ for every solution w. If optimal,
+        −⟨c, λ⟩ is the value; otherwise it is one end of ``value``. For a program that maximises, f
+        is minus the objective. A constant in the objective is not part of f.
     ray : tuple of Fraction or None
-        If unbounded: a direction in which solutions stay solutions and the objective improves
-        without end.
+        If unbounded, a direction: moving along it, solutions stay solutions, and the objective
+        improves without limit.
     solution : Solution
-        The answer to the system without its objective; it has the conflict if infeasible.
+        The answer to the system without the objective; it has the conflict if infeasible.
 
     See Also
     --------
-    linear_program : Makes it.
+    linear_program : Returns an optimum.
     """
 
     kind: Literal["optimal", "infeasible", "unbounded", "undecided"]
@@ -114,10 +114,10 @@ def linear_program(
     """Minimise or maximise ⟨objective, w⟩ subject to A w ≤ c, exactly (D6).
 
     This function is for small programs and exact answers, with dual variables that prove them. For
-    large programs use HiGHS, which ``scipy.optimize.linprog`` calls and which is orders of
-    magnitude faster. The digits of exact values grow with the number of variables. If they grow
-    beyond what can be computed, and there are many optimal points, the answer is an interval with a
-    relative width of about 2⁻⁹⁶, and a point and dual variables that prove it.
+    large programs, use HiGHS, for instance through ``scipy.optimize.linprog``: it is orders of
+    magnitude faster. The digits of exact values grow with the number of variables. If there are too
+    many digits to compute, and there are many optimal points, the answer is an interval with a
+    relative width of about 2⁻⁹⁶, with a point and dual variables that prove it.
 
     Parameters
     ----------
@@ -187,20 +187,20 @@ def _optimise(
     proved: newton.Bound | None = None  # a bound on r = −f·w
     try:
         with np.errstate(all="ignore"):
-            for found in newton.bounds(system, b, limits):
-                if found.point is not None and found.r is None:
-                    result.kind, result.ray = "unbounded", tuple(found.point)
-                elif found.point is not None or found.r == -_value(f, best):
-                    best, result.kind = tuple(found.point or best), "optimal"
-                elif found.near is not None:
-                    best = min(best, found.near, key=lambda w: _value(f, w))
-                proved = None if found.r is None else found
+            for bound in newton.bounds(system, b, limits):
+                if bound.point is not None and bound.r is None:
+                    result.kind, result.ray = "unbounded", tuple(bound.point)
+                elif bound.point is not None or bound.r == -_value(f, best):
+                    best, result.kind = tuple(bound.point or best), "optimal"
+                elif bound.near is not None:
+                    best = min(best, bound.near, key=lambda w: _value(f, w))
+                proved = None if bound.r is None else bound
                 if result.kind != "undecided":
                     break
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     low: Fraction | float = -math.inf if proved is None or proved.r is None else -proved.r
     value = _value(f, best)
     ends: list[Fraction | float] = sorted([sign * low + constant, sign * value + constant])
@@ -212,9 +212,10 @@ def _optimise(
     if proved is not None:
         claim = system.stated_multipliers(proved.rows.tolist(), proved.multipliers)
         dual = dict(zip(claim.rows, claim.multipliers, strict=True))
-        own = dual.pop(number)
+        value_multiplier = dual.pop(number)
         result.dual = tuple(
-            named_row(stated, k - (k > number), value / own) for k, value in dual.items()
+            named_row(stated, k - (k > number), value / value_multiplier)
+            for k, value in dual.items()
         )
     return result
 
@@ -230,9 +231,9 @@ def _with_objective_row(
     if isinstance(stated, LinearSystem):
         row = Constraint("objective", f, "<=", Fraction(0))
         return stated.m, system_of(replace(stated, constraints=(*stated.constraints, row)))
-    own = np.zeros((1, stated.d))
+    objective_row = np.zeros((1, stated.d))
     for j, value in f.items():
-        own[0, j] = float(value)
+        objective_row[0, j] = float(value)
     c, strict = np.append(stated.c, 0.0), np.append(stated.strict, False)
-    both = replace(stated, A=stacked(stated.A, own), c=c, strict=strict, names=None)
+    both = replace(stated, A=stacked(stated.A, objective_row), c=c, strict=strict, names=None)
     return len(stated.c), system_of(both)

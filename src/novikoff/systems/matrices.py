@@ -11,7 +11,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 
-# Assumed floating-point operations of LAPACK per second, on one busy core.
+# LAPACK is assumed to do this many floating-point operations per second, on one busy core.
 _OPERATIONS_PER_SECOND = 1e9
 # Rows are multiplied by at most 2 to minus this power, so that the factor is a float.
 _LEAST_POWER = -1000
@@ -42,7 +42,7 @@ def scaled(A: Any, factors: Sequence[float] | Vector) -> Any:
 
 
 def row_lengths(A: Any) -> Vector:
-    """‖a_i‖ of every row, without overflow or underflow on the way.
+    """‖a_i‖ of every row, computed without overflow or underflow.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def row_lengths(A: Any) -> Vector:
 
 
 def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
-    """‖a_i‖ of every row as a float times a power of two, which may be outside the range of floats.
+    """‖a_i‖ of every row as a float times a power of two, so that it cannot overflow.
 
     The relative error of the float is at most (d + 8)·2⁻⁵³ for rows of d numbers, even if each
     number has a relative error of 2⁻⁵³.
@@ -79,6 +79,6 @@ def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
 
 def time_to_factor(n: int, p: int, limits: Limits) -> bool:
     """Whether there is time to factor a dense n × p matrix, which cannot be interrupted."""
-    left = limits.left()
+    seconds_left = limits.left()
     seconds = 6.0 * n * p * min(n, p) / _OPERATIONS_PER_SECOND
-    return limits.reached() is None and (left is None or seconds <= left)
+    return limits.reached() is None and (seconds_left is None or seconds <= seconds_left)

@@ -1,12 +1,13 @@
-"""The largest r for which the right sides c − r·b leave a solution: Newton's method (D6, D8).
+"""The largest r for which A w ≤ c − r·b has a solution, by Newton's method (D6, D8).
 
-If c − r·b leaves no solution, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each of
-these bounds is the value of a vertex, and the bounds fall strictly, so that finitely many steps end
-at r*. If there are many steps, values of r further and further below the bound are tried; once
-there is a point, the value halfway between its r and the bound is tried. A bound with many digits
-is rounded down before it is tried. The conflict at the rounded value proves a lower bound, or
-the point at the rounded value is close to the optimum: then the point that meets the rows of λ
-with equality is computed from it, and reaches the bound.
+If there is no solution for some r, the multipliers λ of the conflict prove r* ≤ ⟨c, λ⟩/⟨b, λ⟩. Each
+of these bounds is the value of a vertex, and the bounds fall strictly, so finitely many steps end
+at r*. If there are many steps, values of r further and further below the bound are tried. Once a
+point is known, the value halfway between its r and the bound is tried.
+
+A bound with many digits is rounded down before it is tried. Then either the conflict at the rounded
+value proves a lower bound, or the point at the rounded value is close to the optimum. In the second
+case, the point that meets the rows of λ with equality is computed from it, and reaches the bound.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from novikoff.proofs import exact
 from novikoff.systems.engine import Point, point_or_conflict
 from novikoff.systems.system import System
 
-# The number of significant bits of the values of r that are tried.
+# The values of r that are tried have this many significant bits.
 _TRIAL_BITS = 96
 # After this many steps, values of r far below the bound are tried.
 _PATIENCE = 8
@@ -43,7 +44,7 @@ class Bound(NamedTuple):
     point : tuple of Fraction or None
         A point that reaches the bound.
     near, below : tuple of Fraction or None, Fraction or None
-        A point that reaches ``below``, which is less than r.
+        A point that reaches the value ``below``, and this value, which is less than r.
     """
 
     r: Fraction | None
@@ -62,58 +63,58 @@ class Bound(NamedTuple):
 def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bound]:
     """Yield upper bounds on r, each proved and below the one before; the last one has its point.
 
-    Some r must leave a solution: this holds if b > 0 on all rows except rows that have a common
-    point. OverflowError is raised if the numbers grow beyond float64; then the last bound may have
-    a point near it.
+    There must be a solution for some r. This is so if b > 0 on all rows, except rows that have a
+    common point. OverflowError is raised if numbers exceed the range of float64; then the last
+    bound may have a point near it.
     """
     c = system.right()
     both = exact.numbers([*c, *b])
     whole_c, whole_b = both.whole[: system.e], both.whole[system.e :]
-    found = Bound(None, np.empty(0, dtype=np.int64), [])
+    bound = Bound(None, np.empty(0, dtype=np.int64), [])
     first: Fraction | None = None  # the first bound
     steps = 0
     while True:
         check_time(limits)
-        if found.is_near and (moved := _moved(system, b, found, limits)) is not None:
-            yield found._replace(point=moved)
+        if bound.is_near and (moved := _moved(system, b, bound, limits)) is not None:
+            yield bound._replace(point=moved)
             return
-        aim = _next_aim(found, first, is_patient=steps <= _PATIENCE)
+        aim = _next_aim(bound, first, is_patient=steps <= _PATIENCE)
         # The first step has no r: its right sides are −b.
         top, bottom = (1, 0) if aim is None else aim.as_integer_ratio()
         trial = system.with_whole(whole_c * bottom - whole_b * top, both.unit / (bottom or 1))
         decided = point_or_conflict(
-            trial, limits, floats=False, start=found.rows if len(found.rows) else None
+            trial, limits, floats=False, start=bound.rows if len(bound.rows) else None
         )
         if isinstance(decided, Point):
             w = trial.point(decided.v)
-            if aim == found.r:
-                yield found._replace(point=w)
+            if aim == bound.r:
+                yield bound._replace(point=w)
                 return
-            found = found._replace(near=w, below=aim)
+            bound = bound._replace(near=w, below=aim)
             steps = _PATIENCE  # the next step is a Newton step
         else:
             rows, multipliers = decided.rows.tolist(), decided.multipliers
             total = sum((mu * b[i] for i, mu in zip(rows, multipliers, strict=True)), Fraction(0))
             right = sum((mu * c[i] for i, mu in zip(rows, multipliers, strict=True)), Fraction(0))
-            proof = found._replace(rows=decided.rows, multipliers=multipliers)
+            proof = bound._replace(rows=decided.rows, multipliers=multipliers)
             if total <= 0:
                 raise AssertionError("The rows contradict each other, whatever r is.")
-            found = proof._replace(r=right / total)
-            first = found.r if first is None else first
+            bound = proof._replace(r=right / total)
+            first = bound.r if first is None else first
             steps += 1
-        yield found
+        yield bound
 
 
-def _next_aim(found: Bound, first: Fraction | None, *, is_patient: bool) -> Fraction | None:
+def _next_aim(bound: Bound, first: Fraction | None, *, is_patient: bool) -> Fraction | None:
     """The next r to try: the bound in few digits, or a value far below it after many steps.
 
-    None is for the first step, which asks whether there is a bound at all.
+    None stands for the first step, which finds out whether there is a bound at all.
     """
-    if found.r is None or first is None or found.is_near:
-        return found.r
+    if bound.r is None or first is None or bound.is_near:
+        return bound.r
     if is_patient:
-        return _with_few_bits(found.r)
-    far = 2 * found.r - first if found.below is None else (found.r + found.below) / 2
+        return _with_few_bits(bound.r)
+    far = 2 * bound.r - first if bound.below is None else (bound.r + bound.below) / 2
     return _with_few_bits(far)
 
 
@@ -128,12 +129,12 @@ def _with_few_bits(r: Fraction) -> Fraction:
 
 
 def _moved(
-    system: System, b: Sequence[Fraction], found: Bound, limits: Limits
+    system: System, b: Sequence[Fraction], bound: Bound, limits: Limits
 ) -> tuple[Fraction, ...] | None:
     """The point nearest to ``near`` that meets the rows of λ with equality, if it is a solution."""
-    rows, r = found.rows[:-1], found.r or Fraction(0)  # the last row depends on the others
+    rows, r = bound.rows[:-1], bound.r or Fraction(0)  # the last row depends on the others
     check_time(limits, solve_seconds(len(rows)))
-    w = found.near or ()
+    w = bound.near or ()
     whole, e = system.passes.whole(rows)
     M, unit = -whole[:, :-1], Fraction(2) ** e  # a_i = M·2^e
     slack = zip(system.slack(w, limits, rows), rows.tolist(), strict=True)
@@ -144,6 +145,6 @@ def _moved(
         return None
     step = short.unit * y.unit / unit
     moved = [a + int(d) * step for a, d in zip(w, y.whole @ M, strict=True)]
-    left = [s - r * d for s, d in zip(system.slack(moved, limits), b, strict=True)]
-    bad = any(s < 0 or (s and free) for s, free in zip(left, system.free.tolist(), strict=False))
+    slacks = [s - r * d for s, d in zip(system.slack(moved, limits), b, strict=True)]
+    bad = any(s < 0 or (s and free) for s, free in zip(slacks, system.free.tolist(), strict=False))
     return None if bad else tuple(moved)

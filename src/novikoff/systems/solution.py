@@ -29,20 +29,20 @@ _MAX_IN_TABLE = 20
 
 @dataclass(frozen=True)
 class NamedRow:
-    """A row of the system in an answer, with its name and its multiplier.
+    """A row of the system, as an answer names it, with its multiplier.
 
     Attributes
     ----------
     kind : "row", "eq", "upper" or "lower"
         A row of A, an equality, or the upper or lower bound of a variable.
     index : int
-        The number of the row in A, of the equality in A_eq, or of the variable. In a model, rows
-        and equalities are counted together.
+        The number of the row in A, of the equality in A_eq, or of the variable. In a model from a
+        file, rows and equalities are counted together.
     name : str
         The name of the row.
     multiplier : Fraction
-        λ, the dual variable of the row. It belongs to the row written with ≤: a row with ≥ changes
-        its signs.
+        λ, the dual variable of the row. It belongs to the row written with ≤; for a row with ≥, all
+        signs change.
     kept : bool
         Whether the row may not be blamed.
     """
@@ -86,11 +86,11 @@ class Solution:
         "feasible", "infeasible" or "undecided".
     w : array of shape (p,) or None
         A solution in floats. If ``needs_exact_w`` is true, no floats were found that satisfy every
-        row, and ``w`` is ``exact_w`` rounded to floats. That happens on equalities, and if the set
-        of solutions is thinner than the distance between two floats. If the system is undecided,
-        ``w`` is the best point found; if it is infeasible, None.
+        row, and ``w`` is ``exact_w`` rounded to floats. This happens with equalities, and if the
+        set of solutions is thinner than the distance between two floats. If the system is
+        undecided, ``w`` is the best point found. If it is infeasible, ``w`` is None.
     exact_w : tuple of Fraction or None
-        A solution, exactly.
+        An exact solution.
     needs_exact_w : bool
         Whether ``exact_w`` satisfies every row but ``w`` does not.
     point_found : bool
@@ -98,21 +98,21 @@ class Solution:
         time or is beyond float64. Then ``w`` is another solution.
     conflict : tuple of NamedRow
         An irreducible infeasible subset (IIS): rows that contradict each other, while no proper
-        subset of them does. Their multipliers are a Farkas certificate. With kept rows, each of the
-        other rows is needed beside all kept rows. Empty unless infeasible.
+        subset of them does. Their multipliers are a Farkas certificate. If rows are kept, each row
+        of the conflict that is not kept is needed. Empty unless infeasible.
     interior : str
         "full" if some point satisfies every row strictly, "relative" if some rows hold with
-        equality in every solution, "unknown" if this was not found in time.
+        equality in every solution, "unknown" if the time was up before this was known.
     implicit_equalities : tuple of NamedRow or None
         The rows, equalities excepted, that hold with equality in every solution; None if unknown.
     radius : Interval
         Contains the signed radius r; < counts as ≤. If feasible, r ≥ 0 is the Chebyshev radius, the
         radius of the largest ball of solutions; it is infinite if there are balls of any size.
-        Equalities, and variables whose bounds are equal, hold and do not limit r: the ball lies
-        within them. If infeasible, every point misses some row
-        by a distance of at least −r ≥ 0, and −r is the largest number of which this is true; an
-        equality counts as two rows. It is 0 if the system is infeasible only because rows are
-        strict, and infinite if a row of zeros fails, such as 0 ≤ −1. If undecided, r is unknown.
+        Equalities, and variables whose bounds are equal, do not limit r: the ball lies within them.
+        If infeasible, every point violates some row by a distance of at least −r ≥ 0, and −r is the
+        largest number for which this is true; an equality counts as two rows. It is 0 if the system
+        is infeasible only because rows are strict, and infinite if a row of zeros fails, such as
+        0 ≤ −1. If undecided, r is unknown.
     least_squares : array of shape (p,) or None
         If infeasible, a point with the least Σ violation², found in floats and not proved. With a
         budget, the best point found in time.
@@ -122,18 +122,18 @@ class Solution:
     n_steps : int
         The steps of the method; with "auto", the rows that the search used and the projections.
     trace : mapping or None
-        What the method recorded, with ``trace=True``.
+        What the method recorded, if ``trace=True``.
     certificate : SystemCertificate or None
         The proof, including the implicit equalities and the radius once they have been asked for.
     ended : str
         If undecided, the reason, such as "the time was up" or "the method ended after 12 steps".
     no_point_within : float
-        If undecided: every solution is at least this far from the origin. Proved.
+        If undecided, a proved lower bound on the distance of every solution from the origin.
 
     See Also
     --------
-    solve : Makes a solution.
-    SystemCertificate : Its proof.
+    solve : Returns a solution.
+    SystemCertificate : The proof of a solution.
     """
 
     kind: Literal["feasible", "infeasible", "undecided"]
@@ -152,7 +152,7 @@ class Solution:
 
     @property
     def certificate(self) -> SystemCertificate | None:
-        """The proof, including everything that has been asked for."""
+        """The proof, including all attributes that have been computed."""
         proof, known = self.proof, vars(self)  # contains the cached properties computed so far
         if proof is None:
             return None
@@ -208,9 +208,9 @@ class Solution:
 
     @property
     def radius(self) -> Interval:
-        """The signed radius: that of the largest ball of solutions if feasible."""
-        found = self.radius_proof
-        lo, hi = (found.least, found.most) if isinstance(found, Radius) else (found.lo, found.hi)
+        """The signed radius: if feasible, the radius of the largest ball of solutions."""
+        proof = self.radius_proof
+        lo, hi = (proof.least, proof.most) if isinstance(proof, Radius) else (proof.lo, proof.hi)
         if self.kind == "feasible":
             return Interval(max(lo, 0.0), hi)
         if self.kind == "infeasible":
@@ -245,9 +245,9 @@ class Solution:
             rows += [
                 (str(name), f"{value:.6g}") for name, value in zip(names, self.w, strict=False)
             ]
-        more = len(rows) - 1 - _MAX_IN_TABLE
+        n_hidden = len(rows) - 1 - _MAX_IN_TABLE
         rows = rows[: _MAX_IN_TABLE + 1]
-        return html_table([*rows, ("", f"and {more:,} more")] if more > 0 else rows)
+        return html_table([*rows, ("", f"and {n_hidden:,} more")] if n_hidden > 0 else rows)
 
     def __str__(self) -> str:
         n = self.system.e
@@ -268,8 +268,8 @@ class Solution:
             f"{name} = {value:.6g}"
             for name, value in zip(self.system.stated.variables[:_MAX_NAMED], values, strict=False)
         )
-        more = len(values) - _MAX_NAMED
-        point += f" and {more:,} more values" if more > 0 else ""
+        n_hidden = len(values) - _MAX_NAMED
+        point += f" and {n_hidden:,} more values" if n_hidden > 0 else ""
         how = "its exact values satisfy" if self.needs_exact_w else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
         other = "" if self.point_found else " The point that was asked for was not found."

@@ -1,9 +1,9 @@
 """Solving systems of linear inequalities (D1-D5).
 
-`solve` tries, in this order: the point that was given; one projection in floats, whose point is
-verified, or nudged until it satisfies every row; the same projection in rational numbers, which
-decides. A method by name proposes a point or multipliers instead, and exact arithmetic verifies the
-proposal.
+`solve` first tries the point that was given. Then it projects in floats; the point that it finds is
+verified, or nudged until it satisfies every row. Last, the same projection in rational numbers
+decides. If the user names a method, the method proposes a point or multipliers instead, and exact
+arithmetic verifies the proposal.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
+from novikoff.names import POINTS
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.proofs.system_statement import Arrays
@@ -38,11 +39,10 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.statement import check_budget, check_vector, stated_arrays
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
-# A method by name may use this share of the time; the rest is for the proof.
+# A method that the user names may take this share of the time; the rest is for the proof.
 _METHOD_SHARE = 0.75
-# The relative width of the interval of a radius whose ball was found.
+# If a ball is known, the interval of its radius has this relative width.
 _NARROW_SHARE = 2.0**-32
-POINTS = ("any", "nearest", "interior", "chebyshev")
 
 
 def solve(
@@ -67,10 +67,11 @@ def solve(
     Parameters
     ----------
     A : array, data frame or sparse matrix of shape (n, p)
-        The coefficients of the rows. Floats are taken as the exact numbers they are. None if there
-        are only equalities.
+        The coefficients of the rows. Floats are taken as exact numbers. None if there are only
+        equalities.
     c : array of shape (n,) or None
-        The right sides; a row with +inf is ignored. None, with ``strict=True``, asks for A w > 0.
+        The right sides; a row with +inf is ignored. With None and ``strict=True``, the system is
+        A w > 0.
     A_eq, c_eq : optional
         Equalities A_eq w = c_eq.
     lower, upper : array of shape (p,) or number, optional
@@ -83,12 +84,12 @@ def solve(
     keep : mask of shape (n,), row numbers or names, optional
         Rows that may not be blamed: the conflict is irreducible among the other rows.
     w0 : array of shape (p,), optional
-        The point to start from. "nearest" means nearest to this point; by default the origin.
+        The point to start from, by default the origin. ``point="nearest"`` means nearest to it.
     point : "any", "nearest", "interior" or "chebyshev"
-        Which solution to return. "nearest" is the solution nearest to ``w0``, exactly; any solution
-        if strict rows exclude it. "interior" is a point that meets only those rows with equality
-        that every solution meets with equality. "chebyshev" is the Chebyshev centre, the centre of
-        a largest ball of solutions; if there are balls of any size, a point in the interior.
+        Which solution to return. "nearest" is the exact solution nearest to ``w0``, or any solution
+        if strict rows exclude the nearest. "interior" is a point that meets a row with equality
+        only if every solution does. "chebyshev" is the Chebyshev centre, the centre of a largest
+        ball of solutions, or a point in the interior if there are balls of any size.
     method : str or callable
         "auto", or the name of a method of `novikoff.systems.methods`. The proposal of a method is
         verified; if it proves nothing, the answer is "undecided". ``point="nearest"`` needs "auto".
@@ -100,12 +101,12 @@ def solve(
     Returns
     -------
     Solution
-        ``kind`` is "feasible", "infeasible" or "undecided". Ctrl-C returns what is known by then.
+        ``kind`` is "feasible", "infeasible" or "undecided". Ctrl-C returns the best answer so far.
 
     See Also
     --------
-    conflicts : several conflicts that share no row.
-    linear_program : the best value of an objective.
+    conflicts : Find several conflicts that share no row.
+    linear_program : Find the best value of an objective.
 
     Examples
     --------
@@ -143,25 +144,25 @@ def solve_system(
     method: str | Callable[..., Any] = "auto",
     trace: bool = False,
 ) -> Solution:
-    """`solve`, for a system that was checked."""
+    """Solve a system, as `solve` does, that was checked."""
     candidate = Candidate()
     ended = ""
     solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # floats that overflow prove nothing
-            found: Point | Contradiction | None
+            decision: Point | Contradiction | None
             if method == "auto":
-                found = _find(system, w0, point, limits, candidate)
+                decision = _find(system, w0, point, limits, candidate)
             else:
-                found = _propose(system, method, w0, limits, trace, candidate)
-            if isinstance(found, Contradiction):
-                solution = infeasible_solution(system, *irreducible(system, found, limits))
-            elif found is not None:
-                solution = _feasible_solution(system, found, point, limits)
+                decision = _propose(system, method, w0, limits, trace, candidate)
+            if isinstance(decision, Contradiction):
+                solution = infeasible_solution(system, *irreducible(system, decision, limits))
+            elif decision is not None:
+                solution = _feasible_solution(system, decision, point, limits)
             else:
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
@@ -185,13 +186,13 @@ def _find(
     if point == "nearest":
         moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
-        found = point_or_conflict(weak, limits, nearest=True, candidate=candidate)
-        if isinstance(found, Contradiction):
-            return found
-        way = zip(start, moved.point(found.v), strict=False)
+        decision = point_or_conflict(weak, limits, nearest=True, candidate=candidate)
+        if isinstance(decision, Contradiction):
+            return decision
+        way = zip(start, moved.point(decision.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
-            return nearest  # otherwise it violates a strict row, and there is no nearest point
+            return nearest  # otherwise strict rows exclude it, and no solution is nearest
     return point_or_conflict(system, limits, candidate=candidate)
 
 
@@ -213,32 +214,33 @@ def _propose(
         method = METHODS[method]
         with limits.paused():  # the clock does not count compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
-    own = limits.part(_METHOD_SHARE)
+    method_limits = limits.part(_METHOD_SHARE)
     stated, free = system.stated, np.flatnonzero(system.free)
-    left: Any = system.passes.X[: system.e, :-1]
+    coefficients: Any = system.passes.X[: system.e, :-1]
     right = dense(system.passes.X[: system.e, [-1]])
     if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
-        attempt = method(left, None, w0=w0, limits=own, trace=trace)
+        attempt = method(coefficients, None, w0=w0, limits=method_limits, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
         if len(free) > 0:
-            left, c = stacked(left, -left[free]), np.append(c, -c[free])
-        attempt = method(-left, c, w0=w0, limits=own, trace=trace)
+            coefficients, c = stacked(coefficients, -coefficients[free]), np.append(c, -c[free])
+        attempt = method(-coefficients, c, w0=w0, limits=method_limits, trace=trace)
     candidate.n_steps, candidate.w, candidate.trace = attempt.n_steps, attempt.w, attempt.trace
-    limits.interrupted |= own.interrupted
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
-    cut_short = too_slow or own.reached() is not None
+    cut_short = too_slow or method_limits.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
-        met = left[: system.e] @ attempt.w + right.ravel() * float(system.unit)
-        few = np.argsort(met, kind="stable")[: system.p]
-        w = nudged(system, attempt.w, few, limits)
+        met = coefficients[: system.e] @ attempt.w + right.ravel() * float(system.unit)
+        near_rows = np.argsort(met, kind="stable")[: system.p]
+        w = nudged(system, attempt.w, near_rows, limits)
         if w is not None:
             return Point(system.homogeneous(w.tolist()), floats=True)
     if attempt.multipliers is not None:
         multipliers = np.array(attempt.multipliers[: system.e])
         np.add.at(multipliers, free, np.abs(attempt.multipliers[system.e :]))
-        few = np.flatnonzero(multipliers > 0.0)
-        proved = point_or_conflict(system, limits, within=system.passes.row_set(few), floats=False)
+        near_rows = np.flatnonzero(multipliers > 0.0)
+        proved = point_or_conflict(
+            system, limits, within=system.passes.row_set(near_rows), floats=False
+        )
         if isinstance(proved, Contradiction):
             return proved
     if cut_short:
@@ -246,14 +248,14 @@ def _propose(
     return None
 
 
-def _feasible_solution(system: System, found: Point, point: str, limits: Limits) -> Solution:
+def _feasible_solution(system: System, decision: Point, point: str, limits: Limits) -> Solution:
     """The solution with the point that was asked for, exactly and in floats.
 
-    When time is up, the point that is proved already is returned.
+    When the time is up, the point that is already proved is returned.
     """
-    w = system.point(found.v)
-    solution = Solution("feasible", system, nearest_floats(w), w, needs_exact_w=not found.floats)
-    solution.proof = certificate_of(system, "feasible", point=system.certificate_vector(found.v))
+    w = system.point(decision.v)
+    solution = Solution("feasible", system, nearest_floats(w), w, needs_exact_w=not decision.floats)
+    solution.proof = certificate_of(system, "feasible", point=system.certificate_vector(decision.v))
     try:
         if point in ("interior", "chebyshev"):
             solution.point_found = False
@@ -269,22 +271,22 @@ def _feasible_solution(system: System, found: Point, point: str, limits: Limits)
     except (OutOfTimeError, OverflowError):
         pass
     except KeyboardInterrupt:
-        limits.interrupted = True
+        limits.interrupt()
     return solution
 
 
 def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fraction, ...]:
-    """The Chebyshev centre if it was asked for, exists and violates no strict row.
+    """The Chebyshev centre, or a point of the relative interior.
 
-    Otherwise a point of the relative interior.
+    The centre is returned if it was asked for, exists and violates no strict row.
     """
     system = solution.system
     if point == "chebyshev":
-        found = solution.radius_proof = signed_radius(system, limits, feasible=True)
-        if isinstance(found, Radius):
-            if found.most - found.least > abs(found.most) * _NARROW_SHARE:
+        radius = solution.radius_proof = signed_radius(system, limits, feasible=True)
+        if isinstance(radius, Radius):
+            if radius.most - radius.least > abs(radius.most) * _NARROW_SHARE:
                 raise OutOfTimeError
-            centre = dehomogenised(found.point)
+            centre = dehomogenised(radius.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
     solution.interior_proof = relative_interior(system, limits)
@@ -292,15 +294,15 @@ def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fra
 
 
 def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | None:
-    """Floats near the exact point that satisfy every row, or in the interior if any point will do.
+    """Floats near the exact point that satisfy every row, or in the interior if ``point`` is "any".
 
-    On equalities only the exact point is tried, because rounding another point violates them.
+    If there are equalities, only the exact point is tried: rounding another point violates them.
     """
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
-    found = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if found is not None or point != "any" or system.free.any():
-        return found
+    near = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
+    if near is not None or point != "any" or system.free.any():
+        return near
     solution.interior_proof = relative_interior(system, limits)
     w = nearest_floats(dehomogenised(solution.interior_proof[0]))
     if np.isfinite(w).all() and system.holds(system.homogeneous(w.tolist()), limits):
@@ -309,7 +311,7 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
 
 
 def _least_distance(system: System, rows: Indices, multipliers: Vector) -> float:
-    """A lower bound on the distance of every solution to the origin, for any λ ≥ 0.
+    """A lower bound on the distance of every solution from the origin, for any λ ≥ 0.
 
     The bound is −⟨c, λ⟩/‖Σ λ_i a_i‖, rounded down.
     """

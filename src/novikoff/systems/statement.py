@@ -1,4 +1,4 @@
-"""Checks of the arrays that a user states a system with."""
+"""Checks of the arrays with which a user states a system."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_l
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
-    """The same system with rows that may not be blamed for a conflict, chosen by name."""
+    """The same system, in which the rows with these names may not be blamed for a conflict."""
     known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
     unknown = sorted(wanted - {*known})
     if unknown:
         raise ValueError(
             f"There is no row {unknown[0]!r} to keep; {did_you_mean(unknown[0], known)}"
         )
-    kept = frozenset(k for k, name in enumerate(known) if name in wanted and stated.row(k))
-    return replace(stated, kept=kept)
+    kept_rows = frozenset(k for k, name in enumerate(known) if name in wanted and stated.row(k))
+    return replace(stated, kept=kept_rows)
 
 
 def stated_arrays(
@@ -41,7 +41,7 @@ def stated_arrays(
 ) -> Arrays:
     """Check the arrays that state a system; ValueError says what is wrong with them, and where."""
     check_frame_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
-    if A is None and A_eq is not None:  # equalities alone
+    if A is None and A_eq is not None:  # there are only equalities
         A, c = np.zeros((0, _checked_matrix(A_eq, "A_eq").shape[1])), np.zeros(0)
     shape: tuple[int, ...] = getattr(A, "shape", ())
     matrix = (
@@ -50,7 +50,7 @@ def stated_arrays(
     n, p = matrix.shape
     greater = c is None
     if greater and strict is not True:
-        raise ValueError("c is missing: without it, strict=True asks for A w > 0.")
+        raise ValueError("c is missing: it can be left out only if strict=True asks for A w > 0.")
     right = np.zeros(n) if greater else check_vector(c, n, "c", "row of A")
     if (A_eq is None) != (c_eq is None):
         raise ValueError("A_eq and c_eq belong together: one of them is missing.")
@@ -76,8 +76,8 @@ def stated_arrays(
             raise ValueError(f"names has {len(names)} entries, but A has {n} rows.")
     mask = _strict_mask(strict, n)
     stated = Arrays(matrix, right, equal, right_eq, low, high, mask, greater, variables, names)
-    kept = _kept_rows(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
-    return replace(stated, kept=frozenset(i for i in kept if right[i] < np.inf))
+    kept_rows = _kept_rows(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
+    return replace(stated, kept=frozenset(i for i in kept_rows if right[i] < np.inf))
 
 
 def _checked_matrix(A: Any, name: str) -> Any:
@@ -105,13 +105,15 @@ def check_vector(values: Any, n: int, name: str, per: str, *, finite: bool = Fal
     one, column = np.ndim(values) == 0, cast(Any, values)
     if hasattr(values, "dtype"):
         column = (values if isinstance(values, np.ndarray) else np.asarray(values)).reshape(-1, 1)
-    else:  # one by one: NumPy would round the numbers of a list to floats
+    else:  # convert one by one, because NumPy would round the numbers of a list to floats
         column = [[value] for value in ([values] if one else values)]
     try:
         given: Any = check_matrix(column) if len(column) > 0 else np.zeros((0, 1))
     except (TypeError, ValueError) as error:
-        said = str(error).replace("X ", f"{name} ").replace(", column 0", "")
-        raise ValueError(said if "row" in said else f"{name} must contain only numbers.") from None
+        message = str(error).replace("X ", f"{name} ").replace(", column 0", "")
+        raise ValueError(
+            message if "row" in message else f"{name} must contain only numbers."
+        ) from None
     vector = given.astype(np.float64)[:, 0]
     if one:
         vector = np.full(n, vector[0])
@@ -137,14 +139,16 @@ def _kept_rows(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
     given = np.asarray(keep)
     if given.dtype == np.bool_ and given.shape == (n,):
         return frozenset(np.flatnonzero(given).tolist())
-    found = set[int]()
+    kept_rows = set[int]()
     for row in given.ravel().tolist():
-        own = [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
-        if not own or type(own[0]) is not int or not 0 <= own[0] < n:
+        numbers = (
+            [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
+        )
+        if not numbers or type(numbers[0]) is not int or not 0 <= numbers[0] < n:
             hint = f"; {did_you_mean(row, names)}" if isinstance(row, str) else "."
             raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
-        found.update(own)
-    return frozenset(found)
+        kept_rows.update(numbers)
+    return frozenset(kept_rows)
 
 
 def check_budget(budget: float | None) -> float | None:

@@ -2,9 +2,9 @@
 
 A row a·w ≤ c becomes the vector [−a, c]. A vector (w, t) with t > 0 stands for the point w/t, which
 satisfies the row if and only if ⟨[−a, c], (w, t)⟩ ≥ 0. The last row, e = (0, …, 0, 1), asks for t >
-0. The rows of a `LinearSystem` are multiplied by positive factors that make their numbers whole;
-the rows of arrays are not changed. A number that does not fit into one float64 is a sum of several
-floats, which stand in columns of their own.
+0. The rows of a `LinearSystem` are multiplied by positive factors that make their numbers whole.
+The rows of arrays are not changed. A number that does not fit into one float64 is stored as a sum
+of several floats, each in its own column.
 """
 
 from __future__ import annotations
@@ -72,29 +72,30 @@ class FoldedPasses(LocalPasses):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """The homogeneous rows [−a, c] of a system, the row e last, and where each row was stated.
+    """The homogeneous rows [−a, c] of a system, with e as the last row, and their statement.
 
-    The rows of the statement are numbered: its rows first, then its equalities (for arrays), then
-    the upper bounds and the lower bounds of the variables. `stated_number` and `stated_multipliers`
-    translate from homogeneous rows to these numbers; nothing else does. A variable whose bounds are
-    equal has one homogeneous row for both, an equality that carries the number of the upper bound.
+    In the statement, the rows have the first numbers, then (for arrays) the equalities, then the
+    upper bounds and the lower bounds of the variables. Only `stated_number` and
+    `stated_multipliers` translate from homogeneous rows to these numbers. A variable whose bounds
+    are equal has one homogeneous row for both bounds: an equality, which has the number of the
+    upper bound.
 
     Attributes
     ----------
     stated : Statement
         The system as it was stated.
     passes : LocalPasses
-        The homogeneous rows, the row e last.
+        The homogeneous rows; e is the last row.
     free : mask of shape (n,)
-        Equalities, whose multipliers may have any sign.
+        The equalities, whose multipliers may have any sign.
     strict : mask of shape (n,)
-        Rows with < instead of ≤.
+        The rows with < instead of ≤.
     numbers : array of int of shape (n,)
         The number of each row in the statement; −1 for e.
     factors : sequence of Fraction, or None
         Each row is its factor times the stated row; None if all factors are 1.
     left : matrix of shape (n, ≥ p)
-        −a, in several columns if one float does not hold a number.
+        −a, in several columns if a number does not fit into one float.
     fold : array of int
         Column k of ``left`` is a summand of column fold[k].
     columns : sequence of arrays of shape (n,)
@@ -150,14 +151,14 @@ class System:
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
     ) -> Multipliers:
         """Translate multipliers of homogeneous rows into multipliers of the stated rows."""
-        found: dict[int, Fraction] = {}
+        stated: dict[int, Fraction] = {}
         for i, mu in zip(rows, multipliers, strict=True):
-            own, is_bound = mu * self.factor(i), self.numbers[i] >= self.stated.m
-            found[self.stated_number(i, mu)] = abs(own) if is_bound else own
-        return sorted_multipliers(found)
+            multiplier, is_bound = mu * self.factor(i), self.numbers[i] >= self.stated.m
+            stated[self.stated_number(i, mu)] = abs(multiplier) if is_bound else multiplier
+        return sorted_multipliers(stated)
 
     def stated_number(self, i: int, multiplier: Fraction) -> int:
-        """The number in the statement that a multiplier of a row belongs to.
+        """The number of the stated row that a multiplier of a homogeneous row belongs to.
 
         The row of a variable whose bounds are equal stands for both bounds: a positive multiplier
         belongs to the upper bound, a negative multiplier to the lower bound.
@@ -182,31 +183,31 @@ class System:
 
     def right(self) -> list[Fraction]:
         """The right side c of every row except e."""
-        found = [Fraction(value) for value in self.columns[0][:-1].tolist()]
+        right = [Fraction(value) for value in self.columns[0][:-1].tolist()]
         for column in self.columns[1:]:
             for i in np.flatnonzero(column[:-1]).tolist():
-                found[i] += Fraction(float(column[i]))
-        return found if self.unit == 1 else [value * self.unit for value in found]
+                right[i] += Fraction(float(column[i]))
+        return right if self.unit == 1 else [value * self.unit for value in right]
 
     def slack(
         self, w: Sequence[Fraction], limits: Limits, among: Indices | None = None
     ) -> list[Fraction]:
         """The slack c − ⟨a, w⟩ of every row except e, or of the rows ``among``."""
         at = exact.numbers(self.homogeneous(w))
-        found: list[Fraction] = []
+        slacks: list[Fraction] = []
         among = np.arange(self.e) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_PER_CHECK):
             if limits.reached() is not None:
                 raise OutOfTimeError
             whole, e = self.passes.whole(rows)
             unit = at.unit * Fraction(2) ** e
-            found += [int(value) * unit for value in whole.dot(at.whole)]
-        return found
+            slacks += [int(value) * unit for value in whole.dot(at.whole)]
+        return slacks
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right sides, one for each row except e."""
-        found = exact.numbers(right)
-        return self.with_whole(found.whole, found.unit)
+        numbers = exact.numbers(right)
+        return self.with_whole(numbers.whole, numbers.unit)
 
     def with_whole(self, right: Integers, unit: Fraction) -> System:
         """The same rows with right sides that are whole numbers times a unit."""
@@ -242,11 +243,12 @@ def _system_of_arrays(given: Arrays) -> System:
 
     turned: Any = -1.0 * given.A if given.greater else given.A
     above = -stacked(turned, given.A_eq)[rows]
-    # Bounds and e are rows with one number each: dense, many of them would take much memory.
+    # Bounds and e are rows with one number each. Many of them would take much memory in a dense
+    # matrix.
     columns = np.concatenate([upper, lower, [0]])
     values = np.repeat([-1.0, 1.0, 0.0], [len(upper), len(lower), 1])
-    few = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
-    if isinstance(given.A, np.ndarray) and few:
+    fits_dense = len(numbers) * p <= max(2 * (len(rows) + 1) * p, _MAX_DENSE)
+    if isinstance(given.A, np.ndarray) and fits_dense:
         below: Any = np.zeros((len(columns), p))
         below[np.arange(len(columns)), columns] = values
     else:
@@ -254,10 +256,10 @@ def _system_of_arrays(given: Arrays) -> System:
 
         places = np.arange(len(columns)), columns
         below = sp.csr_array((values, places), shape=(len(columns), p))
-    left = stacked(above, below)
+    coefficients = stacked(above, below)
     right = np.concatenate([stated[rows], given.upper[upper], -given.lower[lower], [1.0]])
-    passes, fold = _passes(left, np.arange(p), [right]), np.arange(p)
-    return System(given, passes, free, strict, numbers, None, left, fold, [right])
+    passes, fold = _passes(coefficients, np.arange(p), [right]), np.arange(p)
+    return System(given, passes, free, strict, numbers, None, coefficients, fold, [right])
 
 
 def _system_of_model(model: LinearSystem) -> System:
@@ -287,18 +289,18 @@ def _system_of_model(model: LinearSystem) -> System:
         values += whole[:-1]
         right.append(-whole[-1])
         factors.append(Fraction(over, common))
-    left, fold = _float_matrix([*counts, 0], columns, values, model.d)
+    coefficients, fold = _float_matrix([*counts, 0], columns, values, model.d)
     parts, _ = _summands([*right, 0])
     parts[0][-1] = 1.0
     relations = [*(row.relation for _, row in rows), ""]
     return System(
         model,
-        _passes(left, fold, parts),
+        _passes(coefficients, fold, parts),
         np.array([relation == "=" for relation in relations]),
         np.array([relation in ("<", ">") for relation in relations]),
         np.array([*(number for number, _ in rows), -1]),
         [*factors, Fraction(1)],
-        left,
+        coefficients,
         fold,
         parts,
     )
@@ -307,21 +309,21 @@ def _system_of_model(model: LinearSystem) -> System:
 def _float_matrix(
     counts: list[int], columns: list[int], values: list[int], p: int
 ) -> tuple[Any, Indices]:
-    """Whole numbers, given row by row, as a matrix of floats.
+    """Convert whole numbers, given row by row, to a matrix of floats.
 
-    A number that needs several floats has its further summands in additional columns.
+    If a number needs several floats, all but the first are in additional columns.
 
     Returns
     -------
     matrix, fold
         Column k of the matrix is a summand of column fold[k].
     """
-    first, *more = _summands(values)[0]
+    first, *others = _summands(values)[0]
     at = np.repeat(np.arange(len(counts)), counts)
     across = np.array(columns, dtype=np.int64)
     fold = np.arange(p)
     triplets = [(at, across, first)]
-    for part in more:
+    for part in others:
         wide = part != 0.0
         used, place = np.unique(across[wide], return_inverse=True)
         triplets.append((at[wide], len(fold) + place, part[wide]))
@@ -338,12 +340,12 @@ def _float_matrix(
 
 
 def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
-    """Split whole numbers into summands that are floats times a common power of two.
+    """Split each whole number into summands, which are floats times a common power of two.
 
     Returns
     -------
     summands, power : list of arrays, int
-        The whole numbers are the sums of the arrays, times 2^power.
+        The sum of the arrays, times 2^power, is the array of whole numbers.
     """
     rest = list(values)
     bits = max(map(int.bit_length, rest), default=0)
@@ -361,21 +363,21 @@ def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
     return parts, shift
 
 
-def _passes(left: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
-    """Passes over the rows [left, right], where the last column is a sum of several."""
+def _passes(coefficients: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
+    """Passes over the rows [left, right], where the last column is a sum of several columns."""
     p = int(fold.max(initial=-1)) + 1
-    ones = np.ones(left.shape[0], dtype=np.int8)
-    near = pose(side_by_side(left[:, :p], right[0][:, None]), ones, False)
-    if len(right) == 1 and left.shape[1] == p:
+    ones = np.ones(coefficients.shape[0], dtype=np.int8)
+    near = pose(side_by_side(coefficients[:, :p], right[0][:, None]), ones, False)
+    if len(right) == 1 and coefficients.shape[1] == p:
         return LocalPasses(near)
-    parts = pose(side_by_side(left, np.array(right).T), ones, False)
+    parts = pose(side_by_side(coefficients, np.array(right).T), ones, False)
     return FoldedPasses(near, parts, np.append(fold, np.full(len(right), p)))
 
 
-def sorted_multipliers(found: dict[int, Fraction]) -> Multipliers:
-    """Multipliers by the numbers of their stated rows, in the order of the rows."""
-    order = sorted(found)
-    return Multipliers(tuple(order), tuple(found[number] for number in order))
+def sorted_multipliers(multipliers: dict[int, Fraction]) -> Multipliers:
+    """Sort multipliers by the numbers of their stated rows."""
+    order = sorted(multipliers)
+    return Multipliers(tuple(order), tuple(multipliers[number] for number in order))
 
 
 def dehomogenised(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -389,21 +391,25 @@ def nearest_floats(w: Sequence[Fraction]) -> Vector:
 
 
 def split(system: System, equalities: Mask) -> System:
-    """The same system in which some equalities become two rows each, one for either side."""
+    """The same system, in which each of these equalities becomes two rows, one for each side."""
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system
-    left: Any = system.left
-    left = stacked(left[: system.e], -left[both], left[system.e :])
+    coefficients: Any = system.left
+    coefficients = stacked(coefficients[: system.e], -coefficients[both], coefficients[system.e :])
     order = np.concatenate([np.arange(system.e), both, [system.e]])
-    own = [system.factor(i) for i in range(system.e)]
-    factors = [*own, *(-own[i] for i in both.tolist()), Fraction(1)]
+    factors_of_equalities = [system.factor(i) for i in range(system.e)]
+    factors = [
+        *factors_of_equalities,
+        *(-factors_of_equalities[i] for i in both.tolist()),
+        Fraction(1),
+    ]
     signs = np.repeat([1.0, -1.0, 1.0], [system.e, len(both), 1])
     columns = [signs * column[order] for column in system.columns]
     return replace(
         system,
-        passes=_passes(left, system.fold, columns),
-        left=left,
+        passes=_passes(coefficients, system.fold, columns),
+        left=coefficients,
         free=(system.free & ~equalities)[order],
         strict=system.strict[order],
         numbers=system.numbers[order],

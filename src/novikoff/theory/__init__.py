@@ -3,10 +3,12 @@
 Upper bounds on mistakes and steps, rounded up:
 
 - `mistake_bound`, `unit_ball_bound`: Novikoff's R²/γ², and 1/γ² in the unit ball.
-- `general_bound`, `translated_bound`: from any start with any threshold, and after a translation.
+- `general_bound`, `translated_bound`: bounds from any start with any threshold, and bounds after a
+  translation of the data.
 - `shifted_bound`, `agmon_rate`, `smooth_bound`, `smooth_euclidean_bound`, `primal_dual_bound`,
-  `rescaling_bound`, `doubling_bound`: of the methods for systems of linear inequalities.
-- `weight_bound`: on the length of the weights, on any data.
+  `rescaling_bound`, `doubling_bound`: bounds on the steps of the methods for systems of linear
+  inequalities.
+- `weight_bound`: a bound on the length of the weights, on any data.
 
 Experiments on data:
 

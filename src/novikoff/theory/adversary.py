@@ -1,4 +1,4 @@
-"""An adversary that forces every learner to make as many mistakes as the perceptron's bound."""
+"""An adversary that forces every online learner to make many mistakes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from novikoff.proofs.certificate import Certificate
 
 @dataclass(frozen=True, eq=False)
 class ForcedMistakes:
-    """A sequence of examples on which a learner was wrong every time, and a rule that separates it.
+    """A sequence of examples that a learner always misclassified, and a rule that separates it.
 
     Attributes
     ----------
@@ -31,12 +31,19 @@ class ForcedMistakes:
     mistakes : int
         The number of mistakes of the learner: n.
     margin : Fraction
-        γ. On every row y_i·⟨e_i, w*⟩ = γ, and ‖w*‖² = n·γ² ≤ 1, without rounding.
+        The margin γ of w*. Without rounding, y_i·⟨e_i, w*⟩ = γ on every row, and ‖w*‖² = n·γ² ≤ 1.
     w_star : array of shape (d,)
         The separating rule w* = γ·Σ y_i·e_i, without a bias; γ is rounded to a float here.
     verdict : Verdict
-        X and y are separable. The certificate follows from the theorem: w = Σ y_i·e_i and λ ≡ 1
-        show that the largest margin of any rule is 1/√n, which is at least γ.
+        The verdict that X and y are separable. Its certificate follows from the theorem: w =
+        Σ y_i·e_i and λ ≡ 1 show that the largest margin of any rule is 1/√n, which is at least γ.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> forced = force_mistakes(nv.Perceptron(), margin=0.5, d=10)
+    >>> forced.mistakes, forced.margin, forced.X.shape
+    (4, Fraction(1, 2), (4, 10))
     """
 
     X: sp.csr_array
@@ -63,15 +70,15 @@ def force_mistakes(
     1: the data has margin γ. The perceptron makes at most 1/γ² mistakes on any data of margin γ in
     the unit ball (`unit_ball_bound`).
 
-    A learner without randomness that starts again makes the same mistakes on the same sequence.
+    If the learner uses no randomness, and starts again, it makes the same mistakes on the sequence.
 
     Parameters
     ----------
     learner : object with predict_one and learn_one, or with predict and partial_fit
-        A learner of novikoff, river or scikit-learn. It learns the sequence. Examples are dicts {i:
-        1}; learners with predict and partial_fit, and learners with gamma=None, get rows of d
-        numbers. If the learner has seen no example, or predicts none of the two labels, its
-        prediction counts as wrong.
+        A learner of novikoff, river or scikit-learn. It learns the sequence. The examples are dicts
+        {i: 1}. Learners with predict and partial_fit, and learners with gamma=None, get rows of d
+        numbers instead. If the learner has seen no example, or if it predicts neither of the two
+        labels, its prediction counts as wrong.
     margin : float or Fraction
         γ, in (0, 1]. A float stands for the decimal number that it prints as: 0.1 is one tenth.
     d : int
@@ -83,6 +90,11 @@ def force_mistakes(
     -------
     ForcedMistakes
         The sequence, a separating rule and its verified margin.
+
+    References
+    ----------
+    Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium
+    on the Mathematical Theory of Automata* 12, 615-622.
 
     Examples
     --------
@@ -136,7 +148,7 @@ def _unit_rows_certificate(
 
 
 def _rational_margin(margin: float | Fraction) -> Fraction:
-    """The margin as a rational number; a float stands for its decimal."""
+    """Return the margin as a rational number; a float stands for the decimal that it prints as."""
     if isinstance(margin, Real) and not isinstance(margin, bool) and 0 < margin <= 1:
         if float(margin) == 0.0:
             raise ValueError("The margin is 0 as a float: w* would be zero.")
@@ -145,7 +157,7 @@ def _rational_margin(margin: float | Fraction) -> Fraction:
 
 
 def _predict_and_learn(learner: Any, d: int, labels: tuple[Hashable, Hashable]) -> tuple[Any, Any]:
-    """Two functions: one lets the learner predict example i, one lets it learn example i."""
+    """Return two functions: the first lets the learner predict example i, the second learn it."""
     needs_width = getattr(learner, "gamma", 0.0) is None  # the kernel uses 1/n_features
     if hasattr(learner, "predict_one") and hasattr(learner, "learn_one") and not needs_width:
         return (

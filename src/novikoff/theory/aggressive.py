@@ -1,4 +1,4 @@
-"""The aggressive perceptron, which updates on every example, beside the perceptron."""
+"""A comparison of the perceptron with the aggressive perceptron, which always updates."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ class AggressiveRun:
         The number of mistakes after each example.
     verdict : Verdict
         The verdict on the T examples: separable, with R, γ and the perceptron's bound ⌊R²/γ²⌋.
+
+    Examples
+    --------
+    >>> ran = compare_aggressive("doubling", 64)
+    >>> ran.aggressive.shape, ran.verdict.kind
+    ((64,), 'separable')
     """
 
     X: Vector
@@ -56,9 +62,10 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
     wrong again, and no x is longer than √5. But the margin tends to 0: the rule w* = (0, 1) has
     margin 1/t on row t.
 
-    A learner that is wrong on every example updates on mistakes only, so that it is the perceptron.
-    If R < ∞ and γ > 0, it cannot be wrong more than R²/γ² times in a row from the start. In
-    *unbounded* it is R that gives way, in *bounded* it is γ.
+    If the aggressive perceptron is wrong on every example, it updates on mistakes only, and so it
+    makes the same updates as the perceptron. The theorem therefore says that, if R < ∞ and γ > 0,
+    it cannot be wrong on more than R²/γ² examples in a row from the start. Over the infinite
+    streams, R is infinite in *unbounded*, and γ is 0 in *bounded*.
 
     Parameters
     ----------

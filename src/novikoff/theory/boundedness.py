@@ -1,4 +1,4 @@
-"""Bounds on the length of the perceptron's weights, and runs that repeat."""
+"""Bounds on the length of the perceptron's weights, and runs whose weights repeat."""
 
 from __future__ import annotations
 
@@ -35,11 +35,17 @@ class WeightBound:
     Attributes
     ----------
     bound : float
-        ‖w_t‖ is at most this, for all t. It is rounded up; infinite if it is beyond float64.
+        An upper bound on ‖w_t‖ for all t, rounded up; infinite if it is beyond float64.
     kappa_squared : Fraction
         κ² of the rows scaled to length one, without rounding.
     rank : int
-        r, the rank of the rows.
+        The rank r of the rows.
+
+    Examples
+    --------
+    >>> weights = weight_bound([[1.0, 0.0], [0.0, 1.0]])
+    >>> weights.kappa, weights.rank
+    (1.0, 2)
     """
 
     bound: float
@@ -63,21 +69,21 @@ def weight_bound(
         ‖w_t‖ ≤ 2·max(‖w₀‖, η̄·(κ·2^(3p/2) + 1)),    κ⁻² = min det(B·Bᵀ)
 
     in every order of the rows, where the minimum is over the sets B of r = rank A independent rows.
-    Rows of other lengths are unit rows with other steps, because η_t·a_i = (η_t·‖a_i‖)·ã_i.
-    Therefore η̄·R takes the place of η̄, and the unit rows Ã take the place of A. The factor
-    2^(3p/2) is that of the paper, and far above what runs show.
+    A row a_i of another length is a unit row ã_i with another step: η_t·a_i = (η_t·‖a_i‖)·ã_i.
+    Therefore the function uses the unit rows Ã instead of A, and η̄·R instead of η̄. The factor
+    2^(3p/2) comes from the paper. The weights of actual runs stay far below the bound.
 
-    The minors are computed exactly, so that only few rows are possible.
+    The minors are computed exactly, so that the function takes only few rows.
 
     Parameters
     ----------
     A : array-like of shape (n, p)
-        The rows a_i = y_i·[x_i, 1]; none of them may be zero. At most 20,000 different rows are
-        possible, and at most 20,000 sets of r rows, where r is the rank of A.
+        The rows a_i = y_i·[x_i, 1]. None of them may be zero. There may be at most 20,000 different
+        rows, and at most 20,000 sets of r rows, where r is the rank of A.
     step_size : float
-        η̄, the largest step size.
+        The largest step size η̄.
     w0 : array-like of shape (p,)
-        The start w₀; zero by default.
+        The initial weights w₀; zero by default.
 
     Returns
     -------
@@ -91,8 +97,8 @@ def weight_bound(
 
     Examples
     --------
-    >>> found = weight_bound([[10.0, 0.0], [-10.0, 1.0]])
-    >>> found.rank, found.kappa_squared, round(found.bound)
+    >>> weights = weight_bound([[10.0, 0.0], [-10.0, 1.0]])
+    >>> weights.rank, weights.kappa_squared, round(weights.bound)
     (2, Fraction(101, 1), 1636)
     """
     rows = check_matrix(A)
@@ -102,11 +108,11 @@ def weight_bound(
     start = np.atleast_1d(np.asarray(w0, dtype=np.float64)).ravel()
     if not (math.isfinite(step_size) and step_size > 0.0 and np.isfinite(start).all()):
         raise ValueError(
-            f"The step size must be finite and positive, not {step_size}, and w0 finite."
+            f"step_size must be finite and positive, not {step_size}, and w0 must be finite."
         )
     if not np.isfinite(rows).all():
         i, j = np.argwhere(~np.isfinite(rows))[0]
-        raise ValueError(f"A must be finite, but row {i}, column {j} holds {rows[i, j]}.")
+        raise ValueError(f"A must be finite, but row {i}, column {j} has {rows[i, j]}.")
     zero = np.flatnonzero(~rows.any(axis=1))
     if len(rows) == 0 or len(zero) > 0:
         what = f"row {zero[0]} is zero" if len(zero) > 0 else "there are none"
@@ -128,21 +134,21 @@ def _kappa_squared(A: Vector) -> tuple[Fraction, int]:
     A = np.unique(A, axis=0)
     if len(A) > _MAX_SETS:
         raise ValueError(f"A has more than {_MAX_SETS:,} different rows: take fewer rows.")
-    # The rows are scaled to length one later: only the line on which a row lies matters.
+    # The lengths of the rows do not matter, because κ is about rows that are scaled to length one.
     whole = [exact.integers(row[None])[0][0] for row in A]
     lines = sorted({_primitive(row) for row in whole})
     rank = flint.fmpz_mat([list(line) for line in lines]).rank()
     if math.comb(len(lines), rank) > _MAX_SETS:
         raise ValueError(
-            f"κ takes the determinants of all sets of {rank} of {len(lines)} rows, more than "
-            f"{_MAX_SETS:,}: take fewer rows."
+            f"κ needs the determinants of all sets of {rank} of {len(lines)} rows. These are more "
+            f"than {_MAX_SETS:,} sets: take fewer rows."
         )
     gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     largest = Fraction(0)
-    for some in combinations(range(len(lines)), rank):
-        minor = int(flint.fmpz_mat(gram[np.ix_(some, some)].tolist()).det())
+    for subset in combinations(range(len(lines)), rank):
+        minor = int(flint.fmpz_mat(gram[np.ix_(subset, subset)].tolist()).det())
         if minor > 0:
-            largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in some), minor))
+            largest = max(largest, Fraction(math.prod(int(gram[i, i]) for i in subset), minor))
     return largest, rank
 
 
@@ -167,11 +173,17 @@ class WeightPath:
     converged : bool
         Whether the run ended with every row classified correctly.
     period, pre_period : int or None
-        Counted in epochs: from epoch ``pre_period`` on, the weights at the ends of epochs repeat
+        Numbers of epochs. From epoch ``pre_period`` on, the weights at the ends of epochs repeat
         every ``period`` epochs, without end. None if the weights do not repeat, if float64 does not
-        hold them exactly, or if the run was too short to see it.
+        represent them exactly, or if the run was too short to see a repetition.
     verdict : Verdict
         Whether a rule separates the data, with its certificate.
+
+    Examples
+    --------
+    >>> path = watch_weights([[0.0], [1.0], [3.0]], [0, 0, 1])
+    >>> path.converged, path.period, bool(path.norms.max() <= path.bound)
+    (True, None, True)
     """
 
     norms: Vector
@@ -193,12 +205,13 @@ def watch_weights(
 ) -> WeightPath:
     """Run the perceptron from w₀ = 0 and record the length of its weights (B8).
 
-    The weights stay bounded on any data (`weight_bound`). On separable data with step size 1, ‖w_t‖
-    ≤ √t·R and t ≤ R²/γ² give ‖w_t‖ ≤ R²/γ. Integer weights that stay bounded take finitely many
-    values. If the order is the same in each epoch, the weights at the end of an epoch decide all
-    that follows: then the run is periodic after a pre-period. A period that is reported is exact.
-    It is found by Brent's algorithm, if rows and weights are integers that float64 holds exactly
-    and the order is the same in each epoch.
+    The weights stay bounded on any data (`weight_bound`). On separable data with step size 1,
+    ‖w_t‖ ≤ √t·R and t ≤ R²/γ² imply ‖w_t‖ ≤ R²/γ.
+
+    Integer weights that stay bounded take finitely many values. If the order is the same in each
+    epoch, the weights at the end of an epoch determine all later weights. The run is then periodic
+    after a pre-period. Brent's algorithm finds the period if rows and weights are integers that
+    float64 represents exactly and the order is the same in each epoch. A reported period is exact.
 
     Parameters
     ----------
@@ -257,13 +270,16 @@ def watch_weights(
 
 
 def _first_return(path: Vector, period: int) -> int:
-    """The first epoch whose weights are seen again one period later."""
+    """Return the first epoch whose weights occur again one period later."""
     returns: Indices = np.flatnonzero((path[period:] == path[:-period]).all(axis=1))
     return int(returns[0])
 
 
 def _bound_of(problem: Problem) -> float:
-    """`weight_bound` of the signed rows, or infinity; rows of zeros never change the weights."""
+    """Return `weight_bound` of the signed rows, or infinity if there are too many.
+
+    Rows of zeros are left out, because they never change the weights.
+    """
     if problem.p > 683:  # 2^(3p/2) is beyond float64
         return math.inf
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()

@@ -1,10 +1,11 @@
-"""Upper bounds on the mistakes of the perceptron and its relatives, as functions of numbers.
+"""Upper bounds on the mistakes of the perceptron and similar learners, as functions of numbers.
 
 The letters are those of the convergence theorem: the rows are a_i = y_i·[x_i, 1],
 R = max‖a_i‖, and γ is the maximum over ‖w‖ ≤ 1 of min_i ⟨a_i, w⟩. Each bound holds for every order
-of the rows. It also holds for any R that is too large and any γ that is too small, so round R up
-and γ down. Upper bounds are rounded up once, at the end, and lower bounds are rounded down:
-therefore the whole part of an upper bound is an upper bound as well.
+of the rows. It also holds for any R that is too large and any γ that is too small. If you round
+these numbers, round R up and γ down. Upper bounds are rounded up once, at the end, and lower bounds
+are rounded down. The number of mistakes is an integer, and is therefore also at most the whole part
+of an upper bound.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from novikoff.theory.rounding import (
     square_norm,
 )
 
-# By rounding, a computed margin may exceed a computed radius by a factor whose square is at most
-# this.
+# Rounding may make a computed margin larger than a computed radius. The square of their ratio is at
+# most this number.
 _ROUNDING = Fraction(1.0 + 2e-12)
 
 
@@ -55,6 +56,10 @@ def mistake_bound(radius: float, margin: float) -> float:
     ValueError
         If a number is not finite or not positive, or if the margin exceeds the radius.
 
+    See Also
+    --------
+    novikoff.theory.summary : The bound on data, beside the mistakes of the perceptron.
+
     References
     ----------
     Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. *Proceedings of the Symposium
@@ -73,13 +78,23 @@ def mistake_bound(radius: float, margin: float) -> float:
             f"A margin of {margin} is impossible within a radius of {radius}: "
             "⟨a, w⟩ is at most ‖a‖ for a unit vector w."
         )
-    return float_above(max(ratio, Fraction(1)))  # γ ≤ R but for rounding
+    return float_above(max(ratio, Fraction(1)))  # without rounding, γ ≤ R
 
 
 def unit_ball_bound(margin: float) -> float:
     """Novikoff's bound for data in the unit ball: t ≤ 1/γ² (B5).
 
     This is `mistake_bound` with R = 1. It needs ‖a_i‖ ≤ 1 and ‖w*‖ = 1, so that γ ≤ 1.
+
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it.
+
+    Returns
+    -------
+    float
+        1/γ², rounded up; infinite if it is beyond float64.
 
     Examples
     --------
@@ -113,7 +128,7 @@ def general_bound(
     s : float
         The margin of w*: min ⟨a_i, w*⟩, or any positive number below it.
     w_star : array-like
-        A separating w*, the bias last if there is one. Only its norm is used.
+        A separating w*. The last entry is the bias, if there is one. Only the norm is used.
     w0 : array-like, optional
         The start w₀, zero by default. Only its norm is used.
     threshold : float
@@ -133,7 +148,7 @@ def general_bound(
     Notes
     -----
     The proof is Novikoff's. After t updates, ⟨w*, w_t⟩ ≥ ts + ⟨w*, w₀⟩, and
-    ‖w_t‖² ≤ ‖w₀‖² + t·(R² + 2δ). Cauchy and Schwarz join the two inequalities.
+    ‖w_t‖² ≤ ‖w₀‖² + t·(R² + 2δ). The bound follows from both by the Cauchy-Schwarz inequality.
 
     Examples
     --------
@@ -174,11 +189,20 @@ class ProofBounds(NamedTuple):
     Attributes
     ----------
     inner : array
-        ⟨w*, w_t⟩ is at least this.
+        Lower bounds on ⟨w*, w_t⟩.
     squared_norm : array
-        ‖w_t‖² is at most this.
+        Upper bounds on ‖w_t‖².
     cosine : array
-        The cosine of the angle between w* and w_t is at least this.
+        Lower bounds on the cosine of the angle between w* and w_t.
+
+    See Also
+    --------
+    proof_bounds : Compute the bounds.
+
+    Examples
+    --------
+    >>> proof_bounds([4], radius=2.0, margin=0.5).squared_norm.tolist()
+    [16.0]
     """
 
     inner: npt.NDArray[np.float64]
@@ -196,13 +220,14 @@ def proof_bounds(
     inner: float = 0.0,
     norm: float = 0.0,
 ) -> ProofBounds:
-    """The three inequalities of the convergence proof after t updates (B3, B2).
+    """Compute both sides of the convergence proof after t updates (B3, B2).
 
         ⟨w*, w_t⟩ ≥ ⟨w*, w₀⟩ + tμγ        ‖w_t‖² ≤ ‖w₀‖² + t·(μ²R² + 2μδ)
 
-    hold for every unit vector w* with ⟨a_i, w*⟩ ≥ γ on all rows. The third inequality, about the
-    cosine, is the quotient of the first two, or −1 while the first bound is negative. From w₀ = 0
-    with μ = 1 and δ = 0 the three bounds are tγ, tR² and √t·γ/R.
+    These two inequalities hold for every unit vector w* with ⟨a_i, w*⟩ ≥ γ on all rows. The third
+    inequality is about the cosine of the angle between w* and w_t. Its bound is the first bound
+    divided by the root of the second, or −1 while the first bound is negative. From w₀ = 0 with
+    μ = 1 and δ = 0 the three bounds are tγ, tR² and √t·γ/R.
 
     Parameters
     ----------
@@ -230,14 +255,14 @@ def proof_bounds(
     count, mu = np.asarray(t), rational(step_size)
     rise = mu * rational(margin)
     growth = mu**2 * rational(radius) ** 2 + 2 * mu * rational(threshold)
-    found = []
+    bounds = []
     for k in count.ravel().tolist():
         below = rational(inner) + rational(k) * rise
         above = rational(norm) ** 2 + rational(k) * growth
         quotient = below**2 / above if above > 0 else Fraction(0)
         cosine = -1.0 if below < 0 else exact.square_root_down(quotient)
-        found.append((float_below(below), float_above(above), cosine))
-    columns = np.array(found, dtype=np.float64).reshape(-1, 3).T
+        bounds.append((float_below(below), float_above(above), cosine))
+    columns = np.array(bounds, dtype=np.float64).reshape(-1, 3).T
     return ProofBounds(*(column.reshape(count.shape) for column in columns))
 
 
@@ -258,14 +283,18 @@ def translated_bound(
     coef, intercept : array-like of shape (d,), float
         w* and b*.
     s : float
-        min y_i·(⟨w*, x_i⟩ + b*), or any positive number below it.
+        The least y_i·(⟨w*, x_i⟩ + b*), or any positive number below it.
     shift : array-like of shape (d,)
-        c. Zero gives the bound without translation.
+        The translation c. Zero gives the bound without translation.
 
     Returns
     -------
     float
         The bound, rounded up; infinite if it is beyond float64.
+
+    See Also
+    --------
+    novikoff.theory.compare_normalisations : The same question on data, with several translations.
 
     Examples
     --------
@@ -295,9 +324,23 @@ def translated_bound(
 def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float) -> float:
     """Bound the mistakes of PA-I: M ≤ max(R², 1/C)·(‖u‖² + 2C·Σℓ*) (A9).
 
-    The bound holds for one pass over any rows with ‖a_i‖ ≤ R, from w₀ = 0, and for any vector u of
-    length ``norm``. ``hinge`` is the sum of the losses ℓ*_i = max(0, 1 − ⟨a_i, u⟩) of u on the
-    rows.
+    The bound holds for one pass over any rows, from w₀ = 0, and for any vector u.
+
+    Parameters
+    ----------
+    radius : float
+        R, a number with ‖a_i‖ ≤ R for all rows.
+    norm : float
+        The length ‖u‖, or any number above it.
+    hinge : float
+        The sum of the losses ℓ*_i = max(0, 1 − ⟨a_i, u⟩) of u on the rows, or any number above it.
+    C : float
+        The parameter C of `PassiveAggressive`.
+
+    Returns
+    -------
+    float
+        The bound, rounded up; infinite if it is beyond float64.
 
     References
     ----------
@@ -319,10 +362,27 @@ def passive_aggressive_bound(radius: float, norm: float, hinge: float, C: float)
 def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: float = 0.0) -> float:
     """Bound the mistakes of the p-norm perceptron (A9).
 
-    Let ‖a_i‖_p ≤ X (``radius``) on all rows, let u be any vector with ‖u‖_q = ``norm``, where
-    1/p + 1/q = 1, and let γ be any positive number (``margin``). Then the mistakes M satisfy
-    γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D (``hinge``) is the sum of max(0, γ − ⟨a_i, u⟩) over the
-    mistakes. If D = 0, this is M ≤ (p − 1)·(X·‖u‖_q/γ)².
+    Let u be any vector, let 1/p + 1/q = 1, and let γ be any positive number. Then the number M of
+    mistakes satisfies γ·M − D ≤ X·‖u‖_q·√((p − 1)·M), where D is the sum of max(0, γ − ⟨a_i, u⟩)
+    over the mistakes. If D = 0, this means M ≤ (p − 1)·(X·‖u‖_q/γ)².
+
+    Parameters
+    ----------
+    p : float
+        The exponent, at least 2.
+    radius : float
+        X, a number with ‖a_i‖_p ≤ X for all rows.
+    norm : float
+        ‖u‖_q, or any number above it.
+    margin : float
+        γ.
+    hinge : float
+        D, or any number above it.
+
+    Returns
+    -------
+    float
+        The bound, rounded up; infinite if it is beyond float64.
 
     References
     ----------
@@ -344,17 +404,30 @@ def p_norm_bound(p: float, radius: float, norm: float, margin: float, hinge: flo
     gamma = rational(margin)
     square = (rational(radius) * rational(norm) / (2 * gamma)) ** 2 * (rational(p) - 1)
     losses = rational(hinge) / gamma
-    # (h + √(h² + D/γ))², where h² is the square above
+    # The bound is (h + √(h² + D/γ))², where ``square`` is h².
     return plus_root_above(2 * square + losses, 4 * square * (square + losses))
 
 
 def second_order_bound(margin: float, hinge: float, quadratic: float, growth: float) -> float:
     """Bound the mistakes of the second-order perceptron: M ≤ (D + √(uᵀAu · G))/γ (A9).
 
-    The bound holds for every vector u and every γ > 0 (``margin``). D (``hinge``) is the sum of
-    max(0, γ − ⟨a_i, u⟩) over the mistakes. uᵀAu (``quadratic``) is a·‖u‖² plus the sum of ⟨a_i, u⟩²
-    over the mistakes. G (``growth``) is the ``log_det_`` of the run, or its ``potential_``, which
-    is smaller.
+    The bound holds for every vector u and every γ > 0.
+
+    Parameters
+    ----------
+    margin : float
+        γ.
+    hinge : float
+        D, the sum of max(0, γ − ⟨a_i, u⟩) over the mistakes.
+    quadratic : float
+        uᵀAu, which is a·‖u‖² plus the sum of ⟨a_i, u⟩² over the mistakes.
+    growth : float
+        G, the ``potential_`` of the run, or its ``log_det_``, which is at least as large.
+
+    Returns
+    -------
+    float
+        The bound, rounded up; infinite if it is beyond float64.
 
     References
     ----------
@@ -376,9 +449,21 @@ def forgetron_bound(norm: float, hinge: float, budget: int) -> float:
     """Bound the mistakes of the Forgetron: M ≤ 2‖g‖² + 4·Σℓ (A9).
 
     The bound holds for a kernel with K(x, x) ≤ 1, a budget B of at least 83, and every function g
-    in the space of the kernel with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)) (``norm``). ``hinge`` is the sum of
-    ℓ = max(0, 1 − y·g(x)) over the mistakes. If g or B does not satisfy these conditions, the
-    result is infinite.
+    in the feature space of the kernel with ‖g‖ ≤ ¼·√((B + 1)/ln(B + 1)).
+
+    Parameters
+    ----------
+    norm : float
+        The length ‖g‖.
+    hinge : float
+        The sum of ℓ = max(0, 1 − y·g(x)) over the mistakes, or any number above it.
+    budget : int
+        B, the number of support vectors that the Forgetron keeps.
+
+    Returns
+    -------
+    float
+        The bound, rounded up. It is infinite if g or B does not satisfy the conditions.
 
     References
     ----------
@@ -409,7 +494,7 @@ def _require_not_negative(**numbers: float) -> None:
 
 
 def finite_vector(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Convert values to a vector; ValueError if they are no vector, or not finite."""
+    """Convert values to a vector; ValueError if they are not a vector or not finite."""
     vector = np.asarray(values, dtype=np.float64)
     if vector.ndim != 1 or len(vector) == 0:
         raise ValueError(f"{name} must be a vector, not an array of shape {vector.shape}.")

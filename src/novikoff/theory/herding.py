@@ -1,4 +1,4 @@
-"""Herding: few points whose mean is near a target, chosen by a perceptron."""
+"""Herding: choose a few points whose mean is near a target, by a perceptron."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict
 
-# The ball is computed for at most this many candidates and dimensions: hulls have many facets.
+# The ball is computed for at most this many candidates and dimensions, because the convex hull of
+# more points may have too many facets.
 _MAX_POINTS, _MAX_DIMENSIONS = 2000, 5
 # Singular values below this share of the largest count as zero.
 _RANK = 1e-10
-# The entries of a kernel matrix that are computed at a time.
+# This many entries of a kernel matrix are computed at the same time.
 _BLOCK = 1 << 22
-# The least normal float: smaller floats have fewer digits.
+# The smallest normal float. Smaller floats have fewer digits.
 _NORMAL = 2.0**-1022
-# If kernel values are smaller, their differences may not be normal floats.
+# Kernel values below this number are rejected, because their differences may not be normal floats.
 _LEAST_KERNEL = 2.0**-900
 
 
@@ -40,22 +41,36 @@ class Herding:
         The numbers of the chosen candidates, in the order in which they were chosen. A candidate
         may be chosen several times.
     errors : array of shape (n_samples,)
-        ‖φ̄ − mean of φ over the first T choices‖ = ‖w_T − w₀‖/T, for each T, in floats. With a
-        kernel the error is the root of a difference: below about 1e-8·E it is rounding noise, or 0.
+        For each T, the distance ‖w_T − w₀‖/T between the target φ̄ and the mean of the first T
+        chosen points, computed in floats. With a kernel, an error below about 1e-8·E is rounding
+        noise, because it is the root of a difference.
     radius : float
-        E = max‖φ̄ − φ_s‖.
+        E = max‖φ̄ − φ_s‖, the largest distance between the target and a candidate.
     bound : array of shape (n_samples,), or None
         An upper bound on the errors: E/√T, or with a kernel (√(‖φ̄‖² + T·E²) + ‖φ̄‖)/T. None if the
-        target is not in the convex hull, or if the kernel was seen not to be positive semidefinite.
+        target is not in the convex hull, or if the kernel proved not to be positive semidefinite.
     ball : float or None
-        ρ, in floats. It is computed for at most 2,000 points that span at most 5 dimensions.
+        The radius ρ of the largest ball around the target in the convex hull, in floats. It is
+        computed for at most 2,000 points that span at most 5 dimensions.
     fast_bound : array of shape (n_samples,), or None
         max(E, E²/2ρ)/T, if ρ is known and positive.
     verdict : Verdict or None
-        For a target that was given: "separable" if the target is not in the convex hull of the
-        candidates. Then ``verdict.coef`` and ``verdict.intercept`` separate the target from the
-        candidates. The certificate proves the verdict, on the candidates with label 0 and the
-        target, the last row, with label 1.
+        The verdict whether a hyperplane separates a given target from the candidates; None if the
+        target is the mean. It is "separable" if the target is not in the convex hull of the
+        candidates. Then ``verdict.coef`` and ``verdict.intercept`` are such a hyperplane. The
+        certificate is about the candidates, with label 0, and the target as the last row, with
+        label 1.
+
+    See Also
+    --------
+    herd : Choose the points.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> herded = nv.herd([[0.0], [1.0]], n_samples=4)
+    >>> herded.indices.tolist(), herded.errors.tolist()
+    ([0, 1, 0, 1], [0.5, 0.0, 0.16666666666666666, 0.0])
     """
 
     indices: Indices
@@ -80,11 +95,12 @@ def herd(
 
         s_t = argmax_s ⟨w_{t−1}, φ_s⟩,    w_t = w_{t−1} + φ̄ − φ_{s_t}
 
-    (the first candidate wins a tie). This is a perceptron on the rows φ̄ − φ_s that updates on the
-    worst row: since φ̄ is in the convex hull of the candidates, ⟨w, φ̄ − φ_{s_t}⟩ ≤ 0 at every
-    step. The mean of the first T choices misses the target by ‖w_T − w₀‖/T. Let E = max‖φ̄ − φ_s‖,
-    and let ρ be the radius of the largest ball around φ̄ in the hull, within the space that the
-    hull spans. Except for rounding, the errors have these bounds.
+    If several candidates have the largest product, the first is chosen. This is a perceptron on the
+    rows φ̄ − φ_s that updates on the worst row. If φ̄ is in the convex hull of the candidates, then
+    ⟨w, φ̄ − φ_{s_t}⟩ ≤ 0 at every step, so that every step corrects a mistake. The distance between
+    the target and the mean of the first T choices is ‖w_T − w₀‖/T. Let E = max‖φ̄ − φ_s‖, and let ρ
+    be the radius of the largest ball around φ̄ in the hull, within the space that the hull spans.
+    Except for rounding, the errors have these bounds.
 
     - From w₀ = 0, ‖w_T‖² ≤ T·E², as in the perceptron's proof. The error is at most E/√T.
     - From w₀ = 0, ⟨w, φ̄ − φ_{s_t}⟩ ≤ −ρ·‖w‖, so that ‖w_T‖ ≤ max(E, E²/2ρ). The error is at most
@@ -98,13 +114,14 @@ def herd(
     features : array of shape (m, D)
         The candidates φ_s; with a kernel, the rows to which the kernel is applied.
     target : array of shape (D,), optional
-        φ̄; by default the mean of the candidates. With a kernel, the target is always the mean.
+        The target φ̄; by default the mean of the candidates. With a kernel, the target is always
+        the mean.
     n_samples : int
-        T, the number of points to choose.
+        The number T of points to choose.
     kernel : callable, optional
         For kernel herding: ``kernel(X, Y)`` returns the matrix of ⟨φ(x), φ(y)⟩, like scikit-learn's
-        pairwise kernels. One row of the matrix is computed for each point that is chosen, and all
-        rows once, for their mean.
+        pairwise kernels. All rows of the matrix are computed once, for their mean. Then one row is
+        computed for each point that is chosen.
 
     Returns
     -------
@@ -139,7 +156,7 @@ def herd(
     points = check_matrix(features)
     if not isinstance(points, np.ndarray) or 0 in points.shape:
         what = f"of shape {points.shape}" if isinstance(points, np.ndarray) else "sparse"
-        raise ValueError(f"The features must be a dense matrix with rows and columns, not {what}.")
+        raise ValueError(f"The features must be a dense, non-empty matrix, not {what}.")
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
         raise ValueError(f"n_samples must be a whole number above 0, not {n_samples!r}.")
     pose(points, np.ones(len(points), dtype=np.int8), False)  # rejects NaN and infinity
@@ -166,7 +183,7 @@ def herd(
 def _herd_points(
     points: Vector, target: Vector | None, n_samples: int, verdict: Verdict | None
 ) -> Herding:
-    """Herding from w₀ = 0; w is kept in a unit in which no product overflows or underflows."""
+    """Herd from w₀ = 0; the unit of w is such that no product overflows or underflows."""
     all_points = points if target is None else np.vstack([points, target])
     unit = math.ldexp(1.0, math.frexp(float(np.abs(all_points).max()))[1] - 1)
     scaled = all_points / unit
@@ -178,7 +195,7 @@ def _herd_points(
             "unit: scale the columns first."
         )
     rows = scaled[: len(points)] - (scaled.mean(axis=0) if target is None else scaled[-1])
-    # ⟨w, φ_s⟩ and ⟨w, φ_s − φ̄⟩ are largest at the same s.
+    # The same s maximises ⟨w, φ_s⟩ and ⟨w, φ_s − φ̄⟩, which has smaller rounding errors.
     w, indices, errors = np.zeros(rows.shape[1]), np.empty(n_samples, dtype=np.int64), []
     with one_blas_thread():
         for t in range(n_samples):
@@ -199,14 +216,14 @@ def _herd_points(
 
 
 def _in_unit(values: Vector, unit: float) -> Vector:
-    """Values times a unit; results below the normal floats are rounded up, so only 0 becomes 0."""
-    found = values * unit
-    rounded = (found < _NORMAL) & (values > 0.0) & (found / unit != values)
-    return np.where(rounded, np.nextafter(found, math.inf), found)
+    """Return values times a unit, where tiny results are rounded up, so that only 0 becomes 0."""
+    quotients = values * unit
+    rounded = (quotients < _NORMAL) & (values > 0.0) & (quotients / unit != values)
+    return np.where(rounded, np.nextafter(quotients, math.inf), quotients)
 
 
 def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding:
-    """Herding from w₀ = φ̄; the scores ⟨w, φ_s⟩ = (t + 1)·⟨φ̄, φ_s⟩ − Σ k(s, s_i) are kept."""
+    """Herd from w₀ = φ̄, using the scores ⟨w, φ_s⟩ = (t + 1)·⟨φ̄, φ_s⟩ − Σ k(s, s_i)."""
     m, size = len(points), max(1, _BLOCK // len(points))
     mean, squares = np.empty(m), np.empty(m)  # ⟨φ̄, φ_s⟩ and ⟨φ_s, φ_s⟩
     for first in range(0, m, size):
@@ -224,7 +241,7 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
     scores, indices, missed = mean.copy(), np.empty(n_samples, dtype=np.int64), [0.0]
     for t in range(n_samples):
         s = indices[t] = int(np.argmax(scores))
-        # ⟨w_t − w₀, φ̄ − φ_s⟩; of w_t − w₀, ⟨·, φ̄⟩ is the mean of ⟨·, φ_s⟩ over all s.
+        # ⟨w_t − w₀, φ̄ − φ_s⟩: the product with φ̄ is the mean of the products with all φ_s.
         inner = float((scores - mean).mean() - (scores[s] - mean[s]))
         missed.append(missed[-1] + 2.0 * inner + (whole - 2.0 * mean[s] + squares[s]))
         scores += mean - _kernel_rows(kernel, points, slice(s, s + 1))[0]
@@ -235,8 +252,8 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
     if min(whole, distances.min(), (squared / steps**2).min()) < -1e-8 * largest:
         bound = None
         warnings.warn(
-            "The kernel is not positive semidefinite: it belongs to no feature space, the squares "
-            "of some distances are negative, taken as 0, and no bound holds.",
+            "The kernel is not positive semidefinite. It belongs to no feature space, and no bound "
+            "holds. Squares of distances that are negative were replaced by 0.",
             stacklevel=3,
         )
     errors = np.sqrt(np.maximum(squared, 0.0)) / steps
@@ -245,16 +262,16 @@ def _herd_by_kernel(points: Vector, n_samples: int, kernel: Function) -> Herding
 
 def _kernel_rows(kernel: Function, points: Vector, part: slice) -> Vector:
     with one_blas_thread():
-        found = np.asarray(kernel(points[part], points), dtype=np.float64)
+        gram = np.asarray(kernel(points[part], points), dtype=np.float64)
     wanted = len(points[part]), len(points)
-    if found.shape != wanted:
-        raise ValueError(f"The kernel gave an array of shape {found.shape}, not {wanted}.")
-    if not np.isfinite(found).all():
-        i, j = np.argwhere(~np.isfinite(found))[0].tolist()
+    if gram.shape != wanted:
+        raise ValueError(f"The kernel returned an array of shape {gram.shape}, not {wanted}.")
+    if not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0].tolist()
         raise ValueError(
-            f"The kernel is {found[i, j]} for the rows {part.start + i} and {j}: it must be finite."
+            f"The kernel is {gram[i, j]} for the rows {part.start + i} and {j}: it must be finite."
         )
-    return found
+    return gram
 
 
 def _check_symmetric(block: Vector, first: int) -> None:
@@ -269,10 +286,10 @@ def _check_symmetric(block: Vector, first: int) -> None:
 
 
 def _ball(rows: Vector) -> float | None:
-    """ρ: the distance from the origin to the nearest facet of the rows' convex hull, or None.
+    """Return ρ, the distance from the origin to the nearest facet of the convex hull of the rows.
 
     The origin is a point of the hull. The distance is measured within the space that the rows span,
-    in float64. None if there are too many rows or dimensions.
+    in float64. Returns None if there are too many rows or dimensions.
     """
     from scipy.spatial import ConvexHull, QhullError
 

@@ -1,4 +1,4 @@
-"""How changes of the features change R, γ and the mistakes."""
+"""A comparison of R, γ and the mistakes before and after changes of the features."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Normalised:
     name : str
         The change, in words.
     verdict : Verdict
-        R, γ and ⌊R²/γ²⌋ of the changed rows, with their proof.
+        The verdict on the changed rows, with R, γ, ⌊R²/γ²⌋ and their proof.
     mistakes : int or None
-        The mistakes of the perceptron that visits the rows in their order. None if the data is not
-        separable, or if the run did not end within 1,000 epochs.
+        The number of mistakes of the perceptron that visits the rows in their order. None if the
+        data is not separable, or if the run did not end within 1,000 epochs.
     """
 
     name: str
@@ -46,7 +46,13 @@ class Normalisations:
     Attributes
     ----------
     rows : list of Normalised
-        One entry for the original features, and one for each change.
+        One entry for the original features, and one entry for each change.
+
+    Examples
+    --------
+    >>> found = compare_normalisations([[0.0], [2.0]], [0, 1])
+    >>> [row.name for row in found.rows][:3]
+    ['original', '× 0.1', '× 10']
     """
 
     rows: list[Normalised]
@@ -89,10 +95,11 @@ def compare_normalisations(
     Returns
     -------
     Normalisations
-        One entry for each of: the original features; all features times each factor; translated
-        ("moved"); centred, each column minus its mean; scaled into the unit ball; standardised,
-        each column of mean 0 and variance 1 unless the column is constant. The numbers are rounded
-        to floats after each change. R is rounded up and γ is rounded down in print.
+        One entry for each row of the table below. "original" has the features as given, "× c" has
+        the features times a factor, and "moved" has translated features. "centred" subtracts from
+        each column its mean, and "unit ball" divides all features so that no row is longer than 1.
+        In "standardised" each column has mean 0 and variance 1, unless it is constant. The numbers
+        are rounded to floats after each change. In print, R is rounded up and γ is rounded down.
 
     Examples
     --------
@@ -109,7 +116,7 @@ def compare_normalisations(
     given = separate(X, y, fit_intercept=fit_intercept)
     rows = cast(VerdictData, given.data).problem.X
     if not isinstance(rows, np.ndarray):
-        raise ValueError("X must be dense: a translation leaves no zeros.")
+        raise ValueError("X must be a dense array, because a translation leaves no zeros.")
     rows = rows.astype(np.float64, copy=False)
     positive = given.certificate.positive if given.certificate is not None else None
 
@@ -123,11 +130,11 @@ def compare_normalisations(
         yield "unit ball", rows / (max(math.hypot(*row) for row in rows.tolist()) or 1.0)
         yield "standardised", np.asarray(Scaling.of(rows, centre=True).apply(rows))
 
-    found = [Normalised("original", given, _mistakes_until_clean(given))]
+    compared = [Normalised("original", given, _mistakes_until_clean(given))]
     for name, Z in changed():
         verdict = separate(Z, y, positive=positive, fit_intercept=fit_intercept)
-        found.append(Normalised(name, verdict, _mistakes_until_clean(verdict)))
-    return Normalisations(found)
+        compared.append(Normalised(name, verdict, _mistakes_until_clean(verdict)))
+    return Normalisations(compared)
 
 
 def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:
@@ -140,7 +147,7 @@ def _shift(shift: npt.ArrayLike | None, rows: Vector) -> Vector:
 
 
 def _mistakes_until_clean(verdict: Verdict) -> int | None:
-    """The perceptron's mistakes on separable data; None if 1,000 epochs are not enough."""
+    """Count the perceptron's mistakes on separable data; None if 1,000 epochs are not enough."""
     if verdict.kind != "separable":
         return None
     ran = run_from_zero(cast(VerdictData, verdict.data).problem, max_epochs=MAX_RUN_EPOCHS)

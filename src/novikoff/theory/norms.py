@@ -16,10 +16,20 @@ from novikoff.theory.bounds import finite_vector
 
 
 def dual_exponent(p: float) -> float:
-    """The dual exponent q of p, with 1/p + 1/q = 1, for p from 1 to infinity (B10).
+    """Compute the dual exponent q of p, with 1/p + 1/q = 1 (B10).
 
     The norm ‖w‖_p is (Σ|w_j|^p)^(1/p), and ‖w‖_∞ is max|w_j|. The dual norm of ℓ_p is ℓ_q: Hölder's
     inequality says ⟨w, z⟩ ≤ ‖w‖_p·‖z‖_q, with equality for some z ≠ 0 (`dual_vector`).
+
+    Parameters
+    ----------
+    p : float
+        The exponent, from 1 to infinity.
+
+    Returns
+    -------
+    float
+        The exponent q.
 
     Examples
     --------
@@ -32,9 +42,19 @@ def dual_exponent(p: float) -> float:
 
 
 def lp_norm(w: npt.ArrayLike, p: float) -> float:
-    """The norm ‖w‖_p, computed without overflow or underflow on the way (B10).
+    """Compute the norm ‖w‖_p, without overflow or underflow of intermediate results (B10).
 
-    The result is a float, rounded to nearest.
+    Parameters
+    ----------
+    w : array-like of shape (d,)
+        The vector.
+    p : float
+        The exponent, from 1 to infinity.
+
+    Returns
+    -------
+    float
+        The norm, rounded to nearest.
 
     Examples
     --------
@@ -50,10 +70,23 @@ def lp_norm(w: npt.ArrayLike, p: float) -> float:
 
 
 def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
-    """The vector z with ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p, for which Hölder's inequality is sharp (B10).
+    """Compute the vector z for which Hölder's inequality is an equality (B10).
 
-    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ the vector is ±e_j, where j is the first
-    entry of largest size. The entries are floats, rounded to nearest.
+    The vector has ‖z‖_q = 1 and ⟨w, z⟩ = ‖w‖_p. Its entries are
+    ``z_j = sign(w_j)·(|w_j|/‖w‖_p)^(p−1)``. For p = ∞ it is ±e_j, where j is the first entry of w
+    with the largest absolute value.
+
+    Parameters
+    ----------
+    w : array-like of shape (d,)
+        The vector w, which must not be zero.
+    p : float
+        The exponent, from 1 to infinity.
+
+    Returns
+    -------
+    array of shape (d,)
+        The vector z, in floats rounded to nearest.
 
     Examples
     --------
@@ -63,7 +96,7 @@ def dual_vector(w: npt.ArrayLike, p: float) -> Vector:
     vector = finite_vector("w", w)
     if not vector.any():
         raise ValueError("w must not be zero: every z has ⟨w, z⟩ = 0.")
-    vector = vector / np.abs(vector).max()  # z is that of any multiple of w
+    vector = vector / np.abs(vector).max()  # multiples of w have the same z
     if p == math.inf:
         z, j = np.zeros(len(vector)), int(np.argmax(np.abs(vector)))
         z[j] = np.sign(vector[j])
@@ -84,6 +117,11 @@ class PNormMargin(NamedTuple):
         mistakes: `novikoff.bounds.p_norm_bound`.
     q : float
         The dual exponent.
+
+    Examples
+    --------
+    >>> p_norm_margin([[2.0], [-2.0]], [1, 0], [1.0]).margin
+    2.0
     """
 
     margin: float
@@ -99,21 +137,21 @@ def p_norm_margin(
     *,
     p: float = 2.0,
 ) -> PNormMargin:
-    """The margin of a given rule, with the rows measured in ℓ_p and the rule in ℓ_q (B10).
+    """Compute the margin of a given rule, with rows measured in ℓ_p and the rule in ℓ_q (B10).
 
     Without an intercept, the margin is the least distance of a row to the hyperplane, measured in
-    ℓ_p. With an intercept, it is the same for the rows [x, 1]. A sparse rule is short in ℓ_1, and
-    the rows are short in ℓ_∞. Therefore the p-norm perceptron with a large p is good for sparse
-    rules, and with p = 2 for dense rules.
+    ℓ_p. With an intercept, the same holds for the rows [x, 1]. A rule with few nonzero weights is
+    short in ℓ_1, and rows are short in ℓ_∞. Therefore the p-norm perceptron with a large p is good
+    for rules with few nonzero weights, and with p = 2 for rules with many.
 
     Parameters
     ----------
     X, y : array-like of shape (n, d), array-like of shape (n,)
         The rows, and their labels of two classes; the larger label is the positive class.
     coef, intercept : array-like of shape (d,), float or None
-        The rule; None for a rule without a bias.
+        The weights and the bias of the rule. None is a rule without a bias.
     p : float
-        From 1 to infinity.
+        The exponent, from 1 to infinity.
 
     Returns
     -------

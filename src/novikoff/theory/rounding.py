@@ -1,8 +1,8 @@
-"""Directed rounding: floats that are never on the wrong side of the number they stand for.
+"""Directed rounding: upper bounds are rounded up, and lower bounds are rounded down.
 
-A formula is computed in rationals, from floats that are taken as the exact numbers they are. Only
-square roots and logarithms are rounded on the way, each to the side that makes the bound weaker.
-The last step rounds the rational to a float, to the same side.
+A formula is computed in rational numbers, in which floats are exact. Only square roots and
+logarithms are rounded during the computation, in the direction that makes the bound weaker. The
+last step rounds the rational number to a float, in the same direction.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ import numpy as np
 from novikoff.core.rows import Vector
 from novikoff.proofs import exact
 
-# Logarithms of the C library are within one unit in the last place, at most 2⁻⁵² of their value.
+# A bound on the relative error of logarithms. Logarithms of the C library have an error of at most
+# one unit in the last place, which is at most 2⁻⁵² of their value.
 _LOG_ERROR = Fraction(1, 1 << 50)
 
 
 def rational(value: float) -> Fraction:
-    """Convert a finite number to the rational number that it is exactly."""
+    """Convert a finite number to a rational number, without rounding."""
     whole = isinstance(value, int | float | Fraction)
     return Fraction(value) if whole else Fraction(float(value))
 
 
 def float_above(value: Fraction) -> float:
-    """The smallest float that is not below the number; infinite if the number is beyond float64."""
-    return exact.rounded_up(value) + 0.0  # 0, not −0
+    """Return the smallest float that is not below the number; infinity if it is beyond float64."""
+    return exact.rounded_up(value) + 0.0  # −0 becomes 0
 
 
 def float_below(value: Fraction) -> float:
-    """The largest float that is not above the number."""
+    """Return the largest float that is not above the number."""
     return exact.rounded_down(value)
 
 
 def plus_root_above(value: Fraction, square: Fraction) -> float:
-    """A float that is not below value + √square.
+    """Return a float that is not below value + √square.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def plus_root_above(value: Fraction, square: Fraction) -> float:
 
 
 def log_above(value: float) -> Fraction:
-    """A rational that is not below ln value.
+    """Return a rational number that is not below ln value.
 
     Examples
     --------
@@ -60,13 +61,13 @@ def log_above(value: float) -> Fraction:
 
 
 def log_below(value: float) -> Fraction:
-    """A rational that is not above ln value."""
+    """Return a rational number that is not above ln value."""
     near = Fraction(math.log(value))
     return near - abs(near) * _LOG_ERROR
 
 
 def halvings_above(value: float) -> Fraction:
-    """A rational that is not below log₂(1/value), and equal to it for powers of two.
+    """Return a rational number that is not below log₂(1/value), and is equal for powers of two.
 
     Examples
     --------
@@ -78,5 +79,5 @@ def halvings_above(value: float) -> Fraction:
 
 
 def square_norm(vector: Vector) -> Fraction:
-    """‖v‖² of a vector of floats, exactly."""
+    """Return ‖v‖² of a vector of floats, exactly."""
     return exact.floats(np.asarray(vector, dtype=np.float64)).square_norm()

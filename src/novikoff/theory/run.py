@@ -28,8 +28,8 @@ def run_from_zero(
 ) -> Run:
     """Run the perceptron from zero weights until it classifies every row correctly.
 
-    The run also stops when a limit is reached. With ``aggressive`` it updates on every row (A10).
-    ``reference`` is the w* of the trace. Ctrl-C raises KeyboardInterrupt.
+    The run also stops when a limit is reached. If ``aggressive``, it updates on every row (A10).
+    ``reference`` is the reference w* of the trace. Ctrl-C raises KeyboardInterrupt.
     """
     rule = named(order)
     load_loop(problem, Binary(), rule, trace=trace)  # compile before the clock starts
@@ -40,6 +40,5 @@ def run_from_zero(
         after_epoch=after_epoch,
     )  # fmt: skip
     ran = train_rule(problem, plan)
-    if limits.interrupted:
-        raise KeyboardInterrupt
+    limits.raise_if_interrupted()
     return ran

@@ -1,4 +1,4 @@
-"""The mistake bound on one's own data, beside the mistakes of the perceptron in every order."""
+"""The mistake bound on given data, beside the mistakes of the perceptron in every order."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from novikoff.sentences import (
 )
 from novikoff.theory.run import run_from_zero
 
-# A run in one order stops after this many epochs, or this many seconds.
+# A run in one order stops after this many epochs or this many seconds.
 MAX_RUN_EPOCHS, _MAX_RUN_SECONDS = 1000, 5.0
-# The name of an order is cut to this many characters in the table.
+# The table shows at most this many characters of the name of an order.
 _MAX_NAME = 40
 
 
@@ -35,11 +35,11 @@ class OrderRun(NamedTuple):
     order : str
         The name of the index rule.
     mistakes, epochs : int
-        The mistakes, and the passes over the rows.
+        The number of mistakes, and the number of passes over the rows.
     clean : bool
         Whether the run ended with every row classified correctly.
     period : int or None
-        The number of epochs after which the weights repeat, if they were seen to repeat.
+        The number of epochs after which the weights repeat; None if no repetition was seen.
     """
 
     order: str
@@ -68,6 +68,13 @@ class Summary:
         The number of rows, and of columns.
     runs : list of OrderRun
         One run for each order.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> found = nv.theory.summary([[0.0], [1.0], [3.0]], [0, 0, 1], orders=["cyclic"])
+    >>> found.bound, found.runs[0].mistakes
+    (50, 8)
     """
 
     verdict: Verdict
@@ -148,7 +155,7 @@ def summary(
     X, y : array of shape (n, d), array of shape (n,)
         The rows, and their labels of two classes.
     positive : label
-        The positive class. All other classes together are the negative class then.
+        The positive class. All other classes together are then the negative class.
     fit_intercept : bool
         Whether the rules have a bias.
     orders : names, lists of row numbers, or objects of `novikoff.orders`
@@ -195,7 +202,7 @@ def summary(
 
 
 def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
-    """The lines of a table with aligned columns: to the right for ">", to the left for "<"."""
+    """Yield the lines of a table; ``sides`` has ">" for columns aligned right and "<" for left."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         cells = zip(row, sides, widths, strict=True)
@@ -203,6 +210,6 @@ def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]
 
 
 def _short_name(order: str | Sequence[int] | Order) -> str:
-    """The name of an order in a table; a long list of row numbers is cut off."""
+    """Return the name of an order for a table; a long list of row numbers is cut off."""
     text = str(order)
     return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"

@@ -36,9 +36,9 @@ def agmon_rate(eta: float, condition: float) -> float:
     Parameters
     ----------
     eta : float
-        The relaxation η, from 0 to 2.
+        The relaxation parameter η, from 0 to 2.
     condition : float
-        μ, or any positive number below it; at most 1.
+        The number μ, or any positive number below it. It is at most 1.
 
     Returns
     -------
@@ -62,22 +62,37 @@ def agmon_rate(eta: float, condition: float) -> float:
         raise ValueError(f"The relaxation η must be from 0 to 2, not {eta}.")
     _require(condition=condition)
     if condition > 1.0:
-        raise ValueError(f"No violation is larger than the distance: μ ≤ 1, not {condition}.")
+        raise ValueError(
+            f"condition must be at most 1, not {condition}: no violation exceeds the distance."
+        )
     return float_above(1 - rational(eta) * (2 - rational(eta)) * rational(condition) ** 2)
 
 
 def shifted_bound(distance: float, radius: float, shift: float) -> float:
     """Bound the steps of the relaxation method with a shift: ‖w₀ − z‖²/(δ·(2ε − δ)) (D1).
 
-    Let the ball of radius ε (``radius``) around z satisfy all rows, and let ``distance`` be ‖w₀ −
-    z‖. With η = 1 and a shift δ < 2ε, every step lowers ‖w − z‖² by at least δ·(2ε − δ), in every
-    order of the rows. The bound is smallest for δ = ε: it is (‖w₀ − z‖/ε)², the perceptron's bound
-    for inequalities.
+    Let all points of the ball of radius ε around z satisfy all rows. With η = 1 and a shift
+    δ < 2ε, every step lowers ‖w − z‖² by at least δ·(2ε − δ), in every order of the rows. The bound
+    is smallest for δ = ε. It is then (‖w₀ − z‖/ε)², the perceptron's bound for inequalities.
+
+    Parameters
+    ----------
+    distance : float
+        ‖w₀ − z‖, or any number above it.
+    radius : float
+        The radius ε.
+    shift : float
+        The shift δ.
 
     Returns
     -------
     float
         The bound, rounded up.
+
+    References
+    ----------
+    Motzkin, T. S. and Schoenberg, I. J. (1954). The relaxation method for linear inequalities.
+    *Canadian Journal of Mathematics* 6, 393-404.
 
     Examples
     --------
@@ -97,7 +112,17 @@ def shifted_bound(distance: float, radius: float, shift: float) -> float:
 def smooth_bound(margin: float, n: int) -> float:
     """Bound the steps of the smooth perceptron with the entropy prox function: 2√(2 ln n)/γ (D4).
 
-    ``n`` is the number of homogeneous rows, the row t > 0 included.
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it.
+    n : int
+        The number of homogeneous rows, including the row t > 0.
+
+    Returns
+    -------
+    float
+        The bound, rounded up.
 
     References
     ----------
@@ -116,7 +141,17 @@ def smooth_bound(margin: float, n: int) -> float:
 def smooth_euclidean_bound(margin: float, norm: float) -> float:
     """Bound the steps of the smooth perceptron with the Euclidean prox function: 2‖H‖₂/γ (D4).
 
-    ``norm`` is the spectral norm ‖H‖₂ of the homogeneous rows, or any number above it.
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it.
+    norm : float
+        The spectral norm ‖H‖₂ of the homogeneous rows, or any number above it.
+
+    Returns
+    -------
+    float
+        The bound, rounded up.
 
     References
     ----------
@@ -133,9 +168,9 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
 
 
 def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tuple[float, float]:
-    """Bound the steps of each run of the primal-dual smooth perceptron, and the runs (D4).
+    """Bound the runs of the primal-dual smooth perceptron, and the steps of each run (D4).
 
-    There are at most 2√2·‖H‖₂/γ steps in each of at most 1 + log_Γ(1/γ) runs.
+    There are at most 1 + log_Γ(1/γ) runs, and each run has at most 2√2·‖H‖₂/γ steps.
 
     Parameters
     ----------
@@ -144,7 +179,7 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     norm : float
         ‖H‖₂, or any number above it.
     factor : float
-        Γ, by which each run lowers ‖Hᵀx‖.
+        The factor Γ by which each run lowers ‖Hᵀx‖.
 
     Returns
     -------
@@ -164,7 +199,7 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     """
     _require(margin=margin, norm=norm)
     if not 1.0 < factor < math.inf:
-        raise ValueError(f"The factor must be finite and above 1, not {factor}.")
+        raise ValueError(f"factor must be finite and above 1, not {factor}.")
     steps = plus_root_above(Fraction(0), 8 * (rational(norm) / rational(margin)) ** 2)
     return steps, float_above(1 + max(-log_below(margin) / log_below(factor), Fraction(0)))
 
@@ -172,10 +207,25 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
 def rescaling_bound(margin: float, p: int) -> float:
     """Bound the rescalings of the rescaled perceptron in dimension p (D5).
 
+    The bound is
+
         [(p − 1)·ln(1/γ) + ln p + ½ ln π]/ln 1.5
 
-    Each rescaling multiplies the solutions' share of the unit sphere by more than 1.5. That share
-    is at least a cap of angle arcsin γ in the beginning, and at most half the sphere in the end.
+    The unit vectors that solve the system are a part of the unit sphere. Each rescaling multiplies
+    the share of this part by more than 1.5. In the beginning, this part contains a cap of angle
+    arcsin γ. In the end, it is at most half the sphere.
+
+    Parameters
+    ----------
+    margin : float
+        γ, or any positive number below it.
+    p : int
+        The dimension of the homogeneous rows.
+
+    Returns
+    -------
+    float
+        The bound, rounded up.
 
     References
     ----------
@@ -195,7 +245,15 @@ def rescaling_bound(margin: float, p: int) -> float:
 def doubling_bound(x: npt.ArrayLike) -> float:
     """Bound the rescalings of the projection and rescaling algorithm: log₂(1/Π x_i) (D5).
 
-    ``x`` is any solution x = H u > 0 of the homogeneous rows, divided by its largest entry.
+    Parameters
+    ----------
+    x : array-like of shape (n,)
+        Any solution x = H u > 0 of the homogeneous rows, divided by its largest entry.
+
+    Returns
+    -------
+    float
+        The bound, rounded up.
 
     References
     ----------
@@ -209,7 +267,7 @@ def doubling_bound(x: npt.ArrayLike) -> float:
     """
     entries = np.asarray(x, dtype=np.float64)
     if not (entries.ndim == 1 and (entries > 0.0).all() and (entries <= 1.0).all()):
-        raise ValueError("A solution, divided by its largest entry, has entries above 0 up to 1.")
+        raise ValueError("The entries of x must be above 0 and at most 1: divide x by its largest.")
     return float_above(sum(map(halvings_above, entries.tolist()), Fraction(0)))
 
 

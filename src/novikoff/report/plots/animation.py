@@ -133,8 +133,8 @@ class Film:
         style.label_axes(ax, x=rule.feature(0), y=rule.feature(1), title=title)
         style.legend_below(ax, note if self.W[t].any() else "", columns=3)
         for line, values in self.curves:
-            some = style.thinned(len(values))
-            past = some[some < t]
+            drawn = style.thinned(len(values))
+            past = drawn[drawn < t]
             line.set_data(past + 1, values[past])
 
     def _view(self, w: Vector) -> PlaneView:

@@ -118,9 +118,9 @@ class BoundaryDisplay(style.Display):
         box = frame(ax, self.view, self.drawn)
         note = draw_sides(ax, self.view, box, self.margin)
         if len(self.drawn) < len(self.rows):
-            some, all_ = int(self.mistakes[self.drawn].sum()), int(self.mistakes.sum())
+            drawn, all_ = int(self.mistakes[self.drawn].sum()), int(self.mistakes.sum())
             note += f" Drawn: {len(self.drawn):,} of {len(self.rows):,} rows, at random"
-            note += f", with {some:,} of {all_:,} mistakes." if all_ else "."
+            note += f", with {drawn:,} of {all_:,} mistakes." if all_ else "."
         if self.view.labels[1].startswith("jitter"):
             ax.set_yticks([])
         x, y = self.view.labels

@@ -189,8 +189,8 @@ def _scores(classifier: Classifier, index: int, flip: int) -> Callable[[Any], Ve
     def score(X: Any) -> Vector:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")
-            found = np.asarray(classifier.decision_function(X), dtype=np.float64)
-        return flip * (found if found.ndim == 1 else found[:, index])
+            scores = np.asarray(classifier.decision_function(X), dtype=np.float64)
+        return flip * (scores if scores.ndim == 1 else scores[:, index])
 
     return score
 
@@ -244,9 +244,9 @@ class MarginsDisplay(style.Display):
             (wrong, "white", "////", f"mistakes ({n_wrong:,})"),
         ):
             if part.any():
-                left, width = self.edges[:-1][part], np.diff(self.edges)[part]
+                left_edges, width = self.edges[:-1][part], np.diff(self.edges)[part]
                 look: Any = {"fc": fill, "hatch": hatch, "ec": style.INK, "lw": 0.6}
-                ax.bar(left, self.counts[part], width, align="edge", label=label, **look)
+                ax.bar(left_edges, self.counts[part], width, align="edge", label=label, **look)
         ax.axvline(0.0, color=style.INK, lw=1.4, label="boundary")
         if self.margin is not None:
             name = f"γ = {style.format_number(self.margin)}"

@@ -49,17 +49,17 @@ def traced_run(
     if not hasattr(estimator, "coef_"):
         name = type(estimator).__name__
         raise ValueError(f"R and γ are those of linear rules, which a {name} has not: no X and y.")
-    found = estimator if hasattr(estimator, "trace_") else _fit_with_trace(estimator, X, y)
-    trace, rule = trace_of(found, side), rule_of(estimator, X, y, side)
+    fitted = estimator if hasattr(estimator, "trace_") else _fit_with_trace(estimator, X, y)
+    trace, rule = trace_of(fitted, side), rule_of(estimator, X, y, side)
     signs = (rule.flip * rule.signs).astype(np.int8)
     problem = pose(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
     if trace.problem is not None:
         acted = np.unique(trace.index)
-        seen, at = trace.problem, np.searchsorted(rule.rows, acted)
-        same = seen.X.shape[1] == rule.X.shape[1] and bool(np.isin(acted, rule.rows).all())
+        seen_by_run, at = trace.problem, np.searchsorted(rule.rows, acted)
+        same = seen_by_run.X.shape[1] == rule.X.shape[1] and bool(np.isin(acted, rule.rows).all())
         if same:
-            change: Any = rule.X[at] - seen.X
-            same = bool((seen.signs == signs[at]).all()) and abs(change).max() == 0
+            change: Any = rule.X[at] - seen_by_run.X
+            same = bool((seen_by_run.signs == signs[at]).all()) and abs(change).max() == 0
         if not same:
             raise ValueError(
                 "The run saw other rows than these: give the X and y of its fit, and scale them "
@@ -70,10 +70,10 @@ def traced_run(
 
 def trace_of(estimator: Classifier, side: Side | None) -> Trace:
     """Return the trace of a rule. It has at least one update."""
-    found: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
-    if found is None:
+    traces: Trace | list[Trace] | None = getattr(estimator, "trace_", None)
+    if traces is None:
         raise ValueError("There is no trace: fit with trace=True, or give X and y.")
-    trace = found[find_rule(estimator, side)[0]] if isinstance(found, list) else found
+    trace = traces[find_rule(estimator, side)[0]] if isinstance(traces, list) else traces
     if len(trace) == 0:
         raise ValueError("The trace is empty: the run made no update.")
     return trace
@@ -185,14 +185,14 @@ class MistakesDisplay(style.Display):
     def _draw(self, axes: list[Axes]) -> None:
         (ax,) = axes
         most = int(self.updates[-1])
-        some = style.thinned(most)
-        steps = "steps-post" if len(some) == most else "default"  # where steps can be seen
+        drawn = style.thinned(most)
+        steps = "steps-post" if len(drawn) == most else "default"  # where steps can be seen
         curves = [(self.mistakes, "mistakes", "-", 1.8)]
         if (self.mistakes != self.updates).any():
             curves.append((self.updates, "updates", ":", 1.4))
         for numbers, name, dashes, width in curves:
             label = f"{name} ({int(numbers[-1]):,})"
-            x, y = np.append(0, self.visited[some]), np.append(0, numbers[some])
+            x, y = np.append(0, self.visited[drawn]), np.append(0, numbers[drawn])
             ax.plot(x, y, dashes, lw=width, color=style.POSITIVE, drawstyle=steps, label=label)
         if self.bound is not None and np.isfinite(self.bound):
             formula = "R²/γ²" if len(curves) == 1 else "(R² + 2δ/μ)/γ²"
@@ -220,8 +220,8 @@ class Panel(NamedTuple):
 
     def draw(self, ax: Axes) -> Line2D:
         """Draw both curves and shade the allowed side of the bound; return the quantity's line."""
-        some = style.thinned(len(self.values))
-        t, y, limit = some + 1, self.values[some], self.bound[some]
+        drawn = style.thinned(len(self.values))
+        t, y, limit = drawn + 1, self.values[drawn], self.bound[drawn]
         bottom = min(0.0, float(y.min()))
         top = 1.05 * max(float(y.max()), float(limit.max()), 1e-300)
         if self.highest is not None:

@@ -1,4 +1,4 @@
-"""What the readers of text files share: lines, exact numbers, and the model that they build."""
+"""Parts that the readers of text files share: lines, exact numbers, and the model they build."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ class FileLine(NamedTuple):
     line: int
 
     def error(self, sentence: str) -> DataError:
-        """An error that names the file and the line."""
+        """Return an error that names the file and the line."""
         return DataError(f"{self.source}, line {self.line:,}: {sentence}")
 
 
 def each_line(text: str) -> Iterator[str]:
-    r"""Yield the lines of a text with their ends; a list of many short lines would take gigabytes.
+    r"""Yield the lines of a text with their line ends.
+
+    A list of many short lines would take gigabytes.
 
     Examples
     --------
@@ -50,13 +52,13 @@ def exact_number(text: str, what: str, place: FileLine) -> Fraction:
     1.5e3, Fortran's 1.5D3 and 1/3 are numbers too. ``what`` names the field in the error message.
     Numbers with very many digits are rejected, because 1e999999999 would take hours to write out.
     """
-    found = _RATIONAL.fullmatch(text)
-    if found is None or not (found[2] or found[3]):
+    match = _RATIONAL.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
         sentence = f"{what} is {quoted(text)}, which is not a finite number"
         if "," in text:
             sentence += "; write the decimal point as a point, without separators of thousands"
         raise place.error(f"{sentence}.")
-    sign, whole, fraction, exponent, divisor = (part or "" for part in found.groups())
+    sign, whole, fraction, exponent, divisor = (part or "" for part in match.groups())
     digits, power = whole + fraction, exponent.lstrip("+-").lstrip("0")
     if max(len(digits), len(divisor)) > _MAX_WRITTEN_DIGITS or len(power) > 3:
         raise place.error(
@@ -74,9 +76,9 @@ def exact_number(text: str, what: str, place: FileLine) -> Fraction:
 
 def bound_number(text: str, what: str, place: FileLine) -> Fraction | float:
     """Convert a field to a rational number, or to ±infinity, which bounds may be."""
-    found = _INFINITY.fullmatch(text)
-    if found is not None:
-        return float(f"{found[1]}inf")
+    match = _INFINITY.fullmatch(text)
+    if match is not None:
+        return float(f"{match[1]}inf")
     return exact_number(text, what, place)
 
 
@@ -100,7 +102,7 @@ class SystemFile(NamedTuple):
 
 
 class ModelBuilder:
-    """Collects the rows, bounds and notes of a file, and rejects what appears twice.
+    """Collects the rows, bounds and notes of a file, and rejects names and bounds that repeat.
 
     Variables are at least ``default_lower`` unless the file bounds them otherwise.
     """
@@ -132,13 +134,13 @@ class ModelBuilder:
         self, name: str, terms: Mapping[int, Fraction], relation: Relation, right: Fraction
     ) -> None:
         """Add a row; coefficients that are 0 are left out."""
-        kept = {j: value for j, value in terms.items() if value}
-        self._rows.append(Constraint(name, kept, relation, right))
+        nonzero = {j: value for j, value in terms.items() if value}
+        self._rows.append(Constraint(name, nonzero, relation, right))
 
     def add_range(
         self, name: str, terms: Mapping[int, Fraction], least: Fraction, most: Fraction
     ) -> None:
-        """Add least ≤ row ≤ most: two rows with the same name, or one row with =."""
+        """Add least ≤ row ≤ most as two rows with the same name, or as one row with =."""
         if least == most:
             self.add(name, terms, "=", least)
         else:
@@ -148,7 +150,7 @@ class ModelBuilder:
     def bound(
         self, name: str, relation: Relation, value: Fraction | float, place: FileLine
     ) -> None:
-        """Bound a variable from above, from below, or by "="; an infinite value is no bound."""
+        """Bound a variable from above, from below, or by "="; an infinite value means no bound."""
         if relation in ("<=", "="):
             self._bound(name, "upper", value, place)
         if relation in (">=", "="):

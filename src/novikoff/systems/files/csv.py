@@ -4,10 +4,10 @@
     money,3,1.10,<=,20
     breakfast,1,,>=,2
 
-One column contains the signs <=, >=, =, < or >; strict signs are strict. The columns before it are
-the coefficients of the variables that the header names, and the column after it is the right side.
-The first column names the rows if its heading is one of `NAME_COLUMNS`, or if none of its cells is
-a number. An empty coefficient is 0. Variables may have any sign.
+One column contains the signs <=, >=, =, < or >; the rows with < or > are strict. The columns before
+the signs are the coefficients of the variables that the header names, and the column after the
+signs is the right side. The first column names the rows if its heading is one of `NAME_COLUMNS`, or
+if none of its cells is a number. An empty coefficient is 0. Variables may have any sign.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def csv_system(text: str, source: str) -> SystemFile:
 def _csv_rows(text: str, source: str) -> list[tuple[int, list[str]]]:
     """The lines that are not blank, as stripped cells, all with the same number of cells.
 
-    Reading stops at the first row without a sign in its column. That row is an error anyway, and a
-    file of millions of lines that is no system need not be read.
+    Reading stops at the first row that has no sign in the column of signs. This row is an error in
+    any case, and a file of millions of lines that is not a system need not be read to its end.
     """
     first = next((line for line in each_line(text) if line.strip()), "")
     delimiter = max(",;\t", key=first.count)
@@ -97,17 +97,19 @@ def _csv_rows(text: str, source: str) -> list[tuple[int, list[str]]]:
 def _relation_column(
     header: Sequence[str], table: Sequence[tuple[int, list[str]]], source: str
 ) -> int:
-    """The only column with signs; it must be the last but one."""
-    found = [j for j in range(len(header)) if any(cells[j] in CSV_RELATIONS for _, cells in table)]
-    if len(found) != 1:
-        which = " and ".join(quoted(header[j]) for j in found[:2])
+    """The only column with signs, which must be the last but one."""
+    columns = [
+        j for j in range(len(header)) if any(cells[j] in CSV_RELATIONS for _, cells in table)
+    ]
+    if len(columns) != 1:
+        which = " and ".join(quoted(header[j]) for j in columns[:2])
         what = (
             f"two columns have them, {which}"
-            if found
+            if columns
             else f"no column has any in line {table[0][0]:,}"
         )
         raise DataError(f"{source}: one column is needed with the signs <=, >=, =, < or >; {what}.")
-    at = found[0]
+    at = columns[0]
     if at != len(header) - 2:
         raise DataError(
             f"{source}, line 1: one column with the right sides must follow the signs in column "
@@ -117,7 +119,7 @@ def _relation_column(
 
 
 def _are_names(heading: str, cells: Sequence[str]) -> bool:
-    """Whether the first column names the rows; 1O and NaN are wrong numbers, not names."""
+    """Whether the first column names the rows; 1O and NaN count as wrong numbers, not as names."""
     if heading.lower() in NAME_COLUMNS:
         return True
     return not any(cell[:1] in "+-.0123456789" or is_missing_text(cell) for cell in cells)

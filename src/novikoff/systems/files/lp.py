@@ -1,4 +1,4 @@
-r"""The LP format of CPLEX, in which sums look as on paper.
+r"""The LP format of CPLEX, in which sums are written as on paper.
 
     Maximize
      profit: 3 tea + 2 bread
@@ -107,20 +107,21 @@ def _tokens(text: str) -> Iterator[_Token]:
             yield _Token(str(section.lastgroup), section[0].strip(), line)
             at = section.end()
         while at < len(rest):
-            found = _TOKEN.match(rest, at)
-            if found is None:
+            match = _TOKEN.match(rest, at)
+            if match is None:
                 break
-            yield _Token(str(found.lastgroup), found[0].strip(), line)
-            at = found.end()
+            yield _Token(str(match.lastgroup), match[0].strip(), line)
+            at = match.end()
     yield _Token("end", "", max(line, 1))
 
 
 class _LpParser:
-    """A recursive-descent parser over the tokens; each method reads what its name says."""
+    """A recursive-descent parser; each method reads the part of the file that it is named after."""
 
     def __init__(self, source: str, tokens: Iterator[_Token]) -> None:
         self.builder = ModelBuilder(source, default_lower=Fraction(0))
-        # The word that was taken last, the next one and the one after it; the last word is an end.
+        # The token that was taken last, the next token, and the token after it. The file ends with
+        # an end token.
         self.tokens = tokens
         self.previous = self.next = next(tokens)
         self.after = next(tokens, self.next)
@@ -132,8 +133,8 @@ class _LpParser:
         return FileLine(self.builder.source, self.next.line)
 
     def error(self, expected: str) -> Exception:
-        found = quoted(self.next.text) if self.next.text else "the end of the file"
-        return self.place.error(f"{expected}, but there is {found}.")
+        seen_text = quoted(self.next.text) if self.next.text else "the end of the file"
+        return self.place.error(f"{expected}, but there is {seen_text}.")
 
     def take(self) -> _Token:
         token = self.next

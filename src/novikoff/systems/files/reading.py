@@ -19,23 +19,18 @@ import numpy as np
 
 from novikoff.data.messages import listed, printable_name, quoted, readable_errors
 from novikoff.errors import DataError
+from novikoff.names import SYSTEM_FORMATS
 from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
 from novikoff.systems.statement import stated_arrays
 
-SYSTEM_FORMATS: Final = {
-    "csv": (".csv", ".tsv"),
-    "mps": (".mps",),
-    "lp": (".lp",),
-    "npz": (".npz",),
-}
 _TEXT_PARSERS: Final = {"csv": csv_system, "mps": mps_system, "lp": lp_system}
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
-# The arrays that a CSR matrix is stored as.
+# A CSR matrix is stored as these arrays.
 _CSR_PARTS: Final = ("data", "indices", "indptr", "shape")
-# At most this many bytes of a packed file are read; more might not fit into memory.
+# At most this many bytes of a packed file are read, because more might not fit into memory.
 MAX_UNPACKED: Final = 1 << 28
 # At most this many lines of a packed file are read: in memory, the numbers of a short line take a
 # hundred times the bytes of the line.
@@ -109,9 +104,9 @@ def _content(path: str, name: str) -> bytes:
 def _parse_npz(content: bytes, source: str) -> SystemFile:
     """Read arrays with the names of the parameters of `nv.solve`.
 
-    The names are A, c, A_eq, c_eq, lower, upper and strict. A sparse matrix is stored as A_data,
-    A_indices, A_indptr and A_shape (CSR), likewise A_eq. A alone, with ``strict`` true, asks for
-    A w > 0. Floats are the exact numbers they are: 0.1 is the float64 nearest to one tenth.
+    The names are A, c, A_eq, c_eq, lower, upper and strict. A sparse matrix A is stored as A_data,
+    A_indices, A_indptr and A_shape (CSR), and a sparse A_eq in the same way. A without c, with
+    ``strict`` true, asks for A w > 0. Floats are exact: 0.1 is the float64 nearest to one tenth.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
@@ -122,7 +117,7 @@ def _parse_npz(content: bytes, source: str) -> SystemFile:
             arrays: dict[str, Any] = {name: archive[name] for name in archive.files}
     except (DataError, MemoryError):
         raise
-    except Exception:  # zipfile and NumPy raise many kinds of errors on arbitrary bytes
+    except Exception:  # zipfile and NumPy raise many kinds of errors on damaged files
         raise DataError(
             f"{source} is not a valid npz file of numbers: it cannot be unpacked."
         ) from None

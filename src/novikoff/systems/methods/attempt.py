@@ -15,9 +15,9 @@ from novikoff.systems.matrices import row_lengths, scaled, side_by_side
 # The quantities of a theorem by name, with one entry for each step or each rescaling.
 MethodTrace: TypeAlias = "dict[str, Vector | Indices]"
 
-# The largest number of steps if the caller sets no limit, and a number that is no limit.
+# The largest number of steps if the caller sets no limit, and a limit that is never reached.
 MAX_STEPS, UNLIMITED = 100_000, 2**62
-# A convex combination of unit rows that is shorter than this is zero except for rounding.
+# If a convex combination of unit rows is shorter than this, it counts as zero up to rounding.
 TINY = 1e-14
 
 
@@ -27,7 +27,7 @@ class Attempt(NamedTuple):
     Attributes
     ----------
     w : array of shape (p,) or None
-        A point that may satisfy A w ≤ c; for A w > 0 (``c=None``), that may satisfy A w > 0.
+        A point that may satisfy A w ≤ c, or A w > 0 if ``c=None``.
     multipliers : array of shape (n,) or None
         λ that may be a Farkas certificate: λ ≥ 0 with Σ λ_i a_i = 0 and ⟨c, λ⟩ < 0. For A w > 0, a
         λ ≠ 0 with Σ λ_i a_i = 0 (Gordan's theorem).
@@ -50,7 +50,7 @@ class TraceBuilder:
         self._columns: dict[str, list[Any]] = {}
 
     def note(self, **values: Any) -> None:
-        """Add one entry to each of these columns."""
+        """Add one entry to each of the named columns."""
         for name, value in values.items():
             self._columns.setdefault(name, []).append(value)
 
@@ -92,7 +92,7 @@ class UnitRows(NamedTuple):
     lengths : array
         The lengths of the rows before they were scaled.
     unit : float or None
-        s, a unit of w that gives all entries a similar size; None for A w > 0.
+        s, the unit of w; with it, all entries have a similar size. None for A w > 0.
     w0 : array or None
         The start.
     notes : TraceBuilder or None
@@ -123,12 +123,12 @@ class UnitRows(NamedTuple):
 
 
 def unit_rows(A: Matrix, c: Vector | None, w0: Vector | None, trace: bool = False) -> UnitRows:
-    """The homogeneous form of a system, in rows of unit length."""
+    """The homogeneous form of a system, as rows of unit length."""
     notes = TraceBuilder() if trace else None
     if c is None:
         if w0 is not None:
             raise ValueError(
-                "This method cannot start from w0 if A w > 0 is asked: leave w0 out, or choose "
+                "This method cannot start from w0 for a system A w > 0: leave w0 out, or choose "
                 "auto, relaxation or spingarn."
             )
         lengths = lengths_of(A)

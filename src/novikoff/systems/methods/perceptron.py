@@ -1,4 +1,4 @@
-"""The perceptron and von Neumann's algorithm on the homogeneous form of a system."""
+"""The perceptron and von Neumann's algorithm, on the homogeneous form of a system."""
 
 from __future__ import annotations
 
@@ -54,15 +54,16 @@ def perceptron_method(
     signs = np.ones(system.H.shape[0], dtype=np.int8)
     problem = pose(system.H, signs, fit_intercept=False)
     limits = limits or Limits()
-    own = replace(limits, updates=most_steps(limits))
-    state = train_rule(problem, Plan(update(), named(order), own, seed, trace=trace))
-    limits.interrupted |= own.interrupted
+    run_limits = replace(limits, updates=most_steps(limits))
+    state = train_rule(problem, Plan(update(), named(order), run_limits, seed, trace=trace))
     counts = np.asarray(state.update_counts.toarray(), dtype=np.float64)[0]
-    found = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
+    attempt = system.attempt(state.W[:-1, 0], None if state.converged else counts, state.updates)
     if trace:
-        seen, norm = state.traces[0], np.sqrt(state.traces[0].squared_norm)
-        found = found._replace(trace={"index": seen.index, "margin": seen.margin, "norm": norm})
-    return found
+        trace_of_run, norm = state.traces[0], np.sqrt(state.traces[0].squared_norm)
+        attempt = attempt._replace(
+            trace={"index": trace_of_run.index, "margin": trace_of_run.margin, "norm": norm}
+        )
+    return attempt
 
 
 def von_neumann(

@@ -1,9 +1,10 @@
-"""Projections on the half-spaces of the rows: one at a time, or all at once."""
+"""Methods that project on the half-spaces of the rows, one at a time or all at once."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from novikoff.systems.methods.attempt import (
 # additional column −c_i/S, whose weight is S = 2²⁰⁰: ⟨[a_i, −c_i/S], (w, S)⟩ = ⟨a_i, w⟩ − c_i. An
 # update changes this weight by τ·c_i/S. As long as |τ·c_i| < 2³⁴⁷, that is less than half the
 # distance from S to the next float, so that rounding leaves the weight exactly at S. Larger numbers
-# spoil the proposal, not the answer, which is verified.
+# make the proposal wrong, but not the answer, because every proposal is verified.
 _CONSTANT_WEIGHT = 2.0**200
 # After this many halvings, δ is below the rounding error of its first value.
 _HALVINGS = 50
@@ -60,10 +61,10 @@ def relaxation_method(
     the centre of a ball of solutions of radius ε > 0:
 
     * η = 1 and 0 < δ < 2ε: at most ‖w₀ − z‖²/(δ·(2ε − δ)) steps (`theory.shifted_bound`).
-    * η = 1 and δ by halving: finitely many steps, without knowledge of ε. In round j = 0, 1, … δ
+    * η = 1 and δ by halving: finitely many steps, although ε is not known. In round j = 0, 1, … δ
       falls from δ₀/2ʲ, with (p+1)·4ʲ steps for each value. While δ > 2ε, a round adds at most
       4/3·(p+1)·δ₀² to ‖w − z‖². Once δ₀/2ʲ ≤ ε, the first δ of the round needs at most
-      2ʲ·‖w − z‖²/(δ₀·ε) steps, and gets (p+1)·4ʲ.
+      2ʲ·‖w − z‖²/(δ₀·ε) steps, and may take (p+1)·4ʲ.
     * η = 2 and δ = 0: finitely many steps, but no bound is known. Without interior the method need
       not converge.
     * maximal distance and δ = 0: the distance to the set of solutions falls by a constant factor at
@@ -112,8 +113,8 @@ def relaxation_method(
     Examples
     --------
     >>> A, c = np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]), np.array([1.0, 0, 0])
-    >>> found = relaxation_method(A, c)
-    >>> bool(found.w.sum() <= 1.0 and (found.w >= 0.0).all())
+    >>> attempt = relaxation_method(A, c)
+    >>> bool(attempt.w.sum() <= 1.0 and (attempt.w >= 0.0).all())
     True
     """
     from novikoff.core.runs import (
@@ -144,13 +145,13 @@ def relaxation_method(
 
     best, smallest = w, math.inf  # the point of the smallest shift so far
     n_steps, n_epochs = 0, 0
-    left = most_steps(limits)
+    steps_left = most_steps(limits)
     notes = TraceBuilder()
     for k, (delta, granted) in enumerate(schedule):
-        phase = Limits(
-            None if limits.epochs is None else limits.epochs - n_epochs,
-            min(left, granted),
-            limits.left(),
+        phase = replace(
+            limits,
+            epochs=None if limits.epochs is None else limits.epochs - n_epochs,
+            updates=min(steps_left, granted),
         )
         update = Update(BELOW_ZERO, eta=eta, goal=delta)
         state = train_rule(problem, Plan(update, rule, phase, seed + k, trace=trace), start=w)
@@ -159,26 +160,25 @@ def relaxation_method(
             best, smallest = w, delta
         n_epochs += state.epochs
         n_steps += state.updates
-        left -= state.updates
-        for seen in state.traces:
-            for i, margin, step in zip(seen.index, seen.margin, seen.tau, strict=True):
+        steps_left -= state.updates
+        for path in state.traces:
+            for i, margin, step in zip(path.index, path.margin, path.tau, strict=True):
                 notes.note(index=i, residual=-margin, step=step, delta=delta)
-        if state.stops[0] is not Stop.UPDATES or left == 0:
+        if state.stops[0] is not Stop.UPDATES or steps_left == 0:
             break
     multipliers = None
-    limits.interrupted |= phase.interrupted
     if not (state.converged or limits.interrupted):
         last = Limits(
             epochs=1, updates=min(n_steps, 100 * len(w)) if isinstance(rule, Greedy) else None
         )
         plan = Plan(update._replace(goal=0.0), rule, last, seed, trace=True)
-        seen = train_rule(problem, plan, start=best).traces[0]
-        multipliers = np.bincount(seen.index, seen.tau, minlength=problem.n) * factors
+        path = train_rule(problem, plan, start=best).traces[0]
+        multipliers = np.bincount(path.index, path.tau, minlength=problem.n) * factors
     return Attempt(best[:-2].copy(), multipliers, n_steps, notes.trace() if trace else None)
 
 
 def _one_away(A: Matrix) -> tuple[Matrix, Vector]:
-    """A w > 0 as A w ≤ c in unit rows: w must be at least 1 away from every hyperplane.
+    """Write A w > 0 as A w ≤ c with unit rows: w must be at least 1 away from every hyperplane.
 
     Every solution of A w > 0 satisfies this after it is multiplied by a large number.
     """
@@ -204,8 +204,8 @@ def spingarn(
 
         r_i = max(0, ⟨a_i, x − ȳ⟩ + α_i − c_i),    α ← r,    ȳ ← (1/n)·Σ r_i·a_i,    x ← x − ȳ
 
-    for unit rows a_i. Each half-space is projected on from its own point x + y_i, where
-    y_i = α_i·a_i − ȳ: this is Douglas and Rachford's splitting in the product space.
+    for unit rows a_i. Each half-space has its own point x + y_i, where y_i = α_i·a_i − ȳ, and this
+    point is projected on it. This is Douglas–Rachford splitting in the product space.
 
     Guarantee: no step of the points (x + y_i) is longer than the step before. If there is a
     solution, x converges to a solution. If the interior is not empty, some x is a solution after

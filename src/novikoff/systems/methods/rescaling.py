@@ -13,13 +13,14 @@ from novikoff.systems.matrices import dense, time_to_factor
 from novikoff.systems.methods.attempt import TINY, Attempt, lengths_of, steps, unit_rows
 from novikoff.systems.methods.smooth import ascend, euclidean
 
-# The method stops after this many rescalings times p: a smaller margin is below the precision of
-# float64.
+# The method stops after p times this many rescalings, because a margin that needs more is below the
+# precision of float64.
 _MAX_RESCALINGS = 100
-# The method stops when an entry of B is larger: a smaller margin is lost in rounding.
+# The method stops when an entry of B is larger than this, because the margin is then below rounding
+# errors.
 _LARGEST_B = 2.0**100
-# Entries of D that are larger belong to rows that are zero in every solution, as far as floats
-# can tell.
+# Entries of D that are larger than this belong to rows that are zero in every solution, as far as
+# floats can tell.
 _LARGEST_D = 1e10
 
 
@@ -56,8 +57,8 @@ def rescaled(
     Examples
     --------
     >>> A = np.array([[1.0, 1e-6], [-1.0, 1e-6]])
-    >>> found = rescaled(A)
-    >>> bool((A @ found.w > 0.0).all()), found.n_steps < 200
+    >>> attempt = rescaled(A)
+    >>> bool((A @ attempt.w > 0.0).all()), attempt.n_steps < 200
     (True, True)
     """
     system = unit_rows(A, c, w0, trace)
@@ -67,11 +68,11 @@ def rescaled(
     u, counts = np.zeros(p), np.zeros(n)  # the updates since the last rescaling
     multipliers = counts
     n_steps = 0
-    left = _MAX_RESCALINGS * p
+    rescalings_left = _MAX_RESCALINGS * p
     for _ in steps(limits):
         products = H @ u
         i = int(products.argmin())
-        if products[i] > 0.0 or left == 0:
+        if products[i] > 0.0 or rescalings_left == 0:
             break
         u += H[i]
         counts[i] += 1.0
@@ -88,7 +89,7 @@ def rescaled(
                 system.note(row=j, slab=slab, updates=counts.sum(), B=B.copy())
             lengths = lengths * shrunk
             u, counts = np.zeros(p), np.zeros(n)
-            left -= 1
+            rescalings_left -= 1
     return system.attempt(B @ u, multipliers, n_steps)
 
 
@@ -137,7 +138,7 @@ def dunagan_vempala(
     patience = 16 * p**2
     sigma = 1.0 / (32.0 * p)
     B, x, n_steps = np.eye(p), np.zeros(p), 0
-    is_perceptron, left = True, patience  # the phase, and the steps left in it
+    is_perceptron, steps_left = True, patience  # the phase, and the steps left in it
     for _ in steps(limits):
         products = H @ x
         i = int(products.argmin())
@@ -151,16 +152,16 @@ def dunagan_vempala(
             H /= lengths_of(H)[:, None]
             if trace:
                 system.note(direction=x, B=B.copy())
-            is_perceptron, left = True, patience
+            is_perceptron, steps_left = True, patience
             x = np.zeros(p)
-        elif left == 0 or (not is_perceptron and length**2 < 0.5 / p):
-            is_perceptron, left = False, max(1, math.ceil(math.log(p) / sigma**2))
+        elif steps_left == 0 or (not is_perceptron and length**2 < 0.5 / p):
+            is_perceptron, steps_left = False, max(1, math.ceil(math.log(p) / sigma**2))
             x = rng.standard_normal((p,))
             x = x / float(np.linalg.norm(x))
         else:
             x = x + H[i] if is_perceptron else x - products[i] * H[i]
             n_steps += 1
-            left -= 1
+            steps_left -= 1
     return system.attempt(B @ x, None, n_steps)
 
 
@@ -172,7 +173,7 @@ def projection_rescaling(
     limits: Limits | None = None,
     trace: bool = False,
 ) -> Attempt:
-    """The projection and rescaling algorithm: look for x > 0 in a subspace and its complement (D5).
+    """The projection and rescaling algorithm: find x > 0 in a subspace or its complement (D5).
 
     The subspace is L = range(H), its complement L^⊥. P projects on D·L, where the diagonal matrix D
     starts as the identity. The smooth perceptron with P in place of H ends in one of two ways. It
@@ -203,7 +204,7 @@ def projection_rescaling(
     """
     limits = limits or Limits()
     system = unit_rows(A, c, w0, trace)
-    left = steps(limits)
+    steps_left = steps(limits)
     n, p = system.H.shape
     if not time_to_factor(n, p, limits):
         return Attempt(None, None, 0)
@@ -212,26 +213,26 @@ def projection_rescaling(
     near = np.zeros((2, n))  # candidates in L and in L^⊥
     n_steps = 0
     side = 1
-    found = False
+    is_solved = False
     while (
-        not found
+        not is_solved
         and D.max(axis=1).min() <= _LARGEST_D
-        and time_to_factor(2 * n, p, limits)  # once more here, and once at the end
+        and time_to_factor(2 * n, p, limits)  # a factorisation here, and another at the end
     ):
         side = 1 - side if D[1 - side].max() <= _LARGEST_D else side
         project = _projector(H * D[0][:, None] if side == 0 else H / D[1][:, None], side)
         for state in ascend(lambda y: y, project, centre, euclidean(centre), 1.0):
             upper = float(np.maximum(state.v, 0.0).sum())
-            found, over = state.least > 0.0, next(left, None) is None
-            if found or over or upper <= 0.5 * float(state.x.max()):
+            is_solved, over = state.least > 0.0, next(steps_left, None) is None
+            if is_solved or over or upper <= 0.5 * float(state.x.max()):
                 break
         n_steps += state.k
         near[1 - side] = D[side] * (state.x - state.v)
-        if found:
+        if is_solved:
             near[side] = state.y / D[side]
         if over:
             break
-        if not found:
+        if not is_solved:
             D[side] *= np.maximum(1.0, np.minimum(state.x / max(upper, 1e-300), 2.0 * _LARGEST_D))
             if trace:
                 system.note(side=side, D=D[side].copy())

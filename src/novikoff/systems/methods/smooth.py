@@ -23,7 +23,7 @@ def smooth(
     trace: bool = False,
     prox: Literal["entropy", "euclidean"] = "entropy",
 ) -> Attempt:
-    """The smooth perceptron: maximise a smoothed minimum over the rows, ever less smoothed (D4).
+    """The smooth perceptron: maximise a minimum over the rows, smoothed less at each step (D4).
 
         φ_μ(y) = −½‖y‖² + min over x ∈ Δ of ⟨Hy, x⟩ + μ·d(x)
 
@@ -62,13 +62,13 @@ def smooth(
     if prox not in ("entropy", "euclidean"):
         raise ValueError(f"The prox function is 'entropy' or 'euclidean', not {prox!r}.")
     system = unit_rows(A, c, w0, trace)
-    H, left = system.H, steps(limits)
+    H, steps_left = system.H, steps(limits)
     centre = np.full(H.shape[0], 1.0 / H.shape[0])
     d, L = (ENTROPY, 1.0) if prox == "entropy" else (euclidean(centre), _squared_norm(H))
     for state in ascend(lambda y: H @ y, lambda x: H.T @ x, centre, d, L):
         if trace:
             system.note(**state.seen(d))
-        if state.decided or next(left, None) is None:
+        if state.decided or next(steps_left, None) is None:
             break
     return system.attempt(state.y, state.x, state.k)
 
@@ -82,7 +82,7 @@ def smooth_primal_dual(
     trace: bool = False,
     factor: float = math.e,
 ) -> Attempt:
-    """The primal-dual smooth perceptron: runs of `smooth`, each from where the last one ended (D4).
+    """The primal-dual smooth perceptron: runs of `smooth`; each starts where the last ended (D4).
 
     The Euclidean `smooth` runs from x̂ until ‖Hᵀx‖ ≤ ‖Hᵀx̂‖/Γ; the next run starts from x̂ = x.
 
@@ -108,14 +108,14 @@ def smooth_primal_dual(
     Examples
     --------
     >>> A = np.array([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]])
-    >>> found = smooth_primal_dual(A)
-    >>> bool(np.abs(found.multipliers @ A).max() < 1e-12)
+    >>> attempt = smooth_primal_dual(A)
+    >>> bool(np.abs(attempt.multipliers @ A).max() < 1e-12)
     True
     """
     if not factor > 1.0:
         raise ValueError(f"The factor Γ must be above 1, not {factor}.")
     system = unit_rows(A, c, w0, trace)
-    H, left = system.H, steps(limits)
+    H, steps_left = system.H, steps(limits)
     L = _squared_norm(H)
     x = np.full(H.shape[0], 1.0 / H.shape[0])
     n_steps, over = 0, False
@@ -124,7 +124,7 @@ def smooth_primal_dual(
         for state in ascend(lambda y: H @ y, lambda x: H.T @ x, x, d, L):
             if trace:
                 system.note(run=run, **state.seen(d))
-            over = state.decided or next(left, None) is None
+            over = state.decided or next(steps_left, None) is None
             if over or state.norm <= aim:
                 break
         x, n_steps = state.x, n_steps + state.k
@@ -221,7 +221,7 @@ def euclidean(centre: Vector) -> Prox:
 
 
 def _on_simplex(z: Vector) -> Vector:
-    """The point of the simplex nearest to z: (z − τ)⁺ with the τ for which its sum is 1.
+    """The point of the simplex nearest to z: (z − τ)⁺, where τ is such that the sum is 1.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def _on_simplex(z: Vector) -> Vector:
 
 
 def _squared_norm(H: Matrix) -> float:
-    """‖H‖₂², rounded up; for CSR the bound ‖H‖₁·‖H‖_∞, which needs no second matrix."""
+    """‖H‖₂², rounded up; for CSR, the bound ‖H‖₁·‖H‖_∞ instead, which needs no second matrix."""
     if isinstance(H, np.ndarray):
         return float(np.linalg.eigvalsh(H.T @ H)[-1]) * (1.0 + 1e-12)
     sizes: Any = abs(H)

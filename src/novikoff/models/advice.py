@@ -1,0 +1,153 @@
+"""What can be done where no finite maximum-likelihood estimate exists, for each family of models.
+
+Every sentence names a method and where it is implemented; nothing of it is implemented here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from novikoff.sentences import first_few
+
+_BINOMIAL = (
+    "Firth's penalised likelihood always has finite estimates: FirthLogisticRegression of "
+    "firthmodels (Python), logistf() of logistf or brglm_fit() of brglm2 (R), PROC LOGISTIC with "
+    "FIRTH (SAS)."
+)
+_BINOMIAL_LINKS = (
+    "Firth's penalised likelihood always has finite estimates: brglm_fit() of brglm2 (R) has this "
+    "link."
+)
+_PENALTY = {
+    "poisson": "Firth's bias reduction has finite estimates: glm(method = brglm_fit) of brglm2 "
+    "(R).",
+    "negative-binomial": "Firth's bias reduction usually has finite estimates: brnb() of brglm2 "
+    "(R).",
+    "multinomial": "Firth's bias reduction has finite estimates: brmultinom() of brglm2 (R).",
+    "adjacent": "Firth's bias reduction has finite estimates: bracl() of brglm2 (R).",
+    "cumulative": "A weak prior has finite estimates: bayespolr() of arm (R).",
+    "sequential": "A sequential model is a binomial model of stacked rows, one for each category "
+    "that an observation has reached. " + _BINOMIAL,
+    "cox": "Firth's penalised partial likelihood has finite estimates: FirthCoxPH of firthmodels "
+    "(Python), coxphf() of coxphf (R).",
+    "conditional-logit": "A penalty has finite estimates: ConditionalLogit.fit_regularized() of "
+    "statsmodels (Python), clogitL1() of clogitL1 (R).",
+    "choice": "A penalty has finite estimates: ConditionalLogit.fit_regularized() of statsmodels "
+    "(Python), clogitL1() of clogitL1 (R).",
+    "rank-ordered": "A ranking is a sequence of choices among the alternatives that remain. A "
+    "penalty on this conditional logit has finite estimates: ConditionalLogit.fit_regularized() of "
+    "statsmodels (Python).",
+    "bradley-terry": "A penalty has finite estimates: ilsr_pairwise(alpha=…) of choix (Python), "
+    "BTm(br = TRUE) of BradleyTerry2 (R).",
+}
+_EXACT = {
+    "binomial": "exlogistic (Stata), PROC LOGISTIC with EXACT (SAS), elrm() of elrm (R, by Markov "
+    "chains)",
+    "poisson": "expoisson (Stata), PROC GENMOD with EXACT (SAS)",
+    "conditional-logit": "PROC LOGISTIC with STRATA and EXACT (SAS)",
+}
+_SIDES = {
+    "+inf": "a finite lower end and no upper end",
+    "-inf": "a finite upper end and no lower end",
+}
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What was found about a model without finite estimates.
+
+    Attributes
+    ----------
+    family, link : str
+        The model.
+    signs : sequence of pairs
+        The infinite coefficients and their estimates, "+inf", "-inf" or "either sign".
+    kept, finite : sequence
+        The columns of a fit to the rows that are not separated, and the coefficients whose
+        estimates in this fit are those of the whole model.
+    factors : sequence
+        The factors of which a level is infinite.
+    responsible : sequence
+        The columns without which finite estimates exist.
+    """
+
+    family: str
+    link: str
+    signs: Sequence[tuple[Hashable, str]]
+    kept: Sequence[Hashable]
+    finite: Sequence[Hashable]
+    factors: Sequence[Hashable]
+    responsible: Sequence[Hashable]
+
+
+def remedies(case: Situation) -> list[str]:
+    """One sentence or two for each remedy, the most common first."""
+    texts = [_penalty(case)]
+    if case.finite:
+        finite = "the finite estimates"
+        if len(case.finite) < len(case.kept):
+            finite = f"the finite estimates of {_listed(case.finite)}"
+        texts.append(
+            f"Refit without the separated rows, and with {_listed(case.kept)} only: this fit has "
+            f"{finite} and their standard errors (Geyer 2009). In Python, limiting_model() names "
+            "these rows and columns."
+        )
+    texts.append(_intervals(case.signs))
+    if case.family in _EXACT and case.link in ("", "logit", "log"):
+        exact = _EXACT[case.family]
+        if not (case.family == "binomial" and case.link == "log"):
+            texts.append(f"For small data, exact conditional inference: {exact}.")
+    if case.factors:
+        noun = "the factor" if len(case.factors) == 1 else "the factors"
+        texts.append(
+            f"Merge levels of {noun} {_listed(case.factors)}, if the question allows it: a level "
+            "whose rows have one outcome only has no finite estimate."
+        )
+    if case.responsible:
+        texts.append(
+            f"Do not simply leave out {_listed(case.responsible, 'or')}: a column that separates "
+            "the outcomes may be the strongest predictor, and the other coefficients change their "
+            "meaning without it."
+        )
+    return texts
+
+
+def _penalty(case: Situation) -> str:
+    if case.family != "binomial":
+        return _PENALTY[case.family]
+    if case.link == "log":
+        return (
+            "Bias reduction often has finite estimates, though no theorem says so for the log "
+            "link: brglm_fit() of brglm2 (R)."
+        )
+    return _BINOMIAL if case.link == "logit" else _BINOMIAL_LINKS
+
+
+def _intervals(signs: Sequence[tuple[Hashable, str]]) -> str:
+    useless = "Wald intervals, standard errors and p-values of infinite estimates mean nothing."
+    signed = [(name, side) for name, side in signs if side in _SIDES]
+    if not signed:
+        return f"{useless} Likelihood-ratio tests remain valid."
+    parts = []
+    for side, ends in _SIDES.items():
+        names = [name for name, own in signed if own == side]
+        if names:
+            parts.append(f"of {_listed(names)} has {ends}")
+    return (
+        f"{useless} The profile-likelihood interval {', that '.join(parts)}: hold the coefficient "
+        "at one value after another, refit, and compare log-likelihoods."
+    )
+
+
+def _listed(names: Sequence[Hashable], last: str = "and") -> str:
+    """Names in a sentence, of which the first few are shown.
+
+    >>> _listed(["a", "b", "c"]), _listed([1], "or")
+    ('a, b and c', '1')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) > _NAMED + 1:
+        return first_few(texts, len(texts), _NAMED)
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
