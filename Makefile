@@ -22,12 +22,12 @@ lint: $(VENV)/installed-dev
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
-# The path of a job through the code, names with several owners, lines of code: a report.
+# Report the path of a job through the code, names with several owners, and lines of code.
 complexity: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks.complexity
 
-# The tests open pages in Chromium and check the types of the lab's modules; where what they need
-# cannot be installed, they skip that and say so.
+# The tests open pages in Chromium and check the types of the lab's modules. If Chromium or TypeScript
+# cannot be installed, these tests are skipped with a message.
 $(VENV)/browser: | $(VENV)/installed-dev
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "installing chromium for the tests of the page: apt-get install chromium"; \
@@ -57,12 +57,12 @@ bench-lab: $(VENV)/installed-bench $(VENV)/browser
 test-oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/python -m pytest -n 2 -q -W ignore::DeprecationWarning
 
-# The suite with the newest Python at hand, and with it the newest versions.
+# The suite with the newest installed Python and the newest versions of all dependencies.
 test-newest:
 	$(MAKE) types $(VENV)-newest/browser VENV=$(VENV)-newest PYTHON=$(NEWEST_PYTHON)
 	$(VENV)-newest/bin/python -m pytest -n 2 -q
 
-# The outputs that README and docs show, run anew; the tests compare them.
+# Run the examples of README and docs again and rewrite their outputs; the tests compare them.
 outputs: $(VENV)/installed-dev
 	$(BIN)/python docs/outputs.py
 
@@ -82,8 +82,9 @@ docs: $(VENV)/installed-docs
 	$(BIN)/python -m tests.outside docs/_build/html
 	$(BIN)/python -m tests.site docs/_build/html
 
-# A million damaged files and ten thousand problems of each claim, at night; `make fuzz COUNT=10000
-# SEED=7` runs fewer, again the same; `make fuzz CLAIM=systems.radius COUNT=5000` that claim alone.
+# A million damaged files and ten thousand problems of each claim, for example at night. `make fuzz
+# COUNT=10000 SEED=7` runs fewer, and the same each time. `make fuzz CLAIM=systems.radius COUNT=5000`
+# checks only this claim.
 COUNT ?= 1000000
 fuzz: $(VENV)/installed-dev
 	$(BIN)/python -m tests.fuzz --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(if $(CLAIM),--claim $(CLAIM))

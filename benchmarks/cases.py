@@ -25,8 +25,8 @@ from benchmarks.systems import first_solve, system_files, tall_systems
 from novikoff.sentences import counted
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
-NEGLIGIBLE = 0.001  # a difference in test error that is never held against ours
-# One pass of the perceptron as the rows stand, as the peers do it.
+NEGLIGIBLE = 0.001  # differences in test error up to this number are ignored
+# One pass of the perceptron in the order of the rows, as the peers do it.
 ONE_PASS = ("--no-verdict", "--order", "cyclic", "--scale", "none", "--epochs", "1")
 
 
@@ -316,7 +316,7 @@ def stream(scale: Scale, turns: int) -> list[Row]:
                 timed(partial(peers.vowpal_wabbit, theirs, their_model, piped=True))[0] / n
             )
         others.ours = times.ours
-        # Before both classes came up, a guess is a matter of taste.
+        # Before both classes have appeared, predictions of different libraries may differ.
         same = abs(mine - river) <= 2, f"{mine} and {river} mistakes"
         verdict = _no_worse(model, their_model, X, y, test, labels=y)
     name = f"`novikoff stream -` of CSV, {d} features, per row"

@@ -1,4 +1,4 @@
-"""The data of the benchmarks: planted, noisy, seeded; real sets; files in the forms of readers.
+"""The data of the benchmarks: random data with planted rules and noise, real data, and files.
 
 Files go into a temporary folder, or into the one that ``NOVIKOFF_BENCHMARK_DATA`` names, where
 the next run finds them again.
@@ -96,7 +96,7 @@ def gaussian(n: int, d: int) -> Iterator[tuple[npt.NDArray[np.float64], Labels]]
 
 
 def unseen(n: int, d: int) -> tuple[npt.NDArray[np.float64], Labels]:
-    """More such rows, all of them with their true labels."""
+    """More rows of the same distribution, all with their true labels."""
     return _apart(n, d, np.random.default_rng(SEED + 1))
 
 

@@ -1,4 +1,4 @@
-"""What the tests share: data whose margin is known, every index rule, and every storage."""
+"""Helpers that tests share: data with a known margin, every index rule, and every storage."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def class_name(thing: object) -> str:
 
 
 class Planted(NamedTuple):
-    """Rows on the right side of w*, none nearer than the margin."""
+    """Rows on the correct side of w*, all at least the margin away."""
 
     X: Vector
     signs: Signs
-    w_star: Vector  # the bias last, 0 without an intercept
+    w_star: Vector  # the last entry is the bias; 0 without an intercept
     fit_intercept: bool
 
     @property
@@ -82,7 +82,7 @@ class Planted(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """The margin of w*, which the best margin cannot be below."""
+        """The margin of w*, which is a lower bound on the largest margin."""
         return float((self.rows @ self.w_star).min() / np.linalg.norm(self.w_star))
 
     @property
@@ -91,7 +91,7 @@ class Planted(NamedTuple):
 
 
 def planted(seed: int, n: int, d: int, *, gap: float = 0.1, fit_intercept: bool = True) -> Planted:
-    """Draw normal points, labelled by a random w*, those closer than ``gap`` left out."""
+    """Draw normal points with labels by a random w*, without points closer than ``gap`` to it."""
     rng = np.random.default_rng(seed)
     w_star = rng.normal(size=d + 1)
     w_star[d] *= 0.3 * fit_intercept
@@ -100,7 +100,7 @@ def planted(seed: int, n: int, d: int, *, gap: float = 0.1, fit_intercept: bool 
 
 
 def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -> Planted:
-    """Draw small integers, many 0: every sum is exact in any order and any type."""
+    """Draw small integers, many of them 0, so that sums are exact in any order and type."""
     rng = np.random.default_rng(seed)
     w_star = rng.integers(1, 4, size=d + 1) * rng.choice(np.array([-1.0, 1.0]), size=d + 1)
     w_star[d] *= fit_intercept
@@ -113,7 +113,7 @@ def planted_integers(seed: int, n: int, d: int, *, fit_intercept: bool = True) -
 
 
 def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
-    """Small integers, labelled by a hyperplane, one in five wrong."""
+    """Small integers with labels by a hyperplane, of which one in five is wrong."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-4, 5, size=(n, d)).astype(np.float64)
     signs = np.where(X @ rng.integers(1, 4, size=d) > 0, 1, -1)
@@ -121,7 +121,7 @@ def noisy(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
 
 
 def labelled(seed: int, n: int, d: int) -> tuple[Vector, Signs]:
-    """Normal points, labelled by their first feature and noise."""
+    """Normal points with labels by their first feature plus noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     return X, np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1).astype(np.int8)
@@ -141,7 +141,7 @@ def _labelled(
 
 
 def _forever(n: int) -> Iterator[int]:
-    """Back and forth: within 2n steps every row comes up."""
+    """Rows forward, then backward: every row is visited within 2n steps."""
     return itertools.cycle([*range(n), *reversed(range(n))])
 
 
@@ -225,15 +225,15 @@ def learn(
 
 
 def average(ran: Run) -> Vector:
-    """The mean of w over all steps, of a single rule."""
+    """The mean of w over all steps, for a single rule."""
     visited = np.maximum(ran.counts.totals[0], 1)
     return np.asarray((ran.W - ran.counts.weighted / visited)[:, 0])
 
 
 def assert_same_run(ran: Run, reference: Reference, *, exact: bool = True) -> None:
-    """Check that a run is the oracle's, update for update.
+    """Check that every update of a run equals that of the oracle.
 
-    Where sums are ``exact``, as of integers, to the last bit; elsewhere up to rounding.
+    If sums are ``exact``, as with integers, all bits agree; otherwise numbers agree up to rounding.
     """
     trace = ran.traces[0]
     assert trace is not None

@@ -1,4 +1,4 @@
-"""Limits for tests of what is known when time is up."""
+"""Limits for tests of answers when the time is up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from novikoff.core.stops import Limits, Stop
 
 
 class Questions(Limits):
-    """Limits that are reached after a number of questions, whatever the clock says."""
+    """Limits that are reached after a number of checks, independent of the clock."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

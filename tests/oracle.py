@@ -1,7 +1,7 @@
 """The perceptron in plain NumPy: every fast path must equal it. It imports nothing of novikoff.
 
-A row is a_i = y_i·[x_i, 1]. Its margin ⟨a_i, w⟩ is summed from left to right, the bias last;
-a rule acts on the row when that is not above its threshold, and moves w by τ·a_i.
+A row is a_i = y_i·[x_i, 1]. Its margin ⟨a_i, w⟩ is summed from left to right, with the bias last.
+If the margin is not above the threshold of the rule, the rule moves w by τ·a_i.
 """
 
 from __future__ import annotations

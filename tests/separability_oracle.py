@@ -1,4 +1,4 @@
-"""Separability decided exactly, by Python integers: what every verdict must agree with.
+"""An oracle that decides separability exactly, with Python integers.
 
 Rows are a_i. Either −Σ a_i = Σ μ_i a_i with μ ≥ 0, and then λ = 1 + μ is positive on every
 row; or some w (Farkas) has all ⟨a_i, w⟩ ≥ 0 and one of them positive. Those with a positive
@@ -168,7 +168,7 @@ def _eliminate(other: Row, row: Row, k: int, pivot: int, unit: int) -> Row:
 
 
 def _whole(row: Point) -> Row:
-    """A positive multiple of a row, in integers."""
+    """A positive multiple of a row whose entries are integers."""
     scale = math.lcm(*(value.denominator for value in row))
     whole = [int(value * scale) for value in row]
     common = math.gcd(*whole) or 1

@@ -1,4 +1,4 @@
-"""The built site as its readers meet it: ``python -m tests.site FOLDER`` names what is wrong.
+"""Checks of the built site; ``python -m tests.site FOLDER`` prints what is wrong.
 
 Every link leads to a page and a place that exist. In Chromium, where there is one: axe finds
 nothing on the main pages, in light and dark; no page is wider than a phone; no output is cut off;

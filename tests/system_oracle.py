@@ -1,4 +1,4 @@
-"""An exact solver by others, the Parma Polyhedra Library, asked the same questions."""
+"""Answers of a different exact solver, the Parma Polyhedra Library, to the same questions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import ppl
 
 from novikoff.proofs.system_statement import Constraint, LinearSystem
 
-# The library leaves the processor rounding upwards. 0 is to the nearest.
+# The library leaves the rounding mode of the processor at upward. 0 stands for to nearest.
 ctypes.CDLL(None).fesetround(0)
 
 
 def rows_of(model: LinearSystem, leave_out: frozenset[int] = frozenset()) -> list[Constraint]:
-    """All rows of a model but some, bounds too."""
+    """All rows and bounds of a model, without the given rows."""
     found = [model.row(k) for k in range(model.n) if k not in leave_out]
     return [row for row in found if row is not None]
 

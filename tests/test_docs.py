@@ -216,7 +216,7 @@ def test_another_figure_of_speed_is_seen(name: str) -> None:
         assert now(text, found) != text
 
 
-def test_the_checker_of_a_stranger_agrees_with_ours() -> None:
+def test_the_independent_checker_of_the_docs_agrees_with_ours() -> None:
     """The checker that a page shows, on small problems of every kind."""
     check, rng, kinds = (
         run_page(ROOT / "docs" / "certificates.md").names["check"],

@@ -1,4 +1,4 @@
-"""What results say in words: verdicts, margins, mistake bounds, lower bounds, conflicts.
+"""The sentences about results: verdicts, margins, mistake bounds, lower bounds, conflicts.
 
 The command line, the HTML report, the notebook, the lab, `novikoff.theory` and the certificates all
 take their sentences and their rounded numbers from this module, so that one fact has one wording.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from novikoff.proofs.certificate import Certificate
     from novikoff.proofs.error_bound import ErrorBound
 
-# The number of names or rows that a list shows before it says how many more there are.
+# A list shows up to this many names or rows, and then says how many more there are.
 SHOWN = 12
 # The number of characters in a line of a verdict that is printed.
 _WIDTH = 88
@@ -104,7 +104,7 @@ def large(bound: int) -> str:
 
 
 def interval(bounds: Interval) -> str:
-    """A number that is known to lie between two bounds: the digits on which the bounds agree.
+    """The text for a number that lies between two bounds: the digits on which the bounds agree.
 
     >>> from novikoff.geometry.margin import Interval
     >>> interval(Interval(0.00103721, 0.00103724)), interval(Interval(0.5, math.inf))
@@ -448,7 +448,7 @@ def separation_lines(
 
 
 def no_fewer_mistakes(plane: str) -> str:
-    """That a rule with the fewest mistakes possible was found."""
+    """The statement that no rule makes fewer mistakes than the rule that was found."""
     return f"no {plane} misclassifies fewer"
 
 
@@ -478,7 +478,7 @@ def run_ending(*, clean: bool, period: int | None) -> str:
 
 
 def verdict_claim(proof: Certificate) -> str:
-    """What the certificate of a verdict proves, with the hypotheses and the numbers."""
+    """The claim of a verdict's certificate as a sentence, with its hypotheses and numbers."""
     sides = f"{proof.positive!r} from {_negative(proof)}"
     clause = verdict_clause(proof.kind, _stated_hyperplane(proof), sides)
     weakly = {
@@ -498,7 +498,7 @@ def verdict_claim(proof: Certificate) -> str:
 
 
 def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
-    """What the certificate of a lower bound proves, with the hypotheses.
+    """The claim of a lower bound's certificate as a sentence, with its hypotheses.
 
     The bound is a number of rows or, if ``cost`` is given, a sum of their sample_weight.
     """
@@ -511,7 +511,7 @@ def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
 
 
 def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:
-    """The hypothesis about the bias, which a certificate states in either case."""
+    """The words for a hyperplane with or without a bias, which every certificate states."""
     return f"hyperplane {'with a bias' if proof.fit_intercept else 'through the origin'}"
 
 
@@ -527,9 +527,9 @@ def _extent(proof: Certificate | ErrorBound) -> str:
 
 
 def conflict_clause(rows: str, count: int, *, kept: bool, irreducible: bool = True) -> str:
-    """That ``count`` rows contradict each other, and whether all of them are needed.
+    """The statement that ``count`` rows contradict each other, and whether all are needed.
 
-    ``kept`` says that some of the rows must be kept, so that they are not among those to blame.
+    ``kept`` says that some of the rows must be kept, so that only the other rows may be given up.
 
     >>> conflict_clause("these rows", 3, kept=False)
     'these rows contradict each other, and no fewer of them do (an irreducible infeasible subset, \
@@ -546,6 +546,6 @@ IIS)'
 
 
 def unbounded_clause(*, maximise: bool) -> str:
-    """That an objective has no best value."""
+    """The statement that an objective has no best value."""
     course = "grows" if maximise else "falls"
     return f"the objective {course} without limit along a ray of solutions"

@@ -363,7 +363,7 @@ def test_pasted_labels_keep_their_sides(
     assert visit.points() == points
 
 
-def test_a_table_without_rows_is_a_sentence(visit: Visit) -> None:
+def test_a_table_without_rows_is_an_error(visit: Visit) -> None:
     page = visit.open().page
     page.click("#paste")
     page.fill("textarea", "a,b")
@@ -372,7 +372,7 @@ def test_a_table_without_rows_is_a_sentence(visit: Visit) -> None:
     assert len(visit.points()) == len(ALL["two_clouds"]["question"]["points"])
 
 
-def test_a_start_is_taken_or_refused_in_a_sentence(visit: Visit) -> None:
+def test_a_start_is_accepted_or_rejected_with_an_error(visit: Visit) -> None:
     page = visit.open().page
     page.click("#more summary")
     for text, told in (("5 -5 3", "(R² + 2γ‖w₀‖)/γ²"), ("−1;2;3", "(R² + 2γ‖w₀‖)/γ²")):

@@ -196,7 +196,7 @@ def test_no_file_without_a_file(server: Server) -> None:
     )  # fmt: skip
 
 
-def test_a_port_that_is_taken_is_a_sentence(server: Server) -> None:
+def test_a_port_that_is_in_use_is_an_error(server: Server) -> None:
     done = inside("lab", "--no-open", "--port", str(server.port))
     assert done.code == 2
     assert done.err.startswith(f"novikoff: Port {server.port} cannot be used")

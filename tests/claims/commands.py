@@ -73,7 +73,7 @@ def fit(problem: Labelled, folder: Path, *more: str) -> str:
 
 
 def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], None]:
-    """A check that holds where the command refuses the data."""
+    """A check that also passes if the command rejects the data."""
 
     @wraps(check)
     def checked(problem: Labelled) -> None:
@@ -129,7 +129,7 @@ def assert_standardised(out: str, problem: Labelled) -> None:
 
 
 def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
-    """The mistakes of the rule found, and of any rule.
+    """The printed mistakes of the rule, and of any rule, are true.
 
     Where products underflow, not ``exact``, `predict` may be right by chance.
     """
@@ -148,7 +148,7 @@ def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
 
 
 def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
-    """The weights that are said to be infinite, and the columns without which they are not."""
+    """The infinite weights, and the columns that cause them, are printed truly."""
     names = [f"x{j}" for j in range(problem.X.shape[1])]
     bias = len(rows[0]) > len(names)
     wanted, guilty = estimates(rows, names, bias, {name: [name] for name in names})
@@ -164,7 +164,7 @@ def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
 )
 @unless_refused
 def fit_as_json(problem: Labelled) -> None:
-    """The JSON has for each class the verdict, margin, bound and mistakes that an oracle has."""
+    """For each class, the JSON has the oracle's verdict, margin, bound and mistakes."""
     with csv_file(problem) as folder:
         report = json.loads(fit(problem, folder, "--no-files", "--format", "json"))
     verdict = report["verdict"]
@@ -197,7 +197,7 @@ def fit_as_json(problem: Labelled) -> None:
     problems=3,
 )
 def fit_as_html(problem: Labelled) -> None:
-    """The headline of the page is about two classes, and says what is so."""
+    """The headline of the page is about two classes, and is true."""
     with csv_file(problem) as folder:
         out = fit(problem, folder, "--no-files", "--format", "html")
     if len(problem.classes) > 2:
@@ -215,7 +215,7 @@ def fit_as_html(problem: Labelled) -> None:
 )
 @unless_refused
 def fit_several_classes(problem: Labelled) -> None:
-    """The line of each class says what is true of it against the rest."""
+    """The line of each class is true of this class against the rest."""
     with csv_file(problem) as folder:
         out = fit(problem, folder, "--no-files", "--verbose")
     if len(problem.classes) == 2:
@@ -331,7 +331,7 @@ def decimal(value: Fraction) -> str:
     problems=80,
 )  # fmt: skip
 def solve(problem: System) -> None:
-    """What is said of a system is what an exact solver says: point, conflicts, best value."""
+    """Point, conflicts and best value of a system agree with an exact solver."""
     rows, p = rows_of(problem), len(problem.objective)
     asked = ["--point", problem.point]
     f = {j: Fraction(value) for j, value in enumerate(problem.objective.tolist()) if value}
@@ -372,7 +372,7 @@ def solve(problem: System) -> None:
 
 
 def assert_told_between(text: str, lo: Any, hi: Any) -> None:
-    """A number in words is one of an interval, but for the digits shown."""
+    """Check that a printed number is in an interval, up to the digits shown."""
     if lo in (math.inf, 0):
         assert text.startswith(("= ∞", "≥", "= 0")), text
     else:
@@ -401,7 +401,7 @@ def assert_point(said: str, rows: dict[str, Constraint], p: int) -> None:
 
 
 def assert_conflicts(said: str, rows: dict[str, Constraint], p: int) -> None:
-    """Rows that are named together contradict each other, and none is superfluous."""
+    """Rows that are named together contradict each other, and all of them are needed."""
     _, *groups = re.split(r"^conflict(?: \d+)? ", said, flags=re.MULTILINE)
     used: list[set[str]] = []
     for group in groups:

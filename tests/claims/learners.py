@@ -40,7 +40,7 @@ from tests.separability_oracle import (
 
 
 def fitted(learner: Any, problem: Labelled, **more: Any) -> Any:
-    """The learner after its fit; None where it refuses numbers of extreme size."""
+    """The learner after its fit; None if it rejects numbers of extreme size."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
@@ -55,7 +55,7 @@ def fitted(learner: Any, problem: Labelled, **more: Any) -> Any:
 
 
 def each(value: Any) -> list[Any]:
-    """What is one thing for two classes and a list for more."""
+    """A list of values, one for each rule; with two classes, attributes are single values."""
     return value if isinstance(value, list) else [value]
 
 
@@ -89,7 +89,7 @@ class Rule:
         return cls([rows[i] for i in own], own, [costs[i] for i in own], fixed)
 
     def errors(self, w: Point) -> Fraction:
-        """What the mistakes of w cost, a row on the hyperplane being one."""
+        """The cost of the mistakes of w; a row on the hyperplane is a mistake."""
         sides = products(self.rows, w)
         costs = zip(sides, self.costs, strict=True)
         return self.fixed + sum((cost for side, cost in costs if side <= 0), Fraction(0))
@@ -113,9 +113,9 @@ class Rule:
     problems=60,
 )  # fmt: skip
 def fewest(problem: Labelled) -> None:
-    """No hyperplane makes fewer mistakes than the bound, and the rule found makes as many as told.
+    """No hyperplane makes fewer mistakes than the bound, and the rule makes the stated number.
 
-    Where the two are equal it is optimal. Every bound has a certificate.
+    If the two are equal, the rule is optimal. Every bound has a certificate.
     """
     rng = np.random.default_rng(problem.seed)
     learner = nv.Pocket(
@@ -158,7 +158,7 @@ def fewest(problem: Labelled) -> None:
     problems=60,
 )
 def errors_of_predict(problem: Labelled) -> None:
-    """`predict` errs on exactly the rows that the pocket counts."""
+    """`predict` misclassifies exactly the rows that the pocket counts."""
     learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
     if fitted(learner, problem) is not None:
         assert (learner.predict(problem.X) != problem.y).sum() == learner.n_errors_
@@ -173,9 +173,9 @@ def errors_of_predict(problem: Labelled) -> None:
     sentences=["No hyperplane separates {} from {}"],
 )  # fmt: skip
 def largest_margin(problem: Labelled) -> None:
-    """The interval holds the largest margin, and every row is predicted right.
+    """The interval contains the largest margin, and every row is classified correctly.
 
-    Where there is no margin, the exception has a proof about its rows.
+    If there is no margin, the exception has a proof about its rows.
     """
     rng = np.random.default_rng(problem.seed)
     free, scheme = bool(rng.random() < 0.5), str(rng.choice(["ovr", "ovo"]))
@@ -223,7 +223,7 @@ def largest_margin(problem: Labelled) -> None:
     problems=60,
 )  # fmt: skip
 def period(problem: Labelled) -> None:
-    """A period is that of the run without rounding, and proves that no rule separates the rows."""
+    """A period agrees with the run without rounding, and proves that no rule separates the rows."""
     rows = problem.rows()
     learner = nv.Perceptron(order="cyclic", fit_intercept=problem.bias, max_epochs=300)
     with warnings.catch_warnings(record=True) as heard:
@@ -251,9 +251,9 @@ def period(problem: Labelled) -> None:
     ],
 )  # fmt: skip
 def run_of_the_perceptron(problem: Labelled) -> None:
-    """A fit that converged has every row right; its mistakes and its w keep the theorem's bounds.
+    """A fit that converged classifies every row correctly, and keeps the bounds of the theorem.
 
-    ‖w_t‖/t is never below γ but for rounding, and w is the sum of the rows times their updates.
+    ‖w_t‖/t is not below γ up to rounding, and w is the sum of the rows times their updates.
     """
     rows = problem.rows()
     learner = fitted(
@@ -289,7 +289,7 @@ def run_of_the_perceptron(problem: Labelled) -> None:
 
 
 def assert_drawn(rows: list[Point], mistakes: Any, proof: Any) -> None:
-    """The pictures of a run print no γ that is too large, and no R or bound that is too small."""
+    """In pictures of a run, γ is never too large, and R and the bound are never too small."""
     square, longest = squared_distance(rows), largest_square(rows)
     for gamma in numbers_in(proof, r"γ ≥ (\S+(?: × \S+)?)"):
         assert gamma**2 <= square
@@ -356,7 +356,7 @@ def mixed_updates(problem: Sharded) -> None:
 
 @claim(sharded, covers=["cluster.ClusterRows.fewest_mistakes"], problems=20)
 def fewest_on_a_cluster(problem: Sharded) -> None:
-    """The bound of rows on a cluster is no more than the fewest mistakes."""
+    """The bound for rows on a cluster is at most the fewest possible mistakes."""
     given = problem.rows
     learner = nv.Pocket(fit_intercept=given.bias, max_updates=100, random_state=0)
     learner.fit(local_rows(given.X, given.y, problem.edges))
@@ -415,7 +415,7 @@ def _ties(codes: Sequence[int], kept: Sequence[int], k: int) -> list[bool]:
 def noise(rng: Generator) -> Labelled:
     """Rows of any size; in half of the problems labels alternate along a line.
 
-    Contradictions among such rows share rows, and each is worth a share of a mistake only.
+    Contradictions among these rows share rows, so each proves only a share of a mistake.
     """
     if rng.random() < 0.5:
         return labelled(rng, most_classes=3, most_rows=6, most_columns=2)
@@ -443,7 +443,7 @@ def forged_bound(problem: Labelled) -> None:
 
 @dataclass
 class Repeats:
-    """An online learner that predicts the label before, on rows of any size."""
+    """An online learner that predicts the previous label, on rows of any size."""
 
     fit_intercept: bool
     label: Any = None
@@ -508,7 +508,7 @@ def regret(problem: Labelled) -> None:
     problems=40,
 )  # fmt: skip
 def kernel_perceptron(problem: Labelled) -> None:
-    """With the linear kernel it is the perceptron, mistake for mistake, and keeps its bound."""
+    """With the linear kernel, it makes the mistakes of the perceptron, and keeps its bound."""
     whole = Labelled(problem.X.round(), problem.y, problem.bias, None, problem.seed)
     rows = whole.rows()
     learner = fitted(

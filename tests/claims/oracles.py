@@ -1,8 +1,8 @@
 """Answers by exact brute force, in Python integers and fractions; nothing of novikoff is imported.
 
-What the oracles of the rest of the tests (`tests.separability_oracle`, `tests.system_oracle`) do
-not have: the fewest mistakes of any rule, runs of the perceptron without rounding, row spaces and
-roots that are compared by their squares.
+These oracles compute the fewest mistakes of any rule, runs of the perceptron without rounding, row
+spaces, and comparisons of roots by their squares. Other oracles are in `tests.separability_oracle`
+and `tests.system_oracle`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def at_most(square: Fraction, hi: float) -> bool:
 
 
 def root(square: Fraction, bits: int = 120) -> tuple[Fraction, Fraction]:
-    """Fractions below and above √square that differ by a share of 2^−bits or so."""
+    """Fractions below and above √square, with a relative difference of about 2^−bits."""
     if square == 0:
         return Fraction(0), Fraction(0)
     shift = max(0, bits + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
@@ -52,11 +52,11 @@ def products(rows: Iterable[Point], w: Sequence[Fraction]) -> list[Fraction]:
 def fewest_mistakes(
     rows: Sequence[Point], costs: Sequence[Fraction], weak: Sequence[bool] | None = None
 ) -> Fraction:
-    """The least cost of rows that must go, so that some w has ⟨a_i, w⟩ > 0 on all others.
+    """The least cost of rows to remove, so that some w has ⟨a_i, w⟩ > 0 on all other rows.
 
-    On rows that are ``weak``, ⟨a_i, w⟩ = 0 is right too. Each set of rows without which the others
-    still contradict each other gives a contradiction that has to be hit; the cheapest set that hits
-    all contradictions found is tried next.
+    On ``weak`` rows, ⟨a_i, w⟩ = 0 is also correct. If the rows that remain after a removal still
+    contradict each other, they give a new contradiction, from which a row must be removed. The
+    cheapest set that has a row of each known contradiction is tried next.
     """
     n = len(rows)
     masks = sorted(
@@ -95,7 +95,7 @@ def perceptron(
     step: Fraction = Fraction(1),
     most: int = 10**9,
 ) -> ExactRun:
-    """Act whenever ⟨a_i, w⟩ ≤ δ, by w ← w + μ·a_i, until an epoch is clean or ``most`` updates."""
+    """Update w ← w + μ·a_i whenever ⟨a_i, w⟩ ≤ δ, until a clean epoch or ``most`` updates."""
     w = [Fraction(0)] * len(rows[0]) if start is None else list(start)
     path, acted, mistakes, ends = [w], list[int](), 0, [w]
     for epoch in epochs:
@@ -130,7 +130,7 @@ def reduced(rows: Sequence[Point]) -> list[Point]:
 
 
 def spans(rows: Sequence[Point], j: int) -> bool:
-    """Whether e_j is in the row space: the weight j is the same wherever all ⟨a_i, w⟩ are."""
+    """Whether e_j is in the row space, so that all ⟨a_i, w⟩ together determine the weight j."""
     return any(row[j] and sum(map(bool, row)) == 1 for row in reduced(rows))
 
 

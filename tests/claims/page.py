@@ -53,7 +53,7 @@ class Asked(Shown):
 
 
 def question(rng: Generator) -> Asked:
-    """Points on a grid or anywhere; δ, μ, w₀ and a w* of one's own are dyadic numbers."""
+    """Points on a grid or anywhere; δ, μ, w₀ and the learner's own w* are dyadic numbers."""
     n = int(rng.integers(1, 9))
     points = rng.integers(-3, 4, (n, 2)) if rng.random() < 0.6 else rng.normal(size=(n, 2)).round(3)
     labels = np.where(points @ rng.normal(size=2) + rng.normal() / 2 > 0, 1, -1)
@@ -141,7 +141,7 @@ def bound_of_the_run(problem: Asked) -> None:
 
 @claim(question, problems=60)
 def numbers_of_the_run(problem: Asked) -> None:
-    """Every list of the page keeps the inequalities of the proof, but for rounding.
+    """Every list of the page keeps the inequalities of the proof, up to rounding.
 
     ⟨w*, w_t⟩ and the cosine are not below their bounds, ‖w_t‖² is not above its own, and no
     ceiling is below γ.
@@ -206,7 +206,7 @@ def pocket_of_the_page(problem: Asked) -> None:
 
 @claim(question)
 def contradiction_of_the_page(problem: Asked) -> None:
-    """λ adds up to a contradiction: Σ λ_i a_i = 0 with λ of sum 1, but for rounding."""
+    """λ proves a contradiction: Σ λ_i a_i = 0 with λ of sum 1, up to rounding."""
     told, rows = run_answer(Question.from_json(problem.question)), problem.rows
     weights = told.get("weights") or []
     if not weights:

@@ -1,4 +1,4 @@
-"""Random problems: small enough to be decided exactly, and of every nasty kind."""
+"""Random problems of every difficult kind, small enough for exact oracles."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Labelled(Shown):
-    """Rows with labels, and what a learner is told beside them."""
+    """Rows with labels, and the other arguments of a learner."""
 
     X: Vector
     y: npt.NDArray[Any]
@@ -147,7 +147,7 @@ SYSTEMS = ("integers", "integers", "tenths", "floats")
 def system(
     rng: Generator, *, strict: bool = True, styles: tuple[str, ...] = SYSTEMS + EXTREME
 ) -> System:
-    """A few rows: feasible, a single point, contradictory, or so by an ulp; rows of zeros too."""
+    """Few rows: feasible, a single point, or barely contradictory; sometimes rows of zeros."""
     p, n, m = int(rng.integers(1, 4)), int(rng.integers(0, 6)), int(rng.choice([0, 0, 0, 1, 2]))
     n = n or 1 - min(m, 1)
     rows, z = (
@@ -184,5 +184,5 @@ def system(
 
 
 def exactly(values: npt.ArrayLike) -> list[Fraction]:
-    """Floats as the fractions that they are."""
+    """Floats as exact fractions."""
     return [Fraction(value) for value in np.asarray(values, dtype=np.float64).tolist()]

@@ -1,4 +1,4 @@
-"""What users can see: public names, found by walking the package, and sentences in its source."""
+"""Public names, found by walking the package, and sentences in its source that users can see."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from novikoff.page.presets import presets
 from tests.claims import no_claim
 
 SOURCE = Path(nv.__file__).parent
-# Packages that read files: a bound there is one of a variable, a line one of a text.
+# In these packages, which read files, a bound is the bound of a variable, and a line is text.
 ABOUT_FILES = ("data/", "systems/files/")
 # A sentence with one of these words may claim something.
 WORDS = re.compile(
@@ -29,7 +29,7 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 
-# A name of one or two words, such as "fewest mistakes", is no sentence.
+# A text of one or two words, such as "fewest mistakes", is not a sentence.
 NAME = re.compile(r"\s*(?!.*proved)\w+([ .]\w+)?\s*|\W*bound.*=.*")
 
 
@@ -39,7 +39,7 @@ def is_exempt(name: str) -> bool:
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a name is of a pattern, or below it."""
+    """Whether a name matches a pattern, or is below a name that matches."""
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*")
 
 

@@ -27,7 +27,7 @@ CLAIMS: dict[str, Claim] = {}
 
 @dataclass(frozen=True)
 class Claim:
-    """What is claimed, and how one random problem decides whether it is so."""
+    """A claim, and the check that decides with one random problem whether it is true."""
 
     name: str  # module.function
     says: str  # the docstring of the check
@@ -56,7 +56,7 @@ def claim(
     sentences: Sequence[str] = (),
     problems: int = 100,
 ) -> Callable[[Callable[[T], None]], Callable[[T], None]]:
-    """Put a check into the register."""
+    """Add a check to the register."""
 
     def register(check: Callable[[T], None]) -> Callable[[T], None]:
         name = f"{check.__module__.rpartition('.')[2]}.{check.__name__}"

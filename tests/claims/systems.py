@@ -94,7 +94,7 @@ def feasible(problem: System) -> None:
 
 @claim(partial(system, strict=False), covers=["Solution.w"], problems=100)
 def nearest(problem: System) -> None:
-    """The nearest point has no solution nearer to the origin: −w is a sum of rows that it meets."""
+    """No solution is nearer to the origin than the nearest point: −w is a sum of rows it meets."""
     answer, rows = ask(problem, point="nearest"), stated(problem)
     if answer.kind != "feasible" or not answer.point_found:
         return
@@ -111,7 +111,7 @@ def nearest(problem: System) -> None:
     problems=100,
 )
 def implicit_equalities(problem: System) -> None:
-    """The rows that hold with equality in every solution are all told, and no others."""
+    """The answer names exactly the rows that hold with equality in every solution."""
     answer, rows = ask(problem), stated(problem)
     found = answer.implicit_equalities
     if found is None:
@@ -134,7 +134,7 @@ def implicit_equalities(problem: System) -> None:
     problems=200,
 )  # fmt: skip
 def conflict(problem: System) -> None:
-    """The rows contradict each other by their multipliers, and none of them is superfluous."""
+    """The multipliers of the rows prove a contradiction, and every row is needed."""
     answer, rows = ask(problem), stated(problem)
     if answer.kind != "infeasible":
         return
@@ -170,7 +170,7 @@ def assert_contradiction(
 
 @claim(system, covers=["conflicts", "Conflicts", "Conflicts.solutions", "Conflicts.complete"])
 def conflicts(problem: System) -> None:
-    """The conflicts share no row but kept ones, and without their rows the rest is feasible."""
+    """Conflicts share only kept rows, and the system without their rows is feasible."""
     found, rows = nv.conflicts(**problem.arrays, keep=problem.keep), stated(problem)
     p, used = len(problem.objective), set[tuple[str, int]]()
     for own in found:
@@ -188,7 +188,7 @@ def conflicts(problem: System) -> None:
     problems=200,
 )
 def radius(problem: System) -> None:
-    """The interval holds the radius of the largest ball, or minus the violation none avoids."""
+    """The interval contains the radius of the largest ball, or minus the unavoidable violation."""
     answer, rows = ask(problem), stated(problem)
     if answer.kind == "undecided":
         return
@@ -245,7 +245,7 @@ def signed_radius(
     problems=100,
 )
 def least_squares(problem: System) -> None:
-    """No point has a lesser sum of squared violations, but for rounding.
+    """No point has a smaller sum of squared violations, up to rounding.
 
     Rows are whole numbers: floats do not find a best point that is far away because columns are
     dependent but for an ulp.
@@ -283,7 +283,7 @@ def squared_violation(rows: Sequence[Plain], w: Sequence[Fraction]) -> Fraction:
 
 
 def least_squared_violation(rows: Sequence[Plain]) -> Fraction:
-    """By all sets of rows that may be violated: the least squares of some set is the answer.
+    """Try all sets of rows that may be violated: the least squares of some set is the answer.
 
     The function is convex, so that the point of any set whose gradient for all rows is zero is
     best.
@@ -382,7 +382,7 @@ def optimum(problem: System) -> None:
     problems=120,
 )  # fmt: skip
 def certificate(problem: System) -> None:
-    """With all that has been asked for, the certificate verifies, and its sentence is true."""
+    """With all computed attributes, the certificate verifies, and its sentence is true."""
     answer, rows = ask(problem), stated(problem)
     _ = answer.implicit_equalities, answer.radius
     proof = answer.certificate
@@ -450,7 +450,7 @@ def forged_certificate(problem: System) -> None:
     problems=60,
 )
 def no_point_within(problem: System) -> None:
-    """Where nothing is decided, no solution is nearer to the origin than is told."""
+    """If the answer is undecided, no solution is nearer to the origin than the stated distance."""
     from novikoff.systems.methods import METHODS
 
     names = sorted(METHODS)

@@ -31,7 +31,7 @@ def test_every_public_name_has_a_claim_or_a_reason_why_not() -> None:
     )
 
 
-def test_every_sentence_with_the_words_of_a_claim_has_one_or_a_reason_why_not() -> None:
+def test_every_sentence_with_the_words_of_a_claim_has_a_claim_or_a_reason() -> None:
     fragments = [*FRAGMENTS, *no_claim.SENTENCES]
     missing = [
         f"{sentence.place}: {sentence.text!r}" for sentence in public.sentences()

@@ -48,10 +48,10 @@ from tests.theorems.system_cases import separable, with_ball
 PI: Decimal = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862"
 )
-NEARLY = 1.0 + 1e-9  # where a docstring says that numbers are rounded
+NEARLY = 1.0 + 1e-9  # the tolerance if a docstring says that numbers are rounded
 
 
-# Formulas: a bound is not below what the theorem says of the numbers given.
+# Formulas: a bound is not below the formula of the theorem.
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +117,7 @@ def unit(rng: Generator) -> float:
     return float(rng.choice([0.5, 0.1, rng.uniform(1e-6, 1.0)]))
 
 
-# Each function: arguments at random, and its formula, in eighty digits.
+# For each function, random arguments, and its formula in eighty digits.
 FORMULAS: dict[str, tuple[Callable[[Generator], dict[str, Any]], Callable[..., Decimal]]] = {
     "bounds.mistake_bound": (
         radius_and_margin, lambda radius, margin: (exact(radius) / exact(margin)) ** 2,
@@ -436,7 +436,7 @@ def forgetron(problem: Stream) -> None:
     problems=20,
 )  # fmt: skip
 def steps_of_methods(problem: Numbers) -> None:
-    """Methods for homogeneous systems take at most as many steps as their bounds."""
+    """Methods for homogeneous systems take at most as many steps as their bounds say."""
     margin = problem.given["margin"]
     H, z = separable(problem.given["seed"], margin, n=12, p=3)
     norm, limits = float(np.linalg.norm(H, 2)) * NEARLY, Limits(updates=20_000)
@@ -668,7 +668,7 @@ def assert_near(value: float, square: Fraction, slack: Fraction) -> None:
     problems=40,
 )  # fmt: skip
 def forced_mistakes(problem: Numbers) -> None:
-    """The learner errs on every example, and a rule of length 1 has all of them right by γ."""
+    """The learner is wrong on every example, and a rule of length 1 has margin γ on all of them."""
     learner = getattr(nv, problem.given["of"])()
     found = nv.theory.force_mistakes(learner, problem.given["margin"], problem.given["d"])
     gamma = Fraction(str(problem.given["margin"]))
@@ -784,7 +784,7 @@ def normalisations(problem: Labelled) -> None:
     problems=60,
 )  # fmt: skip
 def p_norm_margin(problem: Labelled) -> None:
-    """Norms, duals and margins in ℓ_p are those of their definitions, but for rounding."""
+    """Norms, duals and margins in ℓ_p agree with their definitions, up to rounding."""
     rng = np.random.default_rng(problem.seed)
     p = float(rng.choice([1.0, 1.5, 2.0, 3.0, math.inf]))
     w = rng.integers(-3, 4, problem.X.shape[1] + problem.bias).astype(float)

@@ -116,7 +116,7 @@ def margin(problem: Labelled) -> None:
     sentences=["= {}{} (proved"],
 )
 def margin_as_told(problem: Labelled) -> None:
-    """The digits that are printed are digits of γ, and "proved to" is how far it may be off."""
+    """The printed digits are digits of γ, and "proved to" states the possible error."""
     verdict, square = ask(problem), squared_distance(problem.rows())
     assert_told(interval(verdict.margin), square)
     lo, hi = verdict.margin
@@ -145,7 +145,7 @@ def assert_told(text: str, square: Fraction) -> None:
 
 
 def told_count(text: str, pattern: str) -> Fraction | None:
-    """A count in words, such as 12,345 or 1.4·10^16, where the pattern has {}; None if not told."""
+    """A printed count, such as 12,345 or 1.4·10^16, in the place of {}; None if there is none."""
     count = r"([\d,]+(?:\.\d·10\^\d+)?)"
     found = re.search(pattern.replace("{}", count), text)
     if found is None:
@@ -155,7 +155,7 @@ def told_count(text: str, pattern: str) -> Fraction | None:
 
 
 def assert_bound(text: str, pattern: str, rows: Sequence[Point]) -> None:
-    """The mistake bound that is told, if one is, is not below ⌊R²/γ²⌋."""
+    """The printed mistake bound, if there is one, is not below ⌊R²/γ²⌋."""
     told = told_count(text, pattern)
     assert told is None or told >= largest_square(rows) // squared_distance(rows)
 
@@ -174,7 +174,7 @@ def squared_free_margin(rows: Sequence[Point]) -> Fraction:
 
 @claim(labelled, covers=["Verdict.geometric_margin"])
 def geometric_margin(problem: Labelled) -> None:
-    """With a free bias the margin is half the distance of the two hulls."""
+    """With a free bias, the margin is half the distance between the two hulls."""
     verdict, rows = ask(problem), problem.rows()
     if not problem.bias:
         assert is_root(
@@ -229,7 +229,7 @@ def support(problem: Labelled) -> None:
     ],
 )  # fmt: skip
 def certificate(problem: Labelled) -> None:
-    """The certificate verifies, w and λ prove by themselves what its sentence says."""
+    """The certificate verifies, and w and λ alone prove its sentence."""
     verdict = ask(problem, positive=problem.classes[0])
     proof, rows = verdict.certificate, problem.rows(problem.classes[0])
     if proof is None:
@@ -306,7 +306,7 @@ def logistic(problem: Labelled) -> None:
 def estimates(
     rows: Sequence[Point], names: list[Any], bias: bool, terms: dict[Any, list[Any]]
 ) -> tuple[dict[Any, str], list[Any]]:
-    """The estimate of each coefficient, and the terms without which nothing is separated.
+    """The estimate of each coefficient, and the responsible columns.
 
     The bias is the last column of the rows, if there is one.
     """
@@ -436,7 +436,7 @@ def aliased(problem: Labelled) -> None:
 
 @claim(labelled, covers=["Verdict.responsible_columns"], problems=100)
 def responsible_columns(problem: Labelled) -> None:
-    """Without one of these columns, and without no other, the data is inseparable."""
+    """The data is inseparable without one of these columns, but not without any other column."""
     verdict = ask(problem)
     if verdict.responsible_columns is not None:
         names: list[Any] = [*range(problem.X.shape[1])]
@@ -499,7 +499,7 @@ def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int 
 
 @claim(tame(most_rows=40), covers=["Verdict.kind", "Verdict.margin"], problems=40)
 def after_no_time(problem: Labelled) -> None:
-    """What is told when the time is up is true, too."""
+    """The answer when the time is up is also true."""
     verdict = ask(problem, budget=1e-9)
     rows = problem.rows()
     assert verdict.kind in (decide(rows).kind, "undecided")

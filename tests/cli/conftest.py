@@ -1,4 +1,4 @@
-"""How the tests of the command line call it, and the files they call it with.
+"""Fixtures that run the command line, and the files on which it runs.
 
 `script` starts the command as a user does, which costs seconds for its imports: results are
 shared where that is possible. `inside` runs the same command in this process.
@@ -27,7 +27,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 _REPO = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "novikoff"]
-WIDE = "1000"  # columns, so that no line of a report is wrapped
+WIDE = "1000"  # a terminal of this many columns, so that no line of a report is wrapped
 
 
 PROGRESS = re.compile(r"^novikoff: \d+ s: .*\n", re.MULTILINE)
@@ -36,7 +36,7 @@ COMPILING = "novikoff: compiling for the first time, about 3 s\n"
 
 @dataclass(frozen=True)
 class Result:
-    """How a command ended, and what it said, but for compiling, which happens once."""
+    """The exit code and the output of a command, without lines about compiling."""
 
     code: int
     out: str
@@ -49,20 +49,20 @@ class Result:
 
     @property
     def json(self) -> dict[str, object]:
-        """The report, where it is JSON."""
+        """The report, if it is JSON."""
         body = json.loads(self.out)
         assert isinstance(body, dict)
         return body
 
     def line(self, heading: str) -> str:
-        """The line of the report with this heading, without it."""
+        """The text after this heading in the report."""
         lines = [line for line in self.out.splitlines() if line.split(" ", 1)[0] == heading]
         assert len(lines) == 1, self.out
         return lines[0].removeprefix(heading).strip()
 
 
 def environment(**more: str) -> dict[str, str]:
-    """That of this process, without what a user does not have."""
+    """The environment of this process, without variables that users do not have."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     source = str(_REPO / "src")
     return kept | {"PYTHONPATH": source, "COLUMNS": "100", "TERM": "xterm-256color"} | more
@@ -122,7 +122,7 @@ def started(*words: str | Path) -> subprocess.Popen[bytes]:
 
 
 def refused(done: Result, *parts: str, code: int = 2) -> None:
-    """Nothing on standard output, and one sentence, in which these parts are."""
+    """Check that standard output is empty, and the error is one sentence with these parts."""
     assert (done.code, done.out) == (code, "")
     assert done.err.startswith("novikoff: ")
     assert done.err.count("\n") == 1
@@ -133,7 +133,7 @@ def refused(done: Result, *parts: str, code: int = 2) -> None:
 def on_terminal(
     words: Sequence[str], *, signal_at: tuple[str, int] | None = None, **more: str
 ) -> tuple[int, str, str]:
-    """Run the command with a terminal for each of its outputs: what each of them showed.
+    """Run the command with a terminal for each of its outputs; return the text of each.
 
     ``signal_at`` is a step, and the signal to send once standard error shows it.
     """
@@ -177,7 +177,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 120.0) -> None:
 def write_csv(
     path: Path, names: Sequence[str], X: Sequence[Sequence[float]], y: Sequence[object]
 ) -> Path:
-    """A CSV whose last column holds the labels; numbers are written so that none is lost."""
+    """A CSV file with labels in its last column; numbers are written with all digits."""
     lines = [",".join(names)]
     lines += [",".join([*map(repr, row), str(label)]) for row, label in zip(X, y, strict=True)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -205,11 +205,11 @@ class Files(NamedTuple):
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """Small files of every kind, and three that scikit-learn brings along.
+    """Small files of every kind, and three data sets of scikit-learn.
 
-    line: x alone separates, between 1 and 2. quasi: only row 4 is off the hyperplane n = 0, so
-    that the weight of n has no finite estimate. duplicates: rows 2, 5 and 6 are one point with two
-    labels, rows 3 and 4 are one point with one.
+    In line, x alone separates, between 1 and 2. In quasi, only row 4 is off the hyperplane n = 0,
+    so the weight of n has no finite estimate. In duplicates, rows 2, 5 and 6 are one point with two
+    labels, and rows 3 and 4 are one point with one label.
     """
     folder = tmp_path_factory.mktemp("data")
 

@@ -57,7 +57,7 @@ def test_rows_with_missing_values_are_counted_once(tmp_path: Path) -> None:
     refused(inside("fit", path), 'row 1, column "b" is missing (2 rows in all have missing values)')
 
 
-def test_a_comma_is_not_followed_by_the_end_of_the_sentence(tmp_path: Path) -> None:
+def test_advice_does_not_end_with_a_comma(tmp_path: Path) -> None:
     path = put(tmp_path, "height;class\n1,5;a\n2,5;b\n")
     refused(inside("fit", path), "say --decimal , if the comma is its decimal point.")
 
@@ -159,7 +159,7 @@ TABLES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_door_refuses_a_table_with_the_same_words(name: str) -> None:
+def test_every_interface_rejects_a_table_with_the_same_message(name: str) -> None:
     X, part = TABLES[name]
     said = set()
     y = [0, 1][: 0 if name == "empty" else 2]

@@ -117,7 +117,7 @@ def goes_on(data: Path, steps: Sequence[tuple[bytes, str]], words: str = "") -> 
 
 
 @pytest.mark.parametrize("words", ["", "--hash 10"])
-def test_named_features_go_on_where_they_stopped(words: str, tmp_path: Path) -> None:
+def test_named_features_resume_where_they_stopped(words: str, tmp_path: Path) -> None:
     """The features of rows that are left out change nothing."""
     lines = [f"{'spam' if k % 3 else 'ham'} w{k % 17}:1 x{k}:0.5" for k in range(100)]
     lines[36] = "spam z:1 w1:nan"
@@ -127,7 +127,7 @@ def test_named_features_go_on_where_they_stopped(words: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_it_goes_on_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed: bool) -> None:
+def test_it_resumes_exactly_where_it_stopped(rows: Path, tmp_path: Path, packed: bool) -> None:
     content = gzip.compress(rows.read_bytes()) if packed else rows.read_bytes()
     steps = [(content, limit) for limit in ("1", "706", "3000", "3001", "8999", "10000")]
     again = goes_on(tmp_path / "d.csv", steps, "--passes 3 --step-size 0.3 --missing drop")
@@ -377,7 +377,7 @@ class TestBadRows:
         report = stream(data, "--format", "json", "--quiet", "--bad-rows", "skip")
         assert json.loads(report.out)["skipped"] == 6
 
-    def test_after_a_stop_the_stream_goes_on_behind_the_line(self, tmp_path: Path) -> None:
+    def test_after_a_stop_the_stream_resumes_after_the_line(self, tmp_path: Path) -> None:
         data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
         data.write_bytes(table(*GOOD[:3], BAD[0], *GOOD[3:], BAD[1]))
         stopped = inside("stream", data, "--save", model)
@@ -553,7 +553,7 @@ class TestSortedLabels:
         assert self.CAUTION not in stream(data, "--passes", "2").out
 
 
-def test_a_model_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+def test_a_model_of_an_earlier_version_continues(tmp_path: Path) -> None:
     """The earlier version did not count rows by class, so no warning is given about classes."""
     data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
     data.write_bytes(table(*GOOD[::2] * 50, *GOOD[1::2] * 50))
@@ -657,7 +657,7 @@ class TestJsonLines:
         rows.write_text('{"wings": 2, "legs": 2, "sound": "new"}\n', encoding="utf-8")
         assert inside("predict", model, rows).out.splitlines()[1:] == ["1,bird"]
 
-    def test_they_go_on_where_they_stopped(self, tmp_path: Path) -> None:
+    def test_they_resume_where_they_stopped(self, tmp_path: Path) -> None:
         data, model, whole = tmp_path / "d.jsonl", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
         data.write_text("\n".join([*ANIMALS, "{"] * 9), encoding="utf-8")
         words = ["--bad-rows", "skip", "--drop", "sound"]
@@ -718,7 +718,7 @@ class TestJsonLines:
         assert "one object a line" in refused(data)
 
 
-def test_a_column_stays_of_numbers_when_a_stream_goes_on(tmp_path: Path) -> None:
+def test_a_column_of_numbers_keeps_its_kind_when_a_stream_resumes(tmp_path: Path) -> None:
     data, model, whole = tmp_path / "d.csv", tmp_path / "m.novikoff", tmp_path / "w.novikoff"
     data.write_bytes(table(*GOOD, "true,1,x", *GOOD))
     words = ["--bad-rows", "skip"]

@@ -35,7 +35,7 @@ def client() -> Iterator[Client]:
 
 
 class Killer(SchedulerPlugin):
-    """Calls back once, when a task of a name is given to a worker, before it can be done."""
+    """Calls a function once, when a task with this name is given to a worker, before it runs."""
 
     def __init__(self, name: str, act: Callable[[str], None]) -> None:
         self.name, self.act, self.done = name, act, False
@@ -88,7 +88,7 @@ class Machines:
         return dict(self.client.run(os.getpid, on_error="ignore"))
 
     def when(self, task: str, act: Callable[[str], None]) -> Killer:
-        """Act on the worker that is given a task of a name, as soon as it is."""
+        """Call a function on the worker that gets a task with this name, as soon as it does."""
         killer = Killer(task, act)
         killer.scheduler = self.cluster.scheduler
         self.cluster.scheduler.add_plugin(killer, name=f"killer-{id(killer)}")
@@ -110,7 +110,7 @@ class Machines:
 
 @pytest.fixture
 def machines(request: pytest.FixtureRequest) -> Iterator[Machines]:
-    """A scheduler without workers; a parameter says after how long a silent one is given up."""
+    """A scheduler without workers; a parameter says after how long it drops silent workers."""
     with (
         dask.config.set({"distributed.scheduler.worker-ttl": getattr(request, "param", "5m")}),
         LocalCluster(

@@ -41,7 +41,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_sparse_matrices_are_refused_by_both_doors(name: str) -> None:
+def test_malformed_sparse_matrices_are_rejected_by_both_interfaces(name: str) -> None:
     X, message = MALFORMED[name]
     with pytest.raises(ValueError, match=message):
         check_matrix(X)
@@ -113,7 +113,7 @@ def test_large_integers_are_refused_with_their_place() -> None:
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint64])
-def test_large_integers_among_objects_are_refused_by_both_doors(kind: type) -> None:
+def test_large_integers_among_objects_are_rejected_by_both_interfaces(kind: type) -> None:
     near, far = [[kind(2**53), 0.5], [1, 0.5]], [[kind(2**53 + 1), 0.5], [1, 0.5]]
     proof = nv.separate(near, [0, 1]).certificate
     assert proof is not None

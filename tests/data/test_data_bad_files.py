@@ -209,7 +209,7 @@ WRITTEN = {
 @pytest.mark.parametrize("text", WRITTEN)
 @pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("suffix", ["csv", "svm", "jsonl"])
-def test_no_number_of_text_is_rounded_in_silence(
+def test_no_number_of_text_is_silently_rounded(
     suffix: str, large: bool, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if large:  # a compiled loop reads large svmlight files

@@ -82,7 +82,7 @@ def test_a_last_line_counts_with_or_without_its_end(
     ("form", "bits"),
     [*((form, None) for form in CONTENTS), ("pairs", 6), ("names", 6), ("json", 6)],
 )
-def test_a_stream_goes_on_exactly_where_it_stopped(
+def test_a_stream_resumes_exactly_where_it_stopped(
     tmp_path: Path, form: str, bits: int | None
 ) -> None:
     content, options = CONTENTS[form], StreamOptions(ReadOptions(missing="drop"), hash_bits=bits)
@@ -159,7 +159,7 @@ CHANGES: list[tuple[Callable[[bytes], bytes], str]] = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), CHANGES, ids=["shorter", "changed", "other"])
-def test_another_file_is_not_gone_on_with(
+def test_a_different_file_is_not_resumed(
     change: Callable[[bytes], bytes], sentence: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "rows.csv"
@@ -243,7 +243,7 @@ def test_a_label_changed_in_place_is_noticed(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_file_that_was_only_touched_goes_on(tmp_path: Path, form: str) -> None:
+def test_a_file_with_a_new_time_and_the_same_bytes_is_resumed(tmp_path: Path, form: str) -> None:
     path, copy = tmp_path / f"rows.{form}", tmp_path / f"copy.{form}"
     path.write_bytes(many_rows(form, LABELS))
     state = read_some(path, 1500)
@@ -295,7 +295,7 @@ def test_the_second_pass_knows_all_rows_of_the_first(tmp_path: Path) -> None:
         open_stream(path, state=state)
 
 
-def test_a_state_without_a_checksum_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_state_without_a_checksum_is_rejected(tmp_path: Path) -> None:
     """Earlier versions wrote only the checksum of the last 4 kB."""
     path = tmp_path / "rows.csv"
     path.write_bytes(many_rows("csv", LABELS))
@@ -323,7 +323,7 @@ def test_a_binary_file_that_changes_while_it_is_read_has_no_state(
             stream.state(piece.position(10))
 
 
-def test_a_file_does_not_go_on_where_a_pipe_ended(tmp_path: Path) -> None:
+def test_a_file_does_not_continue_the_rows_of_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(CONTENTS["plain"])
     with open_stream(io.BytesIO(CONTENTS["plain"])) as stream:
@@ -620,7 +620,7 @@ def test_files_are_given_back(tmp_path: Path) -> None:
         assert open_files(tmp_path) == []
 
 
-def test_a_closed_standard_input_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_input_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="standard input is closed"):
         open_stream("-")

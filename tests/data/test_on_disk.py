@@ -180,7 +180,7 @@ def test_a_pipe_may_be_larger_than_memory() -> None:
     assert dense(data.X).tolist() == [[1.0], [2.0]]
 
 
-def test_columns_of_later_files_are_not_passed_over_in_silence(tmp_path: Path) -> None:
+def test_ignored_columns_of_later_files_are_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": ["p", "q"]}), tmp_path / "0.parquet")
     pq.write_table(pa.table({"b": [9.0], "a": [3.0], "y": ["p"]}), tmp_path / "1.parquet")
     assert 'columns of later files are ignored: "b"' in read(tmp_path).notes

@@ -143,7 +143,7 @@ def test_learning_continues_after_loading(
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"], ids=str)
 @pytest.mark.parametrize("n", [0, 7, 30], ids=str)
-def test_a_growing_stream_goes_on(n: Any, multi_class: Any, tmp_path: Path) -> None:
+def test_a_growing_stream_continues_after_loading(n: Any, multi_class: Any, tmp_path: Path) -> None:
     model = perceptron(multi_class=multi_class).learn_one({"w0": 1.0}, "a")
     one = learn_dicts(model, n)
     other = through_bytes(one, tmp_path)

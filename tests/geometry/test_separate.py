@@ -408,7 +408,7 @@ BAD: dict[str, tuple[object, object, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_data_is_refused_in_one_sentence(name: str) -> None:
+def test_bad_data_is_rejected_with_one_sentence(name: str) -> None:
     X, y, message = BAD[name]
     with pytest.raises(ValueError, match=message) as refusal:
         nv.separate(X, y)

@@ -175,7 +175,7 @@ def test_no_prime_misleads(primes: tuple[int, ...]) -> None:
 
 
 def test_a_large_prime_does_not_mislead_either() -> None:
-    """Modulo 2⁶¹ − 1 the third column is the sum of the others; in truth one row differs."""
+    """2⁶¹ − 1 is 1 in units of two columns, and the third is their exact sum but for one row."""
     q = 2**61 - 1
     halves = float(2**60), float(2**60 - 2**7), float(2**7 - 1)
     assert sum(map(int, halves)) == q

@@ -167,7 +167,7 @@ def test_the_learner_can_be_used_between_records() -> None:
     assert learner.learn_one([0.0, 1.0], "c").classes_.tolist() == ["a", "b", "c"]
 
 
-def test_a_fitted_learner_goes_on_and_refuses_other_classes() -> None:
+def test_a_fitted_learner_continues_and_rejects_other_classes() -> None:
     X = RNG.normal(size=(50, 2))
     y = (X[:, 0] > 0).astype(np.int64)
     learner = nv.Perceptron(random_state=0).fit(X, y)

@@ -99,7 +99,7 @@ def test_a_mapped_matrix_is_scaled_on_disk(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.asarray(scaled), scaling.apply(X))
 
 
-def test_the_perceptron_goes_on_by_work_not_by_a_small_number_of_epochs() -> None:
+def test_the_perceptron_is_limited_by_work_not_by_a_small_number_of_epochs() -> None:
     """Two close rows need 27,000 epochs, about a second. Work is counted, not timed."""
     near, y = np.array([[100.0], [101.0]]), np.array([0, 1])
     found = study(near, y, Options(scale="none"))

@@ -90,7 +90,7 @@ def test_dense_and_sparse_make_the_same_mistakes_on_integers(learner: Any) -> No
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_a_stream_of_dicts_grows_and_goes_on_from_a_file(learner: Any, tmp_path: Path) -> None:
+def test_a_stream_of_dicts_grows_and_continues_from_a_file(learner: Any, tmp_path: Path) -> None:
     one = clone(learner)
     if "gamma" in one.get_params():
         one.set_params(gamma=0.3)
@@ -168,7 +168,7 @@ BAD_INPUT: list[tuple[Callable[[Any], object], str]] = [
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize(("call", "message"), BAD_INPUT)
-def test_bad_input_is_one_sentence(call: Any, message: Any, learner: Any) -> None:
+def test_bad_input_is_rejected_with_one_sentence(call: Any, message: Any, learner: Any) -> None:
     with pytest.raises(ValueError, match=message):
         call(clone(learner))
 
@@ -206,7 +206,7 @@ def test_weights_are_factors_on_the_steps_as_in_the_perceptron(
 
 
 @pytest.mark.parametrize("learner", STATEFUL, ids=str)
-def test_a_warm_start_goes_on(learner: Any) -> None:
+def test_a_warm_start_continues(learner: Any) -> None:
     """Two epochs and then three equal five epochs, including the counts."""
     clf = clone(learner).set_params(order="cyclic", warm_start=True, max_epochs=2)
     clf.fit(X, NOISY).set_params(max_epochs=3).fit(X, NOISY)
@@ -290,7 +290,9 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.mark.parametrize(("call", "message"), SENTENCES, ids=[text for _, text in SENTENCES])
-def test_bad_parameters_are_one_sentence(call: Callable[[], object], message: str) -> None:
+def test_bad_parameters_are_rejected_with_one_sentence(
+    call: Callable[[], object], message: str
+) -> None:
     with pytest.raises(ValueError, match=message) as raised:
         call()
     assert str(raised.value).endswith(".")

@@ -207,7 +207,7 @@ def test_the_trace_takes_a_reference() -> None:
         ([[1e308, 1e308], [-1e308, 1e308]], [0, 1], "range of float64"),
     ],
 )
-def test_bad_input_is_refused_in_a_sentence(X: MatrixLike, y: npt.ArrayLike, message: str) -> None:
+def test_bad_input_is_rejected_with_an_error(X: MatrixLike, y: npt.ArrayLike, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         nv.Perceptron().fit(X, y)
 

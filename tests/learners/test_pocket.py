@@ -252,7 +252,7 @@ def test_the_textbook_of_many_classes_has_a_run_for_each_rule(
         nv.verify(model.certificate_[k], X, y, sample_weight=weights)
 
 
-def test_the_textbook_goes_on_from_the_last_fit_and_repeats_by_its_seed() -> None:
+def test_the_textbook_continues_from_the_last_fit_and_repeats_by_its_seed() -> None:
     X, y = labelled(8, 60, 3)
     fits = [
         nv.Pocket("textbook", random_state=seed, max_updates=50).fit(X, y) for seed in (1, 1, 2)

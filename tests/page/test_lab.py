@@ -212,7 +212,7 @@ def test_a_step_changes_nothing_from_zero_and_a_start_does() -> None:
     valid("answer", moved)
 
 
-def test_no_points_and_one_class_are_sentences() -> None:
+def test_no_points_and_one_class_are_explained() -> None:
     empty = study.run_answer(Question.from_json({"points": []}))
     valid("answer", empty)
     assert "no points" in empty["sentence"]

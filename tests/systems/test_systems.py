@@ -609,7 +609,7 @@ def test_the_signed_radius_of(name: str) -> None:
         ("strict rows", "Infeasible: 2 rows contradict each other, and no fewer of them do (an "),
     ],
 )
-def test_the_sentence_of_a_certificate_tells_the_radius(name: str, claim: str) -> None:
+def test_the_sentence_of_a_certificate_states_the_radius(name: str, claim: str) -> None:
     answer = nv.solve(**RADII[name][0])
     _ = answer.radius
     assert claim in proof_of(answer).claim()

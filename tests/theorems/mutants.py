@@ -1,4 +1,4 @@
-"""Learners that are wrong in one way each: a theorem's test must catch them."""
+"""Learners with one error each, which the test of a theorem must catch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def forgets_the_past(w: Vector, a: Vector) -> Vector:
 
 
 def mistakes_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> int:
-    """Count the mistakes of a perceptron that moves as it should not."""
+    """Count the mistakes of a perceptron that updates w wrongly."""
     w, mistakes = np.zeros(A.shape[1]), 0
     for epoch in epochs:
         for i in epoch:

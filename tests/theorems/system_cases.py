@@ -46,13 +46,13 @@ def polygon(n: int) -> tuple[Vector, float]:
 
 
 def point(found: Attempt) -> Vector:
-    """The point that a method must have found."""
+    """Return the point of a method, and fail if it found no point."""
     assert found.w is not None
     return found.w
 
 
 def multipliers(found: Attempt) -> Vector:
-    """The multipliers that a method must have found, with sum 1."""
+    """Return the multipliers of a method, with sum 1, and fail if it found none."""
     assert found.multipliers is not None
     assert (found.multipliers >= 0.0).all()
     return np.asarray(found.multipliers / found.multipliers.sum())

@@ -165,7 +165,7 @@ def test_memory_is_constant_however_long_the_stream() -> None:
     assert len(sizes) == 1
 
 
-def test_shrinking_goes_on_when_the_scale_of_the_weights_underflows() -> None:
+def test_shrinking_continues_when_the_scale_of_the_weights_underflows() -> None:
     """A budget of one shrinks so hard that the common factor must be folded in, often."""
     X, y, K = noisy_stream(4, 4000, 0.5)
     clf = nv.Forgetron(1, gamma=GAMMA).partial_fit(X, y, classes=[-1, 1])

@@ -1,1 +1,1 @@
-"""Files that are written: models, certificates, ONNX; and how they are written whole."""
+"""Output files: models, certificates and ONNX; each is written completely or not at all."""

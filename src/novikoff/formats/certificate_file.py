@@ -1,8 +1,8 @@
 """The certificates of a study in one file, and how their data was read.
 
 The file is JSON. It contains the certificates, each with its own checksum, and the preprocessing of
-the data: which columns, which label, which means for missing values. A certificate proves its claim
-about the data that is read in this way.
+the data: its columns, its label, and the means that replace missing values. A certificate proves
+its claim about the data that is read in this way.
 
 The model of the study names the digest of the certificate file, so that `belongs` can tell whether
 the two files come from the same study.
@@ -34,7 +34,7 @@ AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
 
 @dataclass(frozen=True)
 class Proofs:
-    """The certificates in a file, and how the data that they are about was read.
+    """The certificates in a file, and how their data was read.
 
     >>> import novikoff as nv
     >>> proof = nv.separate([[1.0], [2.0]], [0, 1]).certificate
@@ -98,7 +98,7 @@ def read_proofs(path: str) -> Proofs:
 def parse_proofs(text: str) -> Proofs:
     """Read the certificates in a text: from `dump_proofs`, or one certificate from its ``to_json``.
 
-    CertificateError if the text is neither, or was altered.
+    CertificateError is raised if the text is neither, or was altered.
     """
     try:
         body = parse_object(text, "The certificate")
@@ -125,8 +125,8 @@ def belongs(proofs: Proofs, model: ModelRecord) -> bool | None:
     """Whether a certificate file and a model come from the same study.
 
     They do if the model names the digest of the certificate file, which covers the proofs, the data
-    and its preprocessing. This proves nothing about the data: `novikoff verify` does. Returns None
-    if the model names no certificate.
+    and its preprocessing. This proves nothing about the data; use `novikoff verify` for that. None
+    is returned if the model names no certificate.
     """
     named = model.certificate or {}
     theirs = named.get("sha256")
@@ -139,7 +139,7 @@ def belongs(proofs: Proofs, model: ModelRecord) -> bool | None:
 
 
 def _digest(proofs: object, data: object, preprocessing: object) -> str:
-    """The SHA-256 of everything in a certificate file, whatever its spacing and order of keys."""
+    """The SHA-256 of the contents of a certificate file, independent of spacing and key order."""
     text = json.dumps([proofs, data, preprocessing], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The names of the files of a study, and the marks by which a later study recognises some of them.
+"""The names of the files of a study, and the first bytes by which a later study recognises them.
 
 NAME.novikoff and NAME.cert.json are the model and the certificate of the data NAME.csv.
 """
@@ -18,7 +18,7 @@ PNG_MARK: Final = b"Software\0novikoff"
 PAGE_MARK: Final = (
     b'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta name="generator" content="novikoff fit">\n'
 )
-# The endings of data files, which are not part of NAME.
+# These endings of data files are not part of NAME.
 _DATA_ENDINGS: Final = (
     *(".gz", ".txt", ".data", ".dat"),
     *(suffix for suffixes in DATA_FORMATS.values() for suffix in suffixes),

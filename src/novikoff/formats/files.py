@@ -141,7 +141,7 @@ class AtomicFile:
             self._file.write(content)
 
     def sync(self) -> None:
-        """Put the content on the disk, with the permissions of the file that it replaces."""
+        """Write the content to the disk, with the permissions of the file that it replaces."""
         if self._file is None:
             self.write(b"")
         with output_errors(self.path):
@@ -169,7 +169,7 @@ class AtomicFile:
             _sync_folder(self._target.parent)
 
     def withdraw(self) -> None:
-        """Remove a new file that `commit` has named; a file that it replaced does not come back."""
+        """Remove a new file that `commit` has named; a replaced file is not restored."""
         with contextlib.suppress(OSError):
             if os.path.samefile(self._hidden, self._target):  # a link that `commit` has made
                 self._target.unlink()
@@ -187,7 +187,7 @@ class AtomicFile:
             file.close()  # another process removed the file before it was locked
 
     def _link(self) -> None:
-        """Name the file by a hard link, which fails if a file of this name exists by now."""
+        """Name the file by a hard link, which fails if a file of this name exists by then."""
         while True:
             try:
                 os.link(self._hidden, self._target)
@@ -201,7 +201,7 @@ class AtomicFile:
 
 
 def check_writable(path: Path, *, force: bool) -> None:
-    """Raise OutputError if a file of this name cannot be written, or exists and has to stay.
+    """Raise OutputError if a file of this name cannot be written, or exists and must be kept.
 
     Only regular files are replaced. A symbolic link stays, and the file that it points to is
     replaced.
@@ -262,7 +262,7 @@ def _behind_link(path: Path) -> Path:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file of an earlier run, so that it never exists beside files of the next run."""
+    """Remove a file of an earlier run, so that it never exists together with files of the next."""
     target = _behind_link(path)
     with output_errors(path):
         if target.exists():
@@ -271,13 +271,13 @@ def _remove(path: Path) -> None:
 
 
 def _remove_leftovers(folder: Path) -> None:
-    """Remove the hidden files of killed processes: those that no process has locked."""
+    """Remove the hidden files of killed processes, which no process has locked."""
     try:
         leftovers = [part for part in folder.iterdir() if _LEFTOVER.fullmatch(part.name)]
     except OSError:  # the directory is writable but cannot be listed
         return
     for part in leftovers:
-        with contextlib.suppress(OSError):  # locked, removed meanwhile, or owned by someone else
+        with contextlib.suppress(OSError):  # locked, already removed, or owned by a different user
             if not part.is_file():
                 continue
             handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -302,7 +302,7 @@ def _sync_folder(folder: Path) -> None:
 def _holding_signals() -> Iterator[None]:
     """Delay Ctrl-C and SIGTERM until the end of the context, then raise them.
 
-    Python handles signals in the main thread only. In other threads this does nothing.
+    Python handles signals only in the main thread. In other threads, the context does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,6 +1,6 @@
-"""What a fit leaves besides its model, as JSON values and arrays of a model file, and back.
+"""The state of a fit besides its model, converted to and from JSON values and arrays of a file.
 
-A file cannot claim more than its certificates prove: bounds and margins are read from them.
+Bounds and margins are read from the certificates, so a file cannot claim more than these prove.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RunState(NamedTuple):
 
 
 class PocketState(NamedTuple):
-    """For each rule: its mistakes or their exact cost, the proof of a bound, and the history."""
+    """The mistakes of each rule or their exact cost, the proof of its bound, and its history."""
 
     errors: list[int | Fraction]
     proofs: list[ErrorBound]
@@ -39,7 +39,7 @@ class PocketState(NamedTuple):
 
 
 class MarginState(NamedTuple):
-    """For each rule: the certificate, the support vectors, and their dual coefficients."""
+    """The certificate, the support vectors and their dual coefficients, for each rule."""
 
     proofs: list[Certificate]
     supports: list[Indices]
@@ -62,7 +62,7 @@ def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
 def write_pocket(
     errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Vector]
 ) -> tuple[Body, dict[str, Array]]:
-    """Return what a pocket has found. Exact costs are pairs of numerator and denominator."""
+    """Return the results of a pocket; exact costs are pairs of numerator and denominator."""
     mistakes = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
     body: Body = {"n_errors": mistakes, "certificates": [proof.to_json() for proof in proofs]}
     return body, {f"history.{rule}": history for rule, history in enumerate(histories)}

@@ -16,7 +16,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class GrowingCsv:
-    """A CSV file to which rows are appended, such that a crash neither loses nor repeats rows.
+    """A CSV file to which rows are appended; a crash neither loses nor repeats rows.
 
     The model that a stream saves contains the `state` of the file: its size and checksum. When the
     stream is resumed, everything after this size is cut off, because the rows after the saved model

@@ -1,10 +1,10 @@
 """The format of model files: a `ModelRecord` as safetensors with a JSON header, never a pickle.
 
-The tensors contain weights and counts bit for bit. The header contains everything that people can
-read: the estimator and its parameters, classes, features, certificates, and what the user added. A
-SHA-256 over both detects damage. Reading trusts nothing nevertheless: sizes are bounded before
-anything is computed with them, every name, type and shape is checked, and no field or tensor may be
-left over. Nothing in a file is ever executed.
+The tensors contain weights and counts bit for bit. The header contains readable fields: the
+estimator and its parameters, classes, features, certificates, and the user's additions. A SHA-256
+over both detects damage. Nevertheless, the reader trusts nothing: sizes are bounded before they are
+used, every name, type and shape is checked, and no field or tensor may be left over. Nothing in a
+file is ever executed.
 
 The safetensors metadata has one entry, "novikoff": the header as JSON text, whose last field is the
 checksum.
@@ -33,7 +33,7 @@ from novikoff.formats.tensors import Array, Tensors, matrix_tensors
 from novikoff.proofs.strict_json import as_json, check_version, parse_object, take_fields
 
 MODEL_SCHEMA_VERSION: Final = 3
-# The class in `novikoff.core` of each model that keeps more than weights, by its estimator.
+# For each estimator whose model keeps more than weights, the class of the model in `novikoff.core`.
 STATES: Final = {
     "PNormPerceptron": "p_norm.PNormModel",
     "SecondOrderPerceptron": "second_order.SecondOrderModel",
@@ -42,8 +42,8 @@ STATES: Final = {
 }
 ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
-_MAX_LABEL_CHARACTERS = 2**24  # an array of labels pads each label to the longest
-_MAX_SIDES = 2**26  # the entries of the table of sides, classes × rules
+_MAX_LABEL_CHARACTERS = 2**24  # limits the array of labels, which pads each to the longest
+_MAX_SIDES = 2**26  # limits the entries of the table of sides, classes × rules
 _MARK: Final = ', "checksum": "'
 _EXTRAS: Final = ("preprocessing", "data", "certificate")
 _LABEL_TYPES: Final[dict[str, type]] = {
@@ -117,7 +117,7 @@ def parse_record(content: bytes) -> ModelRecord:
     """Read the bytes of a model file; the message of a ModelFileError is a clause."""
     try:
         header, tensors = _unpack(content)
-        if "schema_version" in header:  # else `take_fields` names the missing field
+        if "schema_version" in header:  # otherwise `take_fields` names the missing field
             check_version(header, "its header", MODEL_SCHEMA_VERSION, ": fit the model again")
         _, estimator, body, names, parameters, fitted, *extras = take_fields(
             header,
@@ -198,7 +198,7 @@ def _write_model(model: Model) -> tuple[Body, dict[str, Array]]:
 
 
 def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
-    """Read a model. The number of rules follows from the classes, the width of W from W itself."""
+    """Read a model; the classes determine the number of rules, and W its own width."""
     linear = issubclass(kind, LinearModel)
     kinds: dict[str, str] = {"features": "count", "averages": "flag", "settings": "object"}
     labels, multi_class, fit_intercept, *others = take_fields(

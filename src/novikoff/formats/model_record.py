@@ -28,7 +28,7 @@ class ModelRecord:
         The parameters of the estimator as JSON values. Parameters that are not listed have their
         defaults.
     fitted, arrays : dict
-        What the fit left besides the model, as JSON values and as arrays (`fitted_state`).
+        The state of the fit besides the model, as JSON values and as arrays (`fitted_state`).
     preprocessing, data, certificate : mapping or None
         How rows were prepared, where they came from, and what was proved about them. A study puts
         the digest of its certificate file here.
@@ -49,7 +49,7 @@ class ModelRecord:
 
     @property
     def column_names(self) -> list[str]:
-        """A name for each feature: its own name, or its number as a file counts columns."""
+        """A name for each feature: its own name, or the number of its column in a file."""
         if self.names is not None:
             return [str(name) for name in self.names]
         first = (self.preprocessing or {}).get("first", 1)

@@ -17,7 +17,7 @@ Array: TypeAlias = npt.NDArray[np.generic]
 
 
 class Tensors:
-    """The tensors of a file. Each is taken once, with its type and shape; none may be left over."""
+    """The tensors of a file; each is taken once, with its type and shape, and none may remain."""
 
     def __init__(self, tensors: Mapping[str, Array]) -> None:
         self._left = dict(tensors)

@@ -1,1 +1,1 @@
-"""The systems of linear inequalities behind statistical models: does the estimate exist (H1)."""
+"""Decide whether the maximum-likelihood estimate of a statistical model exists (H1)."""

@@ -1,4 +1,4 @@
-"""The arguments of `detect_separation`, and what each family needs of them."""
+"""The arguments of `detect_separation`, and the check that they fit the family."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Arguments:
-    """Everything that decides about the inequalities of a model.
+    """The arguments that determine the inequalities of a model.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 """For each model, the inequalities that decide whether a finite estimate exists (H1).
 
-The log-likelihood of each model here does not decrease along a direction d exactly if A d ≥ 0 and
-E d = 0, and it is constant along d exactly if A d = 0 besides. Each function below turns data into
-A and E. A maximum-likelihood estimate exists exactly if every such d has A d = 0
-(`novikoff.geometry.cone`).
+The log-likelihood of each model here does not decrease along a direction d if and only if A d ≥ 0
+and E d = 0. It is constant along d if and only if, in addition, A d = 0. Each function below turns
+data into A and E. A maximum-likelihood estimate exists if and only if every d with A d ≥ 0 and
+E d = 0 has A d = 0 (`novikoff.geometry.cone`).
 
 ======================== ============================================ =========================
 model                    A d ≥ 0                                      E d = 0
@@ -22,8 +22,8 @@ choice, rank-ordered     x_i − x_l, i preferred to l, same group
 Bradley–Terry            e_i − e_j if i beat j
 ======================== ============================================ =========================
 
-Every entry is exact. Where a difference of two rows is not exact in float64, the model has two
-copies of its coefficients, which are equal by E.
+Every entry is exact. If a difference of two rows is not exact in float64, A and E get two copies of
+the coefficients, and rows of E say that the copies are equal.
 
 References
 ----------
@@ -76,7 +76,7 @@ from novikoff.proofs.exact import exact_products, numbers
 
 Whole: TypeAlias = npt.NDArray[np.int64]
 
-# A conditional logit compares pairs of rows, unless there are more pairs than this.
+# A conditional logit compares pairs of rows, if there are at most this many pairs.
 _MAX_PAIRS = 5_000_000
 
 
@@ -116,13 +116,13 @@ class ModelCone:
     n : int
         The number of observations.
     equal : array of int
-        The observation that each equality belongs to; fewer than the rows of E, if the last of
-        these say that copies of the coefficients are equal.
+        The observation that each equality belongs to. If E also has rows which say that copies of
+        the coefficients are equal, these are the last rows of E and have no entry here.
     by_observation : bool
         Whether each observation has one row, in A or in E.
     spread : callable or None
-        A function of the separated rows and a direction that is positive on them, which returns the
-        separated observations, if these are not the owners of the separated rows.
+        A function that returns the separated observations, given the separated rows and a direction
+        that is positive on them. None if they are the owners of the separated rows.
     """
 
     cone: Cone
@@ -148,7 +148,7 @@ class ModelCone:
 
 
 def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> ModelCone:
-    """Successes out of trials, with a link G that is increasing and has 0 < G < 1; or the log link.
+    """A binomial model, with an increasing link G that has 0 < G < 1, or with the log link.
 
     Logit, probit, cloglog, loglog and cauchit have the same cone (Silvapulle 1981). With the log
     link, exp(x·β) is at most 1, and a likelihood with successes falls to 0 along −x
@@ -161,10 +161,10 @@ def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> Mo
 
 
 def poisson(design: Design, y: Vector) -> ModelCone:
-    """Counts, or other numbers ≥ 0, with mean exp(x·β) (Haberman 1974; Correia et al. 2019).
+    """A model of counts, or other numbers ≥ 0, with mean exp(x·β).
 
-    The cone of a negative binomial model with a given dispersion is the same, and that of an
-    exponential or piecewise-exponential hazard too, where y counts events.
+    See Haberman (1974) and Correia et al. (2019). A negative binomial model with a given dispersion
+    has the same cone. So has an exponential or piecewise-exponential hazard, where y counts events.
     """
     return _by_observation(design, y == 0, np.full(len(y), -1.0))
 
@@ -249,8 +249,8 @@ def with_increments(model: ModelCone, levels: Sequence[Hashable]) -> ModelCone:
     """The same cumulative model in the parameters of statsmodels' OrderedModel.
 
     The thresholds come last: θ_1, and then the increments θ_j − θ_{j−1}, whose logarithms are the
-    parameters of OrderedModel. An increment is infinite exactly if its logarithm is, as every class
-    has observations, and then with the sign +.
+    parameters of OrderedModel. Every class has observations. Therefore an increment is infinite if
+    and only if its logarithm is infinite, and both then have the sign +.
     """
     k = len(levels) - 1
     sums = np.tril(np.ones((k, k)))  # θ_j is the sum of the first j parameters
@@ -324,12 +324,13 @@ def cox(
     """The partial likelihood of a proportional hazards model (Bryson and Johnson 1981).
 
     At the time t of an event, everyone with entry < t ≤ duration in the same stratum is at risk.
-    The inequalities are transitive: if someone with a later event at t' was at risk at t already,
-    those who are at risk at t and leave at t' or later are compared at t'. So an event at t is
-    compared with the first such later event, and with those who leave before t'. Without entry
-    times these are at most n rows.
+    The inequalities are transitive, which makes most of them redundant. Suppose that a subject with
+    a later event at t' was already at risk at t. The subjects who are at risk at t and leave at t'
+    or later are compared at t'. So the event at t is compared only with the first such later event,
+    and with the subjects who leave before t'. Without entry times these are at most n rows.
 
-    Without entry times, an event is separated if a row at its time or later in its stratum is.
+    Without entry times, an event is separated if a row at the same time or later in the same
+    stratum is separated.
     """
     exact = ties == "exact"
     if entry is None and not exact:
@@ -437,8 +438,8 @@ def _risk_sets(
 def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     """A logit conditional on the number of successes in each group: the fixed-effects logit.
 
-    Successes are compared with failures of the same group (Jacobsen 1989). If these are too many
-    pairs, each group gets an intercept instead, which has the same cone for the coefficients.
+    Successes are compared with failures of the same group (Jacobsen 1989). If there are too many
+    pairs, each group gets an intercept instead, which leads to the same cone of the coefficients.
     """
     order = np.argsort(groups, kind="stable")
     _, begins = np.unique(groups[order], return_index=True)
@@ -462,8 +463,8 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
 def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
     """Alternatives in order of preference, best first; a choice has the ranks 1 and 2.
 
-    This is the exploded logit of Plackett and Luce. Alternatives of the last rank of a group may be
-    several. Each alternative is compared with those of the next rank of its group.
+    This is the exploded logit of Plackett and Luce. The last rank of a group may have several
+    alternatives. Each alternative is compared with the alternatives of the next rank of its group.
     """
     sources, targets = [], []
     for g in np.unique(groups).tolist():
@@ -533,10 +534,11 @@ def _differences(
 
 
 def _summed(blocks: list[list[Matrix]], p: int) -> tuple[Cone, int]:
-    """The rows of several blocks, each a sum of matrices, and the number of copies.
+    """Return the rows of several blocks, each a sum of matrices, and the number of copies.
 
-    If all sums are exact, there is one copy of the p columns. Else each summand has a copy of the
-    columns, and E says that the copies are equal. The last p columns are the first copy.
+    If all sums are exact, there is one copy of the p columns. Otherwise each summand has its own
+    copy of the columns, and E says that the copies are equal. The last p columns are the first
+    copy.
     """
     sums = []
     for parts in blocks:
@@ -564,7 +566,7 @@ def _summed(blocks: list[list[Matrix]], p: int) -> tuple[Cone, int]:
 
 
 def _exact_sum(a: Any, b: Any) -> Any:
-    """a + b; None if a sum is rounded (Knuth's error of a sum)."""
+    """Return a + b; None if a sum would be rounded, by Knuth's formula for the rounding error."""
     with np.errstate(all="ignore"):
         total = a + b
         back = total - a

@@ -36,7 +36,7 @@ class Designed(NamedTuple):
 
 
 def design_of(X: Any, table: Table | None, arguments: Arguments) -> Designed:
-    """The columns of the model, for the rows X; they are rows of the table, if there is one."""
+    """Return the columns of the model for the rows X, which may be rows of a table."""
     matrix = check_matrix(X)
     columns = columns_of(X, matrix.shape[1]) if table is None else table.columns
     Rows.of(matrix, False, names=None if isinstance(columns.names, range) else columns.names)
@@ -84,7 +84,7 @@ def _reference_levels(
 ) -> dict[int, Hashable]:
     """The columns of the reference levels, with the factor of each.
 
-    Without an intercept, the first factor keeps all its levels, if ``keeps_first``.
+    If ``keeps_first`` and there is no intercept, the first factor keeps all its levels.
     """
     references: dict[int, Hashable] = {}
     for place, (column, places) in enumerate(columns.groups.items()):

@@ -83,7 +83,7 @@ _REJECTED = {
 
 
 def family_of(name: object) -> Family:
-    """The family with this name; ValueError that says why there is none."""
+    """Return the family with this name; a ValueError says why a family is not available."""
     if isinstance(name, str) and name in FAMILIES:
         return FAMILIES[name]
     plain = str(name).lower().replace(" ", "-")
@@ -97,7 +97,7 @@ def family_of(name: object) -> Family:
 
 
 def link_of(family: str, link: object) -> str:
-    """The link as given, or the family's first link; ValueError if the family does not have it."""
+    """Return the link, by default the first link of the family; ValueError for other links."""
     links = FAMILIES[family].links
     if link is None:
         return links[0] if links else ""

@@ -20,7 +20,7 @@ _INTERCEPT = "Intercept"
 
 
 def of_columns(data: Any, asked: Arguments) -> dict[str, Any]:
-    """The arguments, where names of columns of ``data`` are replaced by these columns.
+    """Replace the names of columns in the arguments by the columns of ``data``.
 
     All other columns of ``data`` are the covariates.
     """

@@ -51,7 +51,7 @@ def model_of(arguments: Arguments) -> Model:
 
 
 class _Observations:
-    """The rows of the data that are used, with their labels."""
+    """The rows that the model uses, with their labels: no missing values, no weights of 0."""
 
     def __init__(self, arguments: Arguments) -> None:
         self.arguments = arguments
@@ -108,7 +108,7 @@ class _Observations:
         return np.asarray(numbers > 0)
 
     def _check(self, name: str, values: Any, bad: Mask, what: str, then: str = "") -> None:
-        """DataError that names the first bad row, if there is one."""
+        """Raise DataError that names the first bad row, if there is a bad row."""
         if bad.any():
             row = int(np.argmax(bad))
             label = plain_label(self.labels[row])
@@ -116,7 +116,7 @@ class _Observations:
             raise DataError(f"{name} {what} in row {label!r}: {value!r}.{then}")
 
     def numbers(self, name: str, values: npt.NDArray[Any], used: Mask | None = None) -> Vector:
-        """An array as finite numbers; DataError with the first row that has none."""
+        """Return an array as finite numbers; DataError names the first row without one."""
         used = np.ones(len(values), dtype=np.bool_) if used is None else used
         if values.dtype.kind in "OSU":
             text = np.array([isinstance(own, str | bytes) for own in values.tolist()])
@@ -139,7 +139,7 @@ class _Observations:
         return check_labels(self.y)
 
     def _codes(self, name: str) -> Whole:
-        """An argument as whole numbers from 0, equal where its values are equal."""
+        """Return an argument as whole numbers from 0; equal values get equal numbers."""
         if name not in self.vectors:
             return np.zeros(len(self.labels), dtype=np.int64)
         values = self.vectors[name]
@@ -276,9 +276,10 @@ class _Observations:
         return 0 if isinstance(label, Real) and not float(label) > 0.0 else -1
 
     def _levels(self, *, ordered: bool = False) -> tuple[Whole, list[Hashable]]:
-        """The class of each outcome, and the classes in the order of categories, else sorted.
+        """Return the class of each outcome, and the classes.
 
-        If their order matters, text without an order is rejected.
+        The classes are in the order of the categories or, if y has no categories, sorted. If
+        ``ordered``, text without an order is rejected.
         """
         if self.arguments.levels is not None:
             return np.asarray(self.y).astype(np.int64), [*self.arguments.levels]

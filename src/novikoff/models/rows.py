@@ -1,4 +1,4 @@
-"""Rows of what users pass: how many there are, which have missing values, and a choice of them."""
+"""Functions for the rows of arrays and frames: count them, find missing values, choose rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_length(name: str, values: Any, n: int) -> None:
 
 
 def missing_rows(values: Any, n: int = 0) -> Mask:
-    """The rows in which a value is missing; None is n values that are there."""
+    """Return a mask of the rows in which a value is missing; None has no missing values."""
     if values is None:
         return np.zeros(n, dtype=np.bool_)
     if hasattr(values, "tocoo"):

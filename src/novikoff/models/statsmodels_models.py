@@ -140,11 +140,12 @@ def _poisson(model: Any) -> dict[str, Any]:
 def _negative_binomial(model: Any) -> dict[str, Any]:
     """NB2, NB1 and geometric models.
 
-    Along a direction that separates, the likelihood rises for every dispersion, so that no finite
-    estimate exists. Without such a direction, the coefficients stay bounded for all dispersions at
-    once: a row with y > 0 has a likelihood that falls to 0 in both directions and as the dispersion
-    grows, and a row with y = 0 has one that falls to 0 as its mean grows. An estimated dispersion
-    of 0, which is a Poisson model, is possible, and not a question of separation.
+    If a direction separates, the likelihood rises along it for every dispersion, so that no finite
+    estimate exists. If no direction separates, one bound on the coefficients holds for all
+    dispersions. The reason is this: the likelihood of a row with y > 0 falls to 0 in both
+    directions and as the dispersion grows, and the likelihood of a row with y = 0 falls to 0 as its
+    mean grows. An estimated dispersion of 0, which is a Poisson model, is possible. It has nothing
+    to do with separation.
     """
     free = model.loglike_method != "geometric"
     notes = (_FREE_DISPERSION,) if free else ()

@@ -55,7 +55,7 @@ def offline_page(asked: dict[str, Any], view: object = None) -> str:
 
 
 def joined(name: str) -> str:
-    """A module and everything it imports as one script, each module after its imports."""
+    """Join a module and everything that it imports into one script, imports first."""
     order: list[str] = []
 
     def visit(module: str) -> None:

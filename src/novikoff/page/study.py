@@ -1,4 +1,4 @@
-"""The answers of the lab: the verdict with its proof, the run step by step, and sides to shade.
+"""The answers of the lab: the verdict with its proof, the steps of the run, and shaded sides.
 
 An answer is JSON, described by ``lab.schema.json``. All numbers come from core, geometry and
 theory; the page only draws them.
@@ -44,11 +44,11 @@ from novikoff.sentences import (
 from novikoff.theory.bounds import general_bound, proof_bounds
 
 MAX_UPDATES, MAX_VISITS, KERNEL_EPOCHS = 300, 2000, 200
-# Most epochs of a random order may have no mistake, so a run may need many epochs.
+# A run in random order may need many epochs, because most of them may have no mistake.
 RUN_EPOCHS = 2000
 # After this time a verdict is undecided, and the search for the fewest mistakes ends.
 MAX_SECONDS = 5.0
-LABELS = 1, -1  # the labels of the points, as a downloaded file has them
+LABELS = 1, -1  # the labels of the points in a downloaded file
 
 Json = dict[str, Any]
 Score = Callable[[Vector], Vector]

@@ -1,1 +1,1 @@
-"""What a person or another program gets to see: models, reports, plots."""
+"""How results are shown to people and programs: reports, output files, plots."""

@@ -103,7 +103,7 @@ def _description_list(report: Report) -> Iterator[str]:
 
 
 def _wrong(report: Report) -> Iterator[str]:
-    """The rows that the rule misclassifies: the first rows are shown, the others are folded."""
+    """The rows that the rule misclassifies; rows after the first few are folded."""
     wrong = report.wrong
     if wrong is None or wrong.count == 0:
         return

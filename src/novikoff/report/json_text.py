@@ -1,4 +1,4 @@
-"""JSON as the reports write it: indented, and with null in the place of infinity."""
+"""The JSON of reports, which is indented and has null instead of infinity."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 
 
 def finite_or_null(number: float) -> float | None:
-    """Return a finite number as it is, and None for infinity, which JSON does not have."""
+    """Return a finite number unchanged, and None for infinity, which JSON does not have."""
     return number if math.isfinite(number) else None
 
 

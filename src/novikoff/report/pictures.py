@@ -68,7 +68,7 @@ def draw_all(study: Study, X: Matrix, names: Sequence[str] | None) -> dict[Subje
 
 
 def _hardest_rule(study: Study, X: Matrix, names: Sequence[str] | None) -> Rule:
-    """The rule with the most mistakes; if no rule makes mistakes, the one with the least margin."""
+    """The rule with the most mistakes, or with the smallest margin if no rule makes mistakes."""
     from novikoff.core.class_labels import side_labels
     from novikoff.core.validation import check_matrix
     from novikoff.report.plots.margins import Rule

@@ -1,4 +1,4 @@
-"""The files that ``novikoff fit`` writes: their contents, and how a later fit recognises them."""
+"""The files of ``novikoff fit``: their contents, and how a later fit recognises them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from novikoff.report.study_report import Report
 # The rules of models that ``novikoff fit`` writes; the rule of a stream is "stream".
 _RULES = ("perceptron", "average", "largest margin", "fewest mistakes")
 _TABLE_ROWS_AT_ONCE = 1 << 14
-# The first line of the table, of rows without ids and of rows with ids.
+# The first line of the table, for rows without ids and for rows with ids.
 _HEADINGS = (
     ("row", "label", "predicted", "distance", "multiplier"),
     ("row", "id", "label", "predicted", "distance", "multiplier"),
@@ -34,7 +34,7 @@ _LONGEST_MARK = 1024
 
 
 def file_contents(report: Report) -> dict[str, Content]:
-    """Return the model, the certificate if something is proved, and the table of rows if known."""
+    """Return the model, the certificate if there is a proof, and the table of rows if known."""
     study, data = report.study, report.data
     recipe, proofs = data.recipe.to_json(), study.proofs
     origin: dict[str, object] = {

@@ -44,7 +44,7 @@ REPORT_VERSION = 2
 _MAX_LISTED = 1000
 # The kinds of verdicts, from the best to the worst.
 SEVERITY = ("separable", "quasi-separable", "inseparable", "undecided")
-# What verdicts on each class against the rest say about all classes at once.
+# The consequences of verdicts on each class against the rest for all classes together.
 ALL_APART = "the class with the largest score is correct for every row"
 TOGETHER = "not decided: comparing the scores of all classes may separate them"
 _UNDECIDED = "the verdict is undecided: "
@@ -90,7 +90,7 @@ class ClusterFiles:
 
 @dataclass(frozen=True)
 class ListedRows:
-    """A list of rows: their number, the numbers of the first rows, and ids if the data has them."""
+    """A list of rows: how many there are, the numbers of the first rows, and ids if known."""
 
     count: int
     rows: list[int]
@@ -99,7 +99,7 @@ class ListedRows:
 
 @dataclass(frozen=True)
 class WrongRows(ListedRows):
-    """Misclassified rows: labels, predictions, and distances, which are negative if wrong."""
+    """Misclassified rows with labels, predictions and distances (negative on the wrong side)."""
 
     labels: list[Label]
     predicted: list[Label]
