@@ -592,7 +592,7 @@ class _Quotient:
         count, of = connected_components(graph, directed=False)
         self.of = of[n:]
         self.place = np.zeros(q, dtype=np.int64)
-        self.parts = []
+        self.parts: list[_Component] = []
         by_row, by_column = _grouped(of[:n], count), _grouped(self.of, count)
         for rows, columns in zip(by_row, by_column, strict=True):
             self.place[columns] = np.arange(len(columns))
@@ -722,15 +722,16 @@ def _turned(R: Any, T: Any, limits: Limits) -> npt.NDArray[np.float64] | None:
     import scipy.sparse as sp
     from scipy.optimize import linprog
 
-    k, q = T.shape
-    A = sp.block_array([[-R, None], [T, -sp.eye_array(k)]], format="csr")
+    (k, q), left = T.shape, limits.left()
+    A: Any = sp.block_array([[-R, None], [T, -sp.eye_array(k)]], format="csr")
+    bounds: Any = [(None, None)] * q + [(0.0, None)] * k
     found = linprog(
         np.append(np.zeros(q), np.ones(k)),
         A_ub=A,
         b_ub=np.full(A.shape[0], -1.0),
-        bounds=[(None, None)] * q + [(0.0, None)] * k,
+        bounds=bounds,
         method="highs-ipm",
-        options={"time_limit": limits.left() or math.inf},
+        options={"time_limit": math.inf if left is None else left},
     )
     return None if found.x is None else np.asarray(found.x[:q])
 
