@@ -97,13 +97,16 @@ html_theme_options = {
     "footer_end": [],
     "navigation_with_keys": False,
     "collapse_navigation": True,
-    "navigation_depth": 2,
+    "navigation_depth": 1,  # the many names of the interface are on its own page
 }
 copyright = "the novikoff developers, BSD-3-Clause"
 
 
 def export_lab(app: Sphinx) -> None:
-    """Write the lab's page with the run that the proof tells: ``novikoff lab --export``."""
+    """Write the lab's page with the run that the proof tells: ``novikoff lab --export``.
+
+    With ``?beside`` it is a part of a page: nothing scrolls in it, so the wheel scrolls the page.
+    """
     page = Path(app.outdir).resolve() / "lab" / "iris.html"
     page.parent.mkdir(parents=True, exist_ok=True)
     flowers = load_iris(as_frame=True).frame.query("target < 2").iloc[:, [0, 2, 4]]
@@ -122,6 +125,10 @@ def export_lab(app: Sphinx) -> None:
             str(page),
         ]
         subprocess.run([sys.executable, "-m", "novikoff", *words], cwd=folder, check=True)  # noqa: S603
+    style = Path(__file__).with_name("beside.css").read_text("utf-8")
+    script = 'document.documentElement.classList.toggle("beside", location.search === "?beside");'
+    own = f"<style>{style}</style><script>{script}</script></head>"
+    page.write_text(page.read_text("utf-8").replace("</head>", own, 1), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:

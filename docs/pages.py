@@ -20,8 +20,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-_BLOCK = r"\n```python\n.*?\n```\n"  # a Python block
-_OUTPUT = r"```\n.*?\n```\n"  # what it prints, just below it
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
 _HEAD = """---
 file_format: mystnb
 kernelspec:
@@ -51,8 +50,21 @@ _NOT_PROSE = (
 def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
     """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
     if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
-        text = re.sub(f"({_BLOCK}){_OUTPUT}", r"\1", source[0], flags=re.DOTALL)
-        source[0] = _HEAD + text.replace("\n```python\n", "\n```{code-cell}\n")
+        source[0] = _HEAD + _cells(source[0])
+
+
+def _cells(text: str) -> str:
+    """The text with cells for its Python blocks, without the outputs that stand just below them."""
+    parts, end, is_output = list[str](), 0, False
+    for found in _BLOCK.finditer(text):
+        between, (language, block) = text[end : found.start()], found.groups()
+        parts.append(between)
+        if language == "python":
+            parts.append(f"```{{code-cell}}\n{block}```\n")
+        elif not (is_output and language == "" and not between.strip()):
+            parts.append(found[0])
+        is_output, end = language == "python", found.end()
+    return "".join([*parts, text[end:]])
 
 
 class LinkNames(SphinxPostTransform):

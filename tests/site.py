@@ -1,8 +1,9 @@
 """Checks of the built site; ``python -m tests.site FOLDER`` prints what is wrong.
 
 Every link leads to a page and a place that exist. In Chromium, where there is one: axe finds
-nothing on the main pages, in light and dark; no page is wider than a phone; no output is cut off;
-and the search lists the page about a word first.
+nothing on the main pages, in light and dark; no page is wider than a phone; no code and no output
+is cut off; the wheel scrolls the page of the proof, also over the lab; and the search lists the
+page about a word first.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ SEARCHES = {
 }
 _WIDER = "document.documentElement.scrollWidth > window.innerWidth + 1"
 _CUT = """[...document.querySelectorAll(
-    ".cell_output pre, .highlight-none pre, .highlight-console pre, .sphx-glr-script-out pre"
+    ".cell_input pre, .cell_output pre, .highlight-none pre, .highlight-console pre, " +
+    ".sphx-glr-script-out pre"
 )].filter((pre) => pre.scrollWidth > pre.clientWidth + 2)
   .map((pre) => pre.innerText.slice(0, 60))"""
 
@@ -102,6 +104,26 @@ def looked_at(folder: Path, browser: Any) -> Iterator[str]:
         context.close()
 
 
+def scrolls_over_the_lab(folder: Path, browser: Any) -> bool:
+    """Whether the wheel scrolls the page of the proof while the pointer is over the lab."""
+    from playwright.sync_api import TimeoutError as Late
+
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto((folder / "proof.html").resolve().as_uri())
+    frame = page.frame_locator("iframe.lab")
+    frame.locator(".chart path").first.wait_for(state="attached")
+    box = frame.locator(".space").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, 500)
+    try:
+        page.wait_for_function("window.scrollY > 100", timeout=10_000)
+    except Late:
+        return False
+    finally:
+        page.close()
+    return True
+
+
 def first_found(folder: Path, browser: Any, words: str) -> str:
     """The first page that the search lists."""
     page = browser.new_page()
@@ -120,6 +142,8 @@ def wrong(folder: Path) -> Iterator[str]:
         return
     browser = chromium.browser()
     yield from looked_at(folder, browser)
+    if not scrolls_over_the_lab(folder, browser):
+        yield "the wheel over the lab does not scroll the page of the proof"
     for words, wanted in SEARCHES.items():
         found = first_found(folder, browser, words)
         if found not in wanted.split():

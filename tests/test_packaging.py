@@ -60,3 +60,15 @@ def test_a_schema_has_a_name_with_its_version(path: Path) -> None:
 
 def test_there_are_schemas() -> None:
     assert len(SCHEMAS) == 4
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "docs", "benchmarks", "."])
+def test_no_file_has_the_marks_of_a_conflict(folder: str) -> None:
+    """Git accepts a merge whose conflicts were not resolved."""
+    top = ROOT / folder
+    files = top.glob("*.*") if folder == "." else top.rglob("*.*")
+    texts = (".py", ".pyi", ".md", ".js", ".css", ".json", ".toml", ".cff", ".rst")
+    read = [path for path in files if path.suffix in texts and "_build" not in path.parts]
+    assert len(read) > 5
+    marks = re.compile("^(?:<{7}|>{7}) ", re.MULTILINE)
+    assert [path for path in read if marks.search(path.read_text("utf-8"))] == []

@@ -27,7 +27,7 @@ from sklearn.datasets import (
 
 import novikoff as nv
 from novikoff.core.orders import Cyclic
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
 from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
@@ -188,7 +188,7 @@ def test_the_bound_holds_for_the_perceptron() -> None:
     verdict = nv.separate(case.X, case.signs)
     assert verdict.margin.hi >= case.margin
     assert verdict.mistake_bound is not None
-    problem = pose(case.X, case.signs, True)
+    problem = signed_problem(case.X, case.signs, True)
     done = train_rule(problem, Plan(perceptron(), Cyclic(), Limits(epochs=10_000)))
     assert done.mistakes <= verdict.mistake_bound
 
@@ -620,7 +620,7 @@ def test_the_positive_class_of_two() -> None:
 def test_a_verdict_without_a_certificate_hashes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """`find_verdict(certificate=False)` gives the same verdict and hashes no rows."""
     X, signs = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1], dtype=np.int8)
-    problem = pose(X, signs, True)
+    problem = signed_problem(X, signs, True)
     proved = find_verdict(problem, (1, 0))
 
     def never(X: object) -> MatrixDigest:

@@ -168,7 +168,7 @@ def test_a_cox_model_needs_no_more_rows_than_subjects() -> None:
     strata = np.zeros(200, dtype=np.int64)
     times = rng.integers(1, 50, 200).astype(float)
     system = cones.cox(design, times, event, None, strata, "efron")
-    assert system.cone.A.shape[0] + system.cone.E.shape[0] <= 200
+    assert system.inequalities.A.shape[0] + system.inequalities.E.shape[0] <= 200
 
 
 def test_it_prints_a_table_in_notebooks() -> None:

@@ -754,10 +754,10 @@ def test_the_least_squared_violation_of_large_numbers() -> None:
 def test_bounds_of_many_variables_take_no_square_of_memory() -> None:
     p = 5000
     system = system_of(stated_arrays(np.ones((2, p)), [1.0, 2.0], lower=0.0, upper=1.0))
-    assert system.left.shape == (2 * p + 3, p)
-    assert sp.issparse(system.left)
+    assert system.coefficients.shape == (2 * p + 3, p)
+    assert sp.issparse(system.coefficients)
     few = system_of(stated_arrays(np.ones((300, 5)), np.ones(300), lower=0.0, upper=1.0))
-    assert isinstance(few.left, np.ndarray)
+    assert isinstance(few.coefficients, np.ndarray)
 
 
 def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> None:
@@ -765,7 +765,7 @@ def test_the_clock_is_looked_at_while_equalities_join_and_before_factors() -> No
     equal = rng.standard_normal((40, 60))
     system = system_of(stated_arrays(None, None, A_eq=equal, c_eq=equal @ np.ones(60), lower=0.0))
     joining = Corral(np.ones(60), 60, WorkingSet(equal, None), [(i, -1) for i in range(40)], 40)
-    assert joining.free == 40
+    assert joining.n_free == 40
     with pytest.raises(OutOfTimeError):
         Corral(np.ones(60), 60, WorkingSet(equal, None), [(0, -1)], limits=interrupted())
     assert not least_squares(system, interrupted()).any()

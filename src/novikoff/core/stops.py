@@ -71,7 +71,7 @@ class Limits:
             return Stop.EPOCHS
         return None
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """The number of seconds that are left; None if the time is not limited."""
         if self.seconds is None:
             return None
@@ -79,7 +79,7 @@ class Limits:
 
     def part(self, share: float) -> Limits:
         """Return limits with a share of the seconds that are left; their clock starts now."""
-        seconds_left = self.left()
+        seconds_left = self.seconds_left()
         return replace(
             self,
             seconds=None if seconds_left is None else share * seconds_left,

@@ -57,7 +57,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
@@ -145,7 +145,7 @@ def find_face(cone: Cone, limits: Limits) -> Face:
         except OutOfTimeError:
             complete = False
     for unit, stage_rows in reversed(stages):
-        direction = _raised(A[stage_rows], unit, direction)
+        direction = _add_multiple(A[stage_rows], unit, direction)
     return Face(separated, direction, complete)
 
 
@@ -188,7 +188,9 @@ def _counts(A: Any) -> tuple[Indices, Indices]:
     return np.asarray((A > 0).sum(axis=0)).ravel(), np.asarray((A < 0).sum(axis=0)).ravel()
 
 
-def _raised(A: Matrix, unit: npt.NDArray[np.int8], direction: list[Fraction]) -> list[Fraction]:
+def _add_multiple(
+    A: Matrix, unit: npt.NDArray[np.int8], direction: list[Fraction]
+) -> list[Fraction]:
     """Return direction + t·unit, with t so large that all rows of A have a positive product.
 
     All rows have a positive product with ``unit``.
@@ -243,7 +245,7 @@ def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     if result.kind == "separable":
         return result, np.ones(passes.n, dtype=np.bool_)
     if result.kind == "quasi-separable" and result.separated is not None:
-        return result, np.array(passes.all.of(result.separated))
+        return result, np.array(passes.whole_part.values_of(result.separated))
     return result, np.zeros(passes.n, dtype=np.bool_)
 
 
@@ -261,11 +263,11 @@ def _search_beside(A: Matrix, E: Matrix, rank: int, limits: Limits) -> Face:
     with np.errstate(all="ignore"):
         parts = partition(balanced_view(passes, limits), among, limits, free=free)
     direction = parts.w or [Fraction(0)] * passes.p
-    return Face(passes.all.of(parts.separated)[:n], direction, True)
+    return Face(passes.whole_part.values_of(parts.separated)[:n], direction, True)
 
 
 def _passes(rows: Matrix) -> LocalPasses:
-    return LocalPasses(pose(rows, np.ones(rows.shape[0], dtype=np.int8), False))
+    return LocalPasses(signed_problem(rows, np.ones(rows.shape[0], dtype=np.int8), False))
 
 
 def _null_space(rows: Matrix, limits: Limits) -> NullSpace:
@@ -413,7 +415,7 @@ class Recession:
         return np.flatnonzero(is_held)
 
     @cached_property
-    def free(self) -> NullSpace:
+    def null_space_of_held(self) -> NullSpace:
         """The null space of the rows J and E, which is the span of the cone."""
         return null_space(self.rows, self.held, self.kept, self.limits)
 
@@ -421,13 +423,13 @@ class Recession:
     def _images(self) -> dict[int, SparseVector]:
         """For each column j, the entries at j of the vectors of the null space."""
         images: dict[int, SparseVector] = {}
-        for k, vector in enumerate(self.free.values()):
+        for k, vector in enumerate(self.null_space_of_held.values()):
             for j, value in vector.items():
                 images.setdefault(j, {})[k] = value
         return images
 
     @cached_property
-    def _quotient(self) -> _Quotient | None:
+    def _quotient(self) -> _SpanCoordinates | None:
         """The separated rows as functions on the span of the cone.
 
         None if these are not exact in float64, or too large.
@@ -435,9 +437,9 @@ class Recession:
         rows = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(rows) * self.rows.p > _MAX_ENTRIES:
             return None
-        R = exact_product(_signed(self.rows, rows), [*self.free.values()])
-        z = [self.direction[j] / vector[j] for j, vector in self.free.items()]
-        return None if R is None else _Quotient(R, z, self._images.values())
+        R = exact_product(_signed(self.rows, rows), [*self.null_space_of_held.values()])
+        z = [self.direction[j] / vector[j] for j, vector in self.null_space_of_held.items()]
+        return None if R is None else _SpanCoordinates(R, z, self._images.values())
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
         """Return the estimate of c·β; the entries of c at aliased columns do not count."""
@@ -493,9 +495,9 @@ class Recession:
             images = [image for image in images if image]
             if not images:
                 return "finite", False
-            if self._quotient is not None and _fits(images):
+            if self._quotient is not None and _is_exact_in_float64(images):
                 return self._quotient.decide(images, self)
-            if not _fits(rows):
+            if not _is_exact_in_float64(rows):
                 return "undecided", None
             return self._decide_beside(rows)
         except OutOfTimeError:
@@ -524,7 +526,9 @@ class Recession:
         A = _signed(self.rows, apart)[:, columns]
         if not self.afford(A):
             return "undecided", None
-        basis = spanning_rows(self.rows, self.held, self.kept, len(columns) - len(self.free))
+        basis = spanning_rows(
+            self.rows, self.held, self.kept, len(columns) - len(self.null_space_of_held)
+        )
         equal = np.zeros((len(rows), self.rows.p))
         for k, row in enumerate(rows):
             equal[k, [*row]] = [*row.values()]
@@ -573,7 +577,7 @@ def _answer(face: Face, value: Fraction | int) -> tuple[Fate, bool | None]:
     return "+inf" if value > 0 else "-inf", not apart
 
 
-class _Quotient:
+class _SpanCoordinates:
     """The separated rows R as functions on the span of the cone, and its independent components.
 
     Columns that share a row are in the same component. The cone of all z with R z ≥ 0 is the
@@ -597,8 +601,10 @@ class _Quotient:
         for rows, columns in zip(by_row, by_column, strict=True):
             self.place[columns] = np.arange(len(columns))
             part = _distinct(R[rows][:, columns])
-            targets = [own for image in images if (own := self._restricted(image, len(self.parts)))]
-            self.parts.append(_Component(part, [[z[k] for k in columns.tolist()]], targets))
+            self.parts.append(_Component(part, [[z[k] for k in columns.tolist()]]))
+        for image in images:
+            for c in {int(self.of[k]) for k in image}:
+                self.parts[c].targets.append(self._restricted(image, c))
 
     def _restricted(self, image: SparseVector, c: int) -> SparseVector:
         """The part of a functional that is about component c, in its coordinates."""
@@ -645,11 +651,11 @@ class _Component:
 
     R: Any
     points: list[list[Fraction]]
-    targets: list[SparseVector]
+    targets: list[SparseVector] = field(default_factory=list)
 
     def decide(self, rows: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
         """The answers of `Recession._decide` for functionals on z, of which none is 0."""
-        values = [_value(rows[0], z) for z in self.points]
+        values = [_product(rows[0], z) for z in self.points]
         alone = len(rows) == 1
         if alone and any(value * values[0] <= 0 for value in values):
             return "either sign", False
@@ -675,7 +681,11 @@ class _Component:
         s_k are the signs at the first point. That R z > 0 is then proved. This is repeated with
         the targets that have not changed their sign.
         """
-        targets = [c for c in self.targets if _fits([c]) and _value(c, self.points[0]) != 0]
+        targets = [
+            c
+            for c in self.targets
+            if _is_exact_in_float64([c]) and _product(c, self.points[0]) != 0
+        ]
         self.targets = []
         if targets:
             with (
@@ -722,7 +732,7 @@ def _turned(R: Any, T: Any, limits: Limits) -> npt.NDArray[np.float64] | None:
     import scipy.sparse as sp
     from scipy.optimize import linprog
 
-    (k, q), left = T.shape, limits.left()
+    (k, q), left = T.shape, limits.seconds_left()
     A: Any = sp.block_array([[-R, None], [T, -sp.eye_array(k)]], format="csr")
     bounds: Any = [(None, None)] * q + [(0.0, None)] * k
     found = linprog(
@@ -736,7 +746,7 @@ def _turned(R: Any, T: Any, limits: Limits) -> npt.NDArray[np.float64] | None:
     return None if found.x is None else np.asarray(found.x[:q])
 
 
-def _value(row: SparseVector, z: Sequence[Fraction]) -> Fraction:
+def _product(row: SparseVector, z: Sequence[Fraction]) -> Fraction:
     return sum((factor * z[k] for k, factor in row.items()), Fraction(0))
 
 
@@ -746,7 +756,7 @@ def _whole(c: Mapping[int, Fraction], gone: Mapping[int, object]) -> SparseVecto
     return {j: int(value * scale) for j, value in c.items() if value and j not in gone}
 
 
-def _fits(rows: Iterable[SparseVector]) -> bool:
+def _is_exact_in_float64(rows: Iterable[SparseVector]) -> bool:
     """Whether float64 represents all entries exactly."""
     return all(abs(value) <= _MAX_EXACT for row in rows for value in row.values())
 

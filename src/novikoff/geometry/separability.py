@@ -213,8 +213,8 @@ def find_verdict(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
     >>> verdict = find_verdict(problem, (1, 0), certificate=False)
     >>> verdict.kind, verdict.mistake_bound, verdict.certificate
     ('separable', 10, None)
@@ -233,7 +233,9 @@ def find_verdict(
     if result.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif result.separated is not None:
-        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(result.separated)))
+        verdict = replace(
+            verdict, separated_rows=np.flatnonzero(passes.whole_part.values_of(result.separated))
+        )
     if not certificate:
         verdict = replace(verdict, certificate=None)
     return with_undecided_reason(verdict, passes, limits)

@@ -105,7 +105,7 @@ class ModelCone:
 
     Attributes
     ----------
-    cone : Cone
+    inequalities : Cone
         The weak rows A and the equalities E. The last columns are the coefficients.
     names : list
         The names of the coefficients.
@@ -120,31 +120,33 @@ class ModelCone:
         the coefficients are equal, these are the last rows of E and have no entry here.
     by_observation : bool
         Whether each observation has one row, in A or in E.
-    spread : callable or None
+    separated_observations : callable or None
         A function that returns the separated observations, given the separated rows and a direction
         that is positive on them. None if they are the owners of the separated rows.
     """
 
-    cone: Cone
+    inequalities: Cone
     names: list[Hashable]
     terms: Mapping[Hashable, list[int]]
     owner: Indices
     n: int
     equal: Indices = field(default_factory=lambda: np.arange(0))
     by_observation: bool = False
-    spread: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
+    separated_observations: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
 
     def observations(self, separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The observations of the separated rows, on which the direction is positive."""
-        if self.spread is not None:
-            return self.spread(separated, direction[len(direction) - len(self.names) :])
+        if self.separated_observations is not None:
+            return self.separated_observations(
+                separated, direction[len(direction) - len(self.names) :]
+            )
         observations = np.zeros(self.n, dtype=np.bool_)
         observations[self.owner[separated]] = True
         return observations
 
     def rows(self) -> Matrix:
         """The rows A, E and −E below each other, which the certificate is about."""
-        return stacked(self.cone.A, self.cone.E, -self.cone.E)
+        return stacked(self.inequalities.A, self.inequalities.E, -self.inequalities.E)
 
 
 def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> ModelCone:
@@ -254,10 +256,14 @@ def with_increments(model: ModelCone, levels: Sequence[Hashable]) -> ModelCone:
     """
     k = len(levels) - 1
     sums = np.tril(np.ones((k, k)))  # θ_j is the sum of the first j parameters
-    A = model.cone.A if isinstance(model.cone.A, np.ndarray) else model.cone.A.toarray()
+    A = (
+        model.inequalities.A
+        if isinstance(model.inequalities.A, np.ndarray)
+        else model.inequalities.A.toarray()
+    )
     A = np.ascontiguousarray(np.hstack([A[:, k:], A[:, :k] @ sums]))
     names: list[Hashable] = [*model.names[k:], *(f"{a}/{b}" for a, b in pairwise(levels))]
-    return replace(model, cone=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
+    return replace(model, inequalities=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
 
 
 def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
@@ -339,7 +345,7 @@ def cox(
         first, second, pairs = _risk_pairs(duration, event, entry, strata, exact)
     cone = _differences(design.X, first, second, pairs[:, 0], pairs[:, 1])
 
-    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The events with a separated row, and the events before them in their stratum."""
         separated_subjects = np.zeros(len(duration), dtype=np.bool_)
         separated_subjects[first[separated]] = True
@@ -361,7 +367,13 @@ def cox(
         return separated_subjects
 
     return ModelCone(
-        cone, design.names, design.terms, first, len(duration), equal=pairs[:, 1], spread=spread
+        cone,
+        design.names,
+        design.terms,
+        first,
+        len(duration),
+        equal=pairs[:, 1],
+        separated_observations=separated_observations,
     )
 
 
@@ -481,14 +493,14 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
             targets.append(worse)
     compared = _comparisons(design, sources, targets)
 
-    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """All alternatives down to the last that is separated from the next in its group."""
         last = np.full(int(groups.max()) + 1, -np.inf)
         members = compared.owner[separated]
         np.maximum.at(last, groups[members], ranks[members])
         return np.asarray(ranks <= last[groups])
 
-    return replace(compared, spread=spread)
+    return replace(compared, separated_observations=separated_observations)
 
 
 def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> ModelCone:

@@ -31,7 +31,7 @@ from novikoff.sentences import counted
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelQuestion:
     """The inequalities of a model, and the labels of its observations."""
 
     cone: ModelCone
@@ -43,7 +43,7 @@ class Model:
     references: Mapping[Hashable, Hashable] = field(default_factory=dict)
 
 
-def model_of(arguments: Arguments) -> Model:
+def model_of(arguments: Arguments) -> ModelQuestion:
     """Check the data, and return the inequalities of the model."""
     if arguments.family == "bradley-terry":
         return _paired_comparisons(arguments.X, arguments.class_reference)
@@ -146,17 +146,17 @@ class _Observations:
         self._check(name, values, missing_rows(values), "is missing")
         return _coded(check_labels(values))[0]
 
-    def model(self) -> Model:
+    def model(self) -> ModelQuestion:
         """The inequalities of the model."""
         arguments = self.arguments
         design, references, notes = design_of(self.X, self.table, arguments)
         cone = self._cone(design)
-        if cone.cone.A.shape[0] == 0 and cone.cone.E.shape[0] == 0:
+        if cone.inequalities.A.shape[0] == 0 and cone.inequalities.E.shape[0] == 0:
             raise DataError(
                 "The likelihood does not depend on the coefficients: no event is compared with "
                 "another row at risk, or no group has different outcomes."
             )
-        return Model(
+        return ModelQuestion(
             cone,
             arguments.family,
             arguments.link or "",
@@ -350,7 +350,7 @@ def _rows_and_labels(X: Any) -> tuple[Any, Labels | None]:
     return X, X.index.to_numpy() if hasattr(X, "iloc") else None
 
 
-def _paired_comparisons(X: Any, reference: Hashable) -> Model:
+def _paired_comparisons(X: Any, reference: Hashable) -> ModelQuestion:
     """The inequalities of a table of wins."""
     values, labels = _rows_and_labels(X)
     matrix = check_matrix(values)
@@ -373,4 +373,4 @@ def _paired_comparisons(X: Any, reference: Hashable) -> Model:
     cone = cones.bradley_terry(wins, names, at)
     references = {names[at]: "wins"}
     rows = np.arange(len(names)) if labels is None else labels
-    return Model(cone, "bradley-terry", "", rows, labels is not None, [], references)
+    return ModelQuestion(cone, "bradley-terry", "", rows, labels is not None, [], references)

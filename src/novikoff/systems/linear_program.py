@@ -182,7 +182,7 @@ def _optimise(
         return result
     number, system = _with_objective_row(stated, f)
     row = int(np.flatnonzero(system.numbers == number)[0])
-    b = [system.factor(row) if i == row else Fraction(0) for i in range(system.e)]
+    b = [system.factor(row) if i == row else Fraction(0) for i in range(system.homogenising_row)]
     best = solution.exact_w
     proved: newton.Bound | None = None  # a bound on r = −f·w
     try:
