@@ -40,7 +40,7 @@ def test_replaying_the_trace_gives_its_numbers() -> None:
         assert trace.cosine[t] == pytest.approx(cosine, rel=1e-12)
 
 
-def test_a_long_trace_takes_many_tapes() -> None:
+def test_a_long_trace_fills_many_buffers() -> None:
     case = planted_integers(1, 60, 6)
     plan = Plan(update_of(Aggressive()), Cyclic(), Limits(epochs=100), trace=True)
     (trace,) = train_rule(signed_problem(case.X, case.signs, True), plan).traces

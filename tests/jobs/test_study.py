@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 import novikoff as nv
 from novikoff.core.fitting import Scaling
+from novikoff.core.model import LinearModel
 from novikoff.core.rows import Indices
 from novikoff.jobs.estimate import clopper_pearson, estimate_errors
 from novikoff.jobs.study import study
@@ -218,9 +220,28 @@ def test_several_classes_have_a_case_each_and_pairs_where_that_is_better() -> No
 
 def test_means_are_those_of_the_rows_learned_from() -> None:
     """A held-out row does not change the learned rule, although it is in the mean of all rows."""
-    from novikoff.jobs.estimate import _with_means
+    from novikoff.jobs.estimate import with_means
 
     X = np.array([[1.0], [2.0], [100.0], [34.0]])  # 34 is an imputed value: the mean of the others
     taught = np.array([True, True, False, True])
-    filled = _with_means(X, (np.array([3]), np.array([0])), taught)
+    filled = with_means(X, (np.array([3]), np.array([0])), taught)
     assert np.asarray(filled)[:, 0].tolist() == [1.0, 2.0, 100.0, 1.5]
+
+
+def test_the_time_of_the_run_does_not_contain_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clocks jump by an hour while the loops are loaded."""
+    jump, monotonic, counter = [0.0], time.monotonic, time.perf_counter
+    monkeypatch.setattr(time, "monotonic", lambda: monotonic() + jump[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: counter() + jump[0])
+
+    def load(*given: object, **options: object) -> None:
+        jump[0] += 3600.0
+
+    monkeypatch.setattr(LinearModel, "load", load)
+    found = study(CORNERS, np.array([0, 0, 0, 1]), Options(budget=1800.0))
+    assert jump == [3600.0]
+    assert found.kinds == ["separable"]
+    assert found.run is not None
+    assert found.run.clean
+    assert found.run.seconds < 1800.0
+    assert found.loading >= 3600.0

@@ -427,8 +427,8 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
 def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are counted, and progress is reported during the search."""
     module = import_module("novikoff.geometry.fewest_mistakes")
-    monkeypatch.setattr(module, "_SAMPLE_ENTRIES", 1000)
-    monkeypatch.setattr(module, "_SAMPLE_ROWS_PER_WEIGHT", 50)
+    monkeypatch.setattr(module, "SAMPLE_ENTRIES", 1000)
+    monkeypatch.setattr(module, "SAMPLE_ROWS_PER_WEIGHT", 50)
     X, y = labelled(2, 3000, 3)
     told: list[tuple[float, float]] = []
     found = fewest_mistakes(

@@ -44,7 +44,7 @@ ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # limits the array of labels, which pads each to the longest
 _MAX_SIDES = 2**26  # limits the entries of the table of sides, classes × rules
-_MARK: Final = ', "checksum": "'
+CHECKSUM_MARK: Final = ', "checksum": "'
 _EXTRAS: Final = ("preprocessing", "data", "certificate")
 _LABEL_TYPES: Final[dict[str, type]] = {
     "str": str,
@@ -87,7 +87,9 @@ def dump_record(record: ModelRecord) -> bytes:
         raise ModelFileError(f"The {record.estimator} cannot be saved: {error}.") from None
     tensors |= {f"fitted.{name}": array for name, array in record.arrays.items()}
     tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    return save_tensors(tensors, {"novikoff": f'{text[:-1]}{_MARK}{_checksum(text, tensors)}"}}'})
+    return save_tensors(
+        tensors, {"novikoff": f'{text[:-1]}{CHECKSUM_MARK}{header_checksum(text, tensors)}"}}'}
+    )
 
 
 def read_record(path: str | os.PathLike[str]) -> ModelRecord:
@@ -165,14 +167,14 @@ def _unpack(content: bytes) -> tuple[Body, Tensors]:
     entry = metadata["novikoff"]
     if not isinstance(entry, str) or len(entry) > 2 * MAX_HEADER_BYTES:
         raise InvalidJsonError("its header is not a text, or too long")
-    body, _, checksum = entry.rpartition(_MARK)
+    body, _, checksum = entry.rpartition(CHECKSUM_MARK)
     header = f"{body}}}"
-    if checksum != f'{_checksum(header, tensors)}"}}':
+    if checksum != f'{header_checksum(header, tensors)}"}}':
         raise InvalidJsonError("it was altered or damaged: its checksum does not match")
     return parse_object(header, "its header"), Tensors(tensors)
 
 
-def _checksum(header: str, tensors: Mapping[str, Array]) -> str:
+def header_checksum(header: str, tensors: Mapping[str, Array]) -> str:
     """Return the SHA-256 of the header and of the name, type, shape and bytes of each tensor."""
     digest = hashlib.sha256(header.encode())
     for name in sorted(tensors):

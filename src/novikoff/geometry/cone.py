@@ -180,7 +180,8 @@ def _peel(A: Matrix, E: Matrix) -> tuple[list[tuple[npt.NDArray[np.int8], Indice
 
 def _sizes(A: Any) -> npt.NDArray[np.float64]:
     """Σ_j |a_ij| of each row."""
-    return np.asarray(abs(A).sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        return np.asarray(abs(A).sum(axis=1)).ravel()
 
 
 def _counts(A: Any) -> tuple[Indices, Indices]:
@@ -240,6 +241,7 @@ def _search(A: Matrix, E: Matrix, limits: Limits) -> Face:
 def _verdict(B: Matrix, limits: Limits) -> tuple[Any, Mask]:
     """Search the verdict of rows without an intercept; return it and the rows it separates."""
     passes = _passes(B)
+    limits = limits.apart()  # after Ctrl-C, a later question begins anew
     result = search_verdict(passes, "kind", 1e-8, limits, None)
     limits.raise_if_interrupted()
     if result.kind == "separable":
@@ -366,14 +368,11 @@ class Recession:
         self.direction = [Fraction(0)] * self.rows.p
         self.face = self.known or Face(np.zeros(self.n, dtype=np.bool_), self.direction, False)
         everyone = np.arange(self.rows.n)
-        try:
-            with suppress(OutOfTimeError):
-                self._dependent = null_space(self.rows, everyone, self.order, self.limits)
-                self._ranked = True
-            if self.known is None:
-                self.face = self._find_face()
-        except KeyboardInterrupt:
-            self.limits.interrupt()
+        with suppress(OutOfTimeError):
+            self._dependent = null_space(self.rows, everyone, self.order, self.limits)
+            self._ranked = True
+        if self.known is None:
+            self.face = self._find_face()
         self.direction = [*self.face.direction]
         for j, vector in self._dependent.items():
             factor = self.direction[j] / vector[j]
@@ -501,9 +500,6 @@ class Recession:
                 return "undecided", None
             return self._decide_beside(rows)
         except OutOfTimeError:
-            return "undecided", None
-        except KeyboardInterrupt:
-            self.limits.interrupt()
             return "undecided", None
 
     def _image(self, row: SparseVector) -> SparseVector:
@@ -758,7 +754,14 @@ def _whole(c: Mapping[int, Fraction], gone: Mapping[int, object]) -> SparseVecto
 
 def _is_exact_in_float64(rows: Iterable[SparseVector]) -> bool:
     """Whether float64 represents all entries exactly."""
-    return all(abs(value) <= _MAX_EXACT for row in rows for value in row.values())
+    return all(_is_float(value) for row in rows for value in row.values())
+
+
+def _is_float(value: int) -> bool:
+    try:
+        return abs(value) <= _MAX_EXACT or float(value) == value
+    except OverflowError:
+        return False
 
 
 def as_dense(A: Any) -> npt.NDArray[np.float64]:

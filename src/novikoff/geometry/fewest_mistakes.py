@@ -54,9 +54,9 @@ _SEARCHED = 1 << 25
 # Data with more than twice as many rows as a part is searched for contradictions part by part.
 # A part has _PART_ROWS rows, or _PART_ROWS_PER_WEIGHT for each weight if that is more.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
-# The descent on larger data begins with a sample of _SAMPLE_ENTRIES entries of X, or of
-# _SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
-_SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
+# The descent on larger data begins with a sample of SAMPLE_ENTRIES entries of X, or of
+# SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
+SAMPLE_ENTRIES, SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Contradictions may share rows if X has at most _SHARED entries. Without a limit on time, there are
 # at most _MAX_SHARED searches for contradictions that share rows, and they read at most _SHARED
 # entries of X. All problems of a scheme together read at most so many entries.
@@ -340,7 +340,7 @@ class _Search:
     def _descend(self, basis: Basis, limits: Limits) -> None:
         """Descend from the best rule; for large data, first on a sample of the rows."""
         problem, costs, rng = self.problem, self.costs, self.rng
-        most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
+        most = max(problem.rows_within(SAMPLE_ENTRIES), SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
             rows = np.sort(rng.choice(problem.n, size=most, replace=False))
             subproblem, some_costs = problem_of(problem, costs, rows)

@@ -62,6 +62,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -69,7 +70,6 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
-from novikoff.errors import DataError
 from novikoff.geometry.cone import Cone, as_dense
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.exact import exact_products, numbers
@@ -165,7 +165,7 @@ def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> Mo
 def poisson(design: Design, y: Vector) -> ModelCone:
     """A model of counts, or other numbers ≥ 0, with mean exp(x·β).
 
-    See Haberman (1974) and Correia et al. (2019). A negative binomial model with a given dispersion
+    See Haberman (1974) and Correia et al. (2019). A negative binomial model with any dispersion
     has the same cone. So has an exponential or piecewise-exponential hazard, where y counts events.
     """
     return _by_observation(design, y == 0, np.full(len(y), -1.0))
@@ -350,11 +350,12 @@ def cox(
         separated_subjects = np.zeros(len(duration), dtype=np.bool_)
         separated_subjects[first[separated]] = True
         if entry is not None:  # risk sets are not nested
-            scores, _ = exact_products(as_dense(design.X), numbers(direction))
-            for i in np.flatnonzero(event).tolist():
-                at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
-                at_risk &= ~(event & (duration == duration[i]))
-                separated_subjects[i] = bool((scores[at_risk] < scores[i]).any())
+            if separated.any():
+                scores, _ = exact_products(as_dense(design.X), numbers(direction))
+                for s in np.unique(strata[first[separated]]).tolist():
+                    own = np.flatnonzero(strata == s)
+                    own = own[np.argsort(duration[own], kind="stable")]
+                    separated_subjects[_above_the_least(own, scores, duration, event, entry)] = True
             return separated_subjects
         if separated.any():
             last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
@@ -420,6 +421,33 @@ def _risk_pairs(
     return first, second, np.concatenate(tied)
 
 
+def _above_the_least(
+    own: Indices, scores: Any, duration: Vector, event: Mask, entry: Vector
+) -> list[int]:
+    """The events with a larger score than someone at risk who has no event at the same time.
+
+    ``own`` are the members of a stratum, sorted by duration.
+    """
+    found: list[int] = []
+    ends = duration[own]
+    at_risk: list[tuple[int, float, int]] = []  # a heap: score, entry, number
+    stop = len(own)
+    while stop > 0:  # backwards through the times
+        t = ends[stop - 1]
+        start = int(np.searchsorted(ends, t, side="left"))
+        now, stop = own[start:stop], start
+        happened = event[now]
+        for i in now[~happened].tolist():
+            heappush(at_risk, (scores[i], entry[i], i))
+        while happened.any() and at_risk and at_risk[0][1] >= t:
+            heappop(at_risk)
+        if at_risk:
+            found += [i for i in now[happened].tolist() if scores[i] > at_risk[0][0]]
+        for i in now[happened].tolist():
+            heappush(at_risk, (scores[i], entry[i], i))
+    return found
+
+
 def _risk_sets(
     subjects: Indices, duration: Vector, event: Mask, entry: Vector, exact: bool
 ) -> Iterator[tuple[Indices, Indices]]:
@@ -469,7 +497,23 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     shape = (len(rows), len(informative))
     dummies = sp.csr_array((np.ones(len(rows)), (np.arange(len(rows)), at)), shape=shape)
     A = _scaled(beside(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
-    return ModelCone(Cone(A, A[:0]), design.names, design.terms, rows, len(chosen))
+
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """The successes with a larger score than a failure of their group, as with pairs."""
+        scores, _ = exact_products(as_dense(design.X), numbers(direction))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        for better, worse in zip(sources, targets, strict=True):
+            found[better] = scores[better] > scores[worse].min()
+        return found
+
+    return ModelCone(
+        Cone(A, A[:0]),
+        design.names,
+        design.terms,
+        rows,
+        len(chosen),
+        separated_observations=separated_observations,
+    )
 
 
 def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
@@ -484,11 +528,6 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
         levels = np.unique(ranks[members])
         parts = [members[ranks[members] == level] for level in levels]
         for better, worse in pairwise(parts):
-            if len(better) > 1:
-                raise DataError(
-                    f"Group {g!r} has several alternatives of rank {ranks[better[0]]}: only the "
-                    "last rank of a group may be shared."
-                )
             sources.append(better)
             targets.append(worse)
     compared = _comparisons(design, sources, targets)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from numbers import Rational, Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -361,7 +363,7 @@ class Separation:
 
         An observation is separated if the likelihood rises to its supremum only along directions in
         which a part of the observation's own contribution rises to its limit: a Poisson mean that
-        goes to 0, a probability that goes to 0 or 1.
+        goes to 0, a probability that goes to 0 or 1. If the kind is "undecided", there may be more.
         """
         return self.rows[self.separated_positions]
 
@@ -401,7 +403,7 @@ class Separation:
 
         Parameters
         ----------
-        c : mapping or sequence
+        c : mapping, Series or sequence
             Factors by name, or one for each coefficient in the order of `coefficients`, without
             reference levels. Aliased coefficients count as 0.
 
@@ -418,17 +420,21 @@ class Separation:
         ('+inf', 'finite')
         """
         names = self._model_cone.names
-        if isinstance(c, Mapping):
-            unknown = [name for name in c if name not in names]
+        if isinstance(c, Mapping) or hasattr(c, "items"):  # a Series has names too
+            given = dict(c.items())
+            unknown = [name for name in given if name not in names]
             if unknown:
                 raise ValueError(f"{unknown[0]!r} is not a coefficient; these are: {names[:20]}.")
-            values = [c.get(name, 0) for name in names]
+            values = [given.get(name, 0) for name in names]
         else:
             values = [*c]
             if len(values) != len(names):
                 raise ValueError(f"c has {len(values)} entries for {len(names)} coefficients.")
         hidden = self._recession.rows.p - len(names)
-        return self._recession.fate({hidden + j: Fraction(c) for j, c in enumerate(values)})
+        factors = zip(names, values, strict=True)
+        return self._recession.fate(
+            {hidden + j: _factor(name, value) for j, (name, value) in enumerate(factors)}
+        )
 
     def limiting_model(self) -> LimitingModel:
         """Return the rows and columns to refit, so that any fitter gives the finite part.
@@ -568,3 +574,12 @@ class Separation:
         advice = "".join(f"<li>{escape(remedy)}</li>" for remedy in self.advice)
         listed = f"<ul>{advice}</ul>" if advice else ""
         return f"{sentences.html_table(told)}{self.coefficients._repr_html_()}{listed}"
+
+
+def _factor(name: Hashable, value: object) -> Fraction:
+    """A factor of a linear combination; ValueError if it is not a finite number."""
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if isinstance(value, Real) and math.isfinite(float(value)):
+        return Fraction(float(value))
+    raise ValueError(f"c has {value!r} for the coefficient {name!r}: it must be a finite number.")

@@ -21,6 +21,7 @@ from novikoff.jobs.study_records import Case, PerceptronRun, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     SHOWN,
+    aligned_lines,
     counted,
     digits_down,
     first_few,
@@ -495,24 +496,19 @@ def _confusion_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple
         yield "", f"(the confusion matrix of {len(names)} classes is in --format json)"
         return
     counts = [[f"{count:,}" for count in row] for row in report.study.confusion.tolist()]
-    table = _aligned(["label, predicted:", *names], names, counts)
+    table = _counts_table(["label, predicted:", *names], names, counts)
     if not verbose and len(table[0]) > _TABLE_WIDTH:
         numbers = [str(k + 1) for k in range(len(names))]
         numbered = [f"{k} {name}" for k, name in zip(numbers, names, strict=True)]
-        table = _aligned(["label, predicted:", *numbers], numbered, counts)
+        table = _counts_table(["label, predicted:", *numbers], numbered, counts)
     for k, line in enumerate(table):
         yield "" if k else "confusion", line
 
 
-def _aligned(head: list[str], names: list[str], cells: list[list[str]]) -> list[str]:
-    """The lines of a table: names on the left, numbers on the right."""
-    table = [head, *([name, *row] for name, row in zip(names, cells, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        f"{first:{widths[0]}}"
-        + "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths[1:], strict=True))
-        for first, *row in table
-    ]
+def _counts_table(head: list[str], names: list[str], counts: list[list[str]]) -> list[str]:
+    """The lines of a table: names on the left, counts on the right."""
+    rows = ((name, *row) for name, row in zip(names, counts, strict=True))
+    return [*aligned_lines([tuple(head), *rows], "<" + ">" * len(names))]
 
 
 def _shortened(name: str) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.systems.engine import Candidate, Conflict, Point, point_or_conflict
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.statement import check_budget, stated_arrays
+from novikoff.systems.statement import stated_arrays
 from novikoff.systems.system import System, split_equalities, system_of
 
 

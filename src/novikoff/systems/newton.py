@@ -75,7 +75,7 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
     steps = 0
     while True:
         check_time(limits)
-        if bound.is_near and (moved := _moved(system, b, bound, limits)) is not None:
+        if bound.is_near and (moved := moved_to_near(system, b, bound, limits)) is not None:
             yield bound._replace(point=moved)
             return
         aim = _next_aim(bound, first, is_patient=steps <= _PATIENCE)
@@ -128,7 +128,7 @@ def _with_few_bits(r: Fraction) -> Fraction:
     return (r * unit).__floor__() / unit
 
 
-def _moved(
+def moved_to_near(
     system: System, b: Sequence[Fraction], bound: Bound, limits: Limits
 ) -> tuple[Fraction, ...] | None:
     """The point nearest to ``near`` that meets the rows of λ with equality, if it is a solution."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.names import POINTS
 from novikoff.proofs import exact
@@ -36,7 +36,7 @@ from novikoff.systems.engine import (
 )
 from novikoff.systems.matrices import dense
 from novikoff.systems.solution import Solution
-from novikoff.systems.statement import check_budget, check_vector, stated_arrays
+from novikoff.systems.statement import check_vector, stated_arrays
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
