@@ -253,8 +253,8 @@ def verify(
     --------
     >>> import novikoff as nv
     >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> said = nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> said.partition(". ")[0]
+    >>> checked = nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
+    >>> checked.partition(". ")[0]
     "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
 rows of 1 column"
     """

@@ -50,8 +50,8 @@ class Normalisations:
 
     Examples
     --------
-    >>> found = compare_normalisations([[0.0], [2.0]], [0, 1])
-    >>> [row.name for row in found.rows][:3]
+    >>> compared = compare_normalisations([[0.0], [2.0]], [0, 1])
+    >>> [row.name for row in compared.rows][:3]
     ['original', '× 0.1', '× 10']
     """
 

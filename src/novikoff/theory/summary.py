@@ -73,8 +73,8 @@ class Summary:
     Examples
     --------
     >>> import novikoff as nv
-    >>> found = nv.theory.summary([[0.0], [1.0], [3.0]], [0, 0, 1], orders=["cyclic"])
-    >>> found.bound, found.runs[0].mistakes
+    >>> summary = nv.theory.summary([[0.0], [1.0], [3.0]], [0, 0, 1], orders=["cyclic"])
+    >>> summary.bound, summary.runs[0].mistakes
     (50, 8)
     """
 
