@@ -23,7 +23,7 @@ from novikoff.core.orders import (
     Random,
     named,
 )
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Floats, Indices, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
@@ -218,7 +218,7 @@ def learn(
 ) -> tuple[Run, Trace]:
     """Run one of `RULES` on the case, or on ``X`` in its place, traced against w*."""
     order = SEQUENCES[rule](len(case.X)) if rule in SEQUENCES else named(rule)
-    problem = pose(case.X if X is None else X, case.signs, case.fit_intercept)
+    problem = signed_problem(case.X if X is None else X, case.signs, case.fit_intercept)
     plan = Plan(update_of(move), order, limits, seed, average, trace=True, reference=case.w_star)
     ran = train_rule(problem, plan, **options)
     return ran, ran.traces[0]

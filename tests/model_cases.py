@@ -15,7 +15,7 @@ from safetensors.numpy import load, save
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.formats.model_file import _MARK, _checksum
+from novikoff.formats.model_file import CHECKSUM_MARK, header_checksum
 from novikoff.learners.online import OnlineLearner
 
 Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin
@@ -131,7 +131,7 @@ class Parts:
 def parts_of(content: bytes) -> Parts:
     length = int.from_bytes(content[:8], "little")
     text: str = json.loads(content[8 : 8 + length])["__metadata__"]["novikoff"]
-    header = json.loads(text.rpartition(_MARK)[0] + "}")
+    header = json.loads(text.rpartition(CHECKSUM_MARK)[0] + "}")
     return Parts(header, {name: array.copy() for name, array in load(content).items()})
 
 
@@ -139,4 +139,6 @@ def join(parts: Parts) -> bytes:
     """The file of changed parts, with its checksum made anew, as anyone can."""
     tensors = {name: np.ascontiguousarray(array) for name, array in parts.tensors.items()}
     text = json.dumps(parts.header)
-    return save(tensors, {"novikoff": f'{text[:-1]}{_MARK}{_checksum(text, tensors)}"}}'})
+    return save(
+        tensors, {"novikoff": f'{text[:-1]}{CHECKSUM_MARK}{header_checksum(text, tensors)}"}}'}
+    )

@@ -82,7 +82,7 @@ def test_the_fewest_mistakes_are_those_of_one_search(seed: int, tmp_path: Path) 
     X, y = IRIS[50:, 2:], SPECIES[50:]
     clf = nv.Pocket(random_state=seed).fit(X, y)
     found = study(X, y, Options(seed=seed))
-    assert found.cases[0].errors == clf.n_errors_
+    assert found.cases[0].mistakes == clf.n_errors_
     np.testing.assert_array_equal(found.model.W[:-1].T, clf.coef_)
 
     inside("fit", csv_of(X, y, tmp_path), "--seed", str(seed), "--out", tmp_path)

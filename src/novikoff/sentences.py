@@ -150,7 +150,7 @@ def first_few(parts: Sequence[str], count: int, shown: int = SHOWN) -> str:
     return ", ".join(parts[:shown]) + remainder
 
 
-# Verdicts.
+# Tables.
 
 
 def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
@@ -166,6 +166,21 @@ def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
         values = "".join(f"<td {align_left}>{escape(cell)}</td>" for cell in cells)
         lines.append(f"<th {align_left}>{escape(name)}</th>{values}")
     return f"<table><tr>{'</tr><tr>'.join(lines)}</tr></table>"
+
+
+def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
+    """Yield the lines of a table; ``sides`` has ">" for columns aligned right and "<" for left.
+
+    >>> [*aligned_lines([("", "n"), ("ab", "1"), ("c", "12")], "<>")]
+    ['     n', 'ab   1', 'c   12']
+    """
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(row, sides, widths, strict=True)
+        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
+
+
+# Verdicts.
 
 
 def hyperplane(*, fit_intercept: bool, noun: str = "hyperplane") -> str:
@@ -433,7 +448,8 @@ def separation_lines(
     if separation.exists is False:
         at = separation.separated_positions
         noun = "row" if len(at) == 1 else "rows"
-        yield "separated", f"{len(at):,} of {size}: {noun} {show(at)}"
+        least = "at least " if separation.kind == "undecided" else ""
+        yield "separated", f"{least}{len(at):,} of {size}: {noun} {show(at)}"
         if separation.responsible_columns:
             yield "cause", finite_without(separation.responsible_columns)
     table = separation.coefficients.folded()

@@ -17,7 +17,9 @@ from scipy.optimize import linprog
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.stops import Limits
 from tests.cli.conftest import Files, Result, inside, script
+from tests.limits import questions
 from tests.real_data import real
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -206,17 +208,22 @@ def test_real_data_with_known_answers(
     assert inside("verify", certificate, real(name)).code == 0
 
 
-def test_a_tiny_budget_ends_undecided_with_exit_code_3(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((40_000, 40))
-    np.savez(tmp_path / "near.npz", X=X, y=X @ rng.standard_normal(40) > 0.0)
-    done = inside("fit", tmp_path / "near.npz", "--budget", "0.001", "--out", tmp_path)
-    assert done.err == ""
-    if done.code == 3:
-        assert done.line("verdict").startswith("undecided")
-    else:  # on a fast machine, the verdict must be proved
-        assert done.code == 0
-        assert done.line("verdict").startswith("separable (complete separation), proved")
+def test_a_budget_that_is_over_ends_undecided_with_exit_code_3(
+    monkeypatch: pytest.MonkeyPatch, files: Files, tmp_path: Path
+) -> None:
+    given = list[float]()
+
+    def over(seconds: float) -> Limits:
+        given.append(seconds)
+        return questions(0)
+
+    monkeypatch.setattr("novikoff.jobs.study.Limits", over)
+    done = inside(
+        "fit", files.iris, "--budget", "0.001", "--positive", "virginica", "--out", tmp_path
+    )
+    assert (done.code, done.err) == (3, "")
+    assert done.line("verdict").startswith("undecided")
+    assert given == [0.001]
 
 
 @pytest.mark.parametrize(

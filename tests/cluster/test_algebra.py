@@ -26,7 +26,7 @@ from novikoff.cluster.passes import (
 )
 from novikoff.cluster.rows import Check, ClusterRows, Digests
 from novikoff.cluster.shards import Setting, Shard
-from novikoff.cluster.tasks import look
+from novikoff.cluster.tasks import look_at_shards
 from novikoff.core.class_labels import code_labels
 from novikoff.core.orders import Permuted
 from novikoff.core.runs import Plan
@@ -98,7 +98,10 @@ def test_merging_in_any_tree_gives_the_same_bits(
     ]
 
     def tree() -> Visit:
-        parts = [look(SETTING, pickle.loads(pickle.dumps(visit)), [one]) for one in shards]  # noqa: S301
+        copies = [pickle.loads(pickle.dumps(visit)) for _ in shards]  # noqa: S301
+        parts = [
+            look_at_shards(SETTING, copy, [one]) for copy, one in zip(copies, shards, strict=True)
+        ]
         while len(parts) > 1:
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(pickle.loads(pickle.dumps(parts[j])))  # noqa: S301

@@ -16,7 +16,7 @@ from novikoff.core.compilation import announcing_compilation
 def announced(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """An event that is set when a compilation is announced."""
     event = threading.Event()
-    monkeypatch.setattr(compilation, "_announce_compilation", event.set)
+    monkeypatch.setattr(compilation, "announce_compilation", event.set)
     return event
 
 

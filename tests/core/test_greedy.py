@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novikoff.core.orders import MaxDistance
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
 from tests.cases import (
@@ -104,7 +104,7 @@ def test_a_zero_row_comes_last_by_distance() -> None:
     case = planted_integers(11, 20, 3, fit_intercept=False)
     X = np.vstack([np.zeros(3), case.X])
     signs = np.append(np.int8(1), case.signs)
-    problem = pose(X, signs, False)
+    problem = signed_problem(X, signs, False)
     ran = train_rule(problem, Plan(update_of(Perceptron()), MaxDistance(), Limits(updates=200)))
     assert ran.stops == [Stop.UPDATES]
     assert (signs[1:] * (X[1:] @ ran.W[:, 0][:3]) > 0).all()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from novikoff.core import problem as problem_module
-from novikoff.core.problem import Rows, norms, pose, products, scores
+from novikoff.core.problem import Rows, norms, products, scores, signed_problem
 from novikoff.core.rows import Vector
 from tests.cases import STORAGES, csr, planted, planted_integers
 
@@ -32,7 +32,7 @@ def test_the_message_names_row_and_column(
     X[8, 1] = value
     matrix = X if storage == "dense" else csr(X)
     with pytest.raises(ValueError, match=f"{word}.* row 6, column 2:"):
-        pose(matrix, ones(9), fit_intercept)
+        signed_problem(matrix, ones(9), fit_intercept)
     with pytest.raises(ValueError, match=f"{word}.* row 6, column 2 .'c'.:"):
         Rows.of(matrix, fit_intercept, names=list("abcd"))
 
@@ -48,7 +48,7 @@ def exact_squared_radius(X: Vector, fit_intercept: bool) -> Fraction:
 )
 def test_the_radius_is_rounded_up(fit_intercept: bool, storage: str, size: float) -> None:
     X = planted(2, 30, 7).X * size
-    problem = pose(X if storage == "dense" else csr(X), ones(30), fit_intercept)
+    problem = signed_problem(X if storage == "dense" else csr(X), ones(30), fit_intercept)
     truth = exact_squared_radius(X, fit_intercept)
     assert Fraction(problem.radius) ** 2 >= truth
     assert Fraction(problem.radius) ** 2 <= 9 * truth + Fraction(5e-324) ** 2 * 100
@@ -56,28 +56,28 @@ def test_the_radius_is_rounded_up(fit_intercept: bool, storage: str, size: float
 
 def test_radii_at_the_edges_of_float64() -> None:
     X = np.array([[1e-200, 1e-200], [3.0, 4.0], [0.0, 0.0]])
-    assert 5.0 <= pose(X, ones(3), False).radius <= 5.0 * (1 + 1e-14)
+    assert 5.0 <= signed_problem(X, ones(3), False).radius <= 5.0 * (1 + 1e-14)
     X[0] = [3e200, 4e200]
-    assert pose(X, ones(3), False).radius >= 5e200
-    assert pose(np.full((1, 9), 1.7e308), ones(1), False).radius == np.inf
-    assert pose(np.zeros((3, 2)), ones(3), False).radius == 0.0
-    assert 1.0 <= pose(np.zeros((3, 2)), ones(3), True).radius <= 1.0 + 1e-14
+    assert signed_problem(X, ones(3), False).radius >= 5e200
+    assert signed_problem(np.full((1, 9), 1.7e308), ones(1), False).radius == np.inf
+    assert signed_problem(np.zeros((3, 2)), ones(3), False).radius == 0.0
+    assert 1.0 <= signed_problem(np.zeros((3, 2)), ones(3), True).radius <= 1.0 + 1e-14
     narrow = np.full((1, 2), 1e30, dtype=np.float32)  # the squares overflow in float32
-    radius = pose(narrow, ones(1), False).radius
+    radius = signed_problem(narrow, ones(1), False).radius
     assert Fraction(radius) ** 2 >= 2 * Fraction(float(narrow[0, 0])) ** 2
     with pytest.raises(ValueError, match="row 0, column 2"):
-        pose(np.array([[1.0, 1e200, np.nan]]), ones(1), True)
+        signed_problem(np.array([[1.0, 1e200, np.nan]]), ones(1), True)
 
 
 def test_the_longest_product() -> None:
     X = np.array([[0.0, 1.0, 2.0], [0.0, 0.0, 3.0]])
-    assert pose(X, ones(2), True).longest >= 4
-    assert 3 <= pose(csr(X), ones(2), True).longest <= 4
+    assert signed_problem(X, ones(2), True).longest >= 4
+    assert 3 <= signed_problem(csr(X), ones(2), True).longest <= 4
 
 
 def test_sizes_and_other_signs() -> None:
     case = planted_integers(3, 8, 3)
-    problem = pose(case.X, case.signs, True)
+    problem = signed_problem(case.X, case.signs, True)
     assert (problem.n, problem.p) == (8, 4)
     turned = problem.with_signs(-case.signs)
     assert turned.radius == problem.radius
@@ -91,7 +91,7 @@ def test_norms(size: float) -> None:
     case = planted_integers(4, 20, 6, fit_intercept=False)
     expected = np.sqrt((case.rows**2).sum(axis=1)).tolist()
     for X in (case.X * size, csr(case.X * size)):
-        problem = pose(X, case.signs, False)
+        problem = signed_problem(X, case.signs, False)
         assert (norms(problem) * (problem.unit / size)).tolist() == expected
 
 
@@ -106,16 +106,19 @@ def test_products_and_scores_by_stretches_of_rows(
     for size in (1, 50, 1 << 17):
         monkeypatch.setattr(problem_module, "DENSE_BLOCK", size)
         monkeypatch.setattr(problem_module, "CSR_BLOCK", size)
-        problem = pose(X, case.signs, fit_intercept)
+        problem = signed_problem(X, case.signs, fit_intercept)
         assert products(problem, W[:, 0]).tolist() == (case.rows @ W[:, 0]).tolist()
         assert scores(X, W).tolist() == (case.X @ W[:-1] + W[-1]).tolist()
-        assert norms(problem).tolist() == norms(pose(case.X, case.signs, fit_intercept)).tolist()
+        assert (
+            norms(problem).tolist()
+            == norms(signed_problem(case.X, case.signs, fit_intercept)).tolist()
+        )
         assert problem.radius == pytest.approx(case.radius, rel=1e-13)
 
 
 def test_empty_rows_of_a_sparse_matrix() -> None:
     X = np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
-    problem = pose(csr(X), ones(6), False)
+    problem = signed_problem(csr(X), ones(6), False)
     assert (norms(problem) * problem.unit).tolist() == [0.0, 5.0, 0.0, 0.0, 1.0, 0.0]
 
 
@@ -123,11 +126,11 @@ def test_no_numba_where_data_is_only_looked_at() -> None:
     """Verdicts, certificates and predictions compile nothing, and do not wait for Numba."""
     code = (
         "import sys, numpy as np\n"
-        "from novikoff.core.problem import pose, products\n"
+        "from novikoff.core.problem import products, signed_problem\n"
         "from novikoff.core.model import LinearModel\n"
         "from novikoff.core import orders, schemes, stops, hyperplane\n"
         "X = np.eye(3)\n"
-        "products(pose(X, np.ones(3, dtype=np.int8), True), np.ones(4))\n"
+        "products(signed_problem(X, np.ones(3, dtype=np.int8), True), np.ones(4))\n"
         "LinearModel(np.array(['a', 'b']), 3).predict(X)\n"
         "assert 'numba' not in sys.modules\n"
     )

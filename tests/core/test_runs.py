@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novikoff.core.model import LinearModel
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run, train, train_rule
 from novikoff.core.schemes import OneVsRest
@@ -32,7 +32,7 @@ def together(
     X: Vector, codes: Indices, order: str, update: Rule, limits: Limits, *, sparse: bool,
     fit_intercept: bool = True, **options: Any,
 ) -> Run:  # fmt: skip
-    problem = pose(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
+    problem = signed_problem(csr(X) if sparse else X, np.ones(len(X), dtype=np.int8), fit_intercept)
     plan = Plan(update_of(update), SEQUENCES[order](len(X)), limits, seed=3, average=True)
     return train(problem, codes, OneVsRest(K), plan, **options)
 
@@ -42,7 +42,7 @@ def alone(
     fit_intercept: bool = True, start: Vector | None = None, **options: Any,
 ) -> Run:  # fmt: skip
     signs = np.where(codes == c, 1, -1).astype(np.int8)
-    problem = pose(csr(X) if sparse else X, signs, fit_intercept)
+    problem = signed_problem(csr(X) if sparse else X, signs, fit_intercept)
     plan = Plan(update_of(update), SEQUENCES[order](len(X)), limits, seed=3, average=True)
     return train_rule(problem, plan, start=None if start is None else start[:, c], **options)
 

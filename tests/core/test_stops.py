@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from novikoff.core.orders import Chaotic, Cyclic, MaxDistance, Order, Permuted, Random
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Problem, signed_problem
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
 from tests.cases import SEQUENCES, class_name, planted, planted_integers, update_of
@@ -18,7 +18,7 @@ from tests.oracle import Perceptron, Vector, margins
 
 def contradiction() -> Problem:
     X = np.array([[1.0, 2.0], [1.0, 2.0], [0.5, -1.0]])
-    return pose(X, np.array([1, -1, 1], dtype=np.int8), True)
+    return signed_problem(X, np.array([1, -1, 1], dtype=np.int8), True)
 
 
 def go(
@@ -35,7 +35,7 @@ def go(
 @pytest.mark.parametrize("order", SEQUENCES)
 def test_a_clean_end_is_clean(order: str) -> None:
     case = planted(1, 60, 4)
-    ran = go(pose(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
+    ran = go(signed_problem(case.X, case.signs, True), SEQUENCES[order](60), Limits(epochs=5000))
     assert ran.stops == [Stop.CLEAN]
     assert ran.converged
     assert (margins(case.rows, ran.W[:, 0]) > 0).all()
@@ -44,7 +44,7 @@ def test_a_clean_end_is_clean(order: str) -> None:
 def test_a_lucky_epoch_of_random_draws_is_not_a_clean_cycle() -> None:
     """Row 0 is almost always drawn; row 1 is misclassified, and almost never drawn."""
     X = np.array([[1.0], [-1.0]])
-    problem = pose(X, np.array([1, 1], dtype=np.int8), False)
+    problem = signed_problem(X, np.array([1, 1], dtype=np.int8), False)
     ran = go(problem, Random([1.0, 1e-12]), Limits(epochs=50))
     assert ran.stops == [Stop.EPOCHS]
 
@@ -108,7 +108,7 @@ def test_a_callback_is_called_after_every_epoch_and_can_end_a_run(order: Order) 
 
 def test_a_callback_does_not_hide_a_clean_cycle() -> None:
     case = planted_integers(2, 10, 3)
-    problem = pose(case.X, case.signs, True)
+    problem = signed_problem(case.X, case.signs, True)
     ran = go(problem, Cyclic(), Limits(), start=case.w_star, after_epoch=lambda _: True)
     assert ran.stops == [Stop.CLEAN]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from novikoff.core.orders import Cyclic, MaxDistance, MaxResidual, Order
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits, Stop
 from tests.cases import (
@@ -237,11 +237,11 @@ PLUS = np.array([1, 1], dtype=np.int8)
 @pytest.mark.parametrize("order", [Cyclic(), MaxDistance(), MaxResidual()], ids=class_name)
 def test_numbers_beyond_float64_are_not_clean(storage: str, order: Order) -> None:
     """After one update, ⟨a_2, w⟩ is ∞ − ∞ in floats, but 0 (a mistake) in truth; or w overflows."""
-    problem = pose(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
+    problem = signed_problem(HUGE if storage == "dense" else csr(HUGE), PLUS, False)
     with pytest.raises(ValueError, match="range of float64"):
         train_rule(problem, Plan(update_of(Perceptron()), order, Limits(updates=50)))
     large = np.array([[1e308]])
-    problem = pose(large if storage == "dense" else csr(large), PLUS[:1], True)
+    problem = signed_problem(large if storage == "dense" else csr(large), PLUS[:1], True)
     with pytest.raises(ValueError, match="range of float64"):
         train_rule(problem, Plan(update_of(Perceptron(step_size=10.0)), order, Limits(updates=50)))
 

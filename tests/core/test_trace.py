@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import novikoff as nv
 from novikoff.core.orders import Cyclic
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
 from novikoff.core.sweep import write_update
@@ -40,10 +40,10 @@ def test_replaying_the_trace_gives_its_numbers() -> None:
         assert trace.cosine[t] == pytest.approx(cosine, rel=1e-12)
 
 
-def test_a_long_trace_takes_many_tapes() -> None:
+def test_a_long_trace_fills_many_buffers() -> None:
     case = planted_integers(1, 60, 6)
     plan = Plan(update_of(Aggressive()), Cyclic(), Limits(epochs=100), trace=True)
-    (trace,) = train_rule(pose(case.X, case.signs, True), plan).traces
+    (trace,) = train_rule(signed_problem(case.X, case.signs, True), plan).traces
     assert trace.n_steps.tolist() == list(range(6000))  # more than one trace buffer
     assert trace.inner is None
     assert trace.cosine is None

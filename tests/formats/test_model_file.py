@@ -374,7 +374,7 @@ def raw(header: bytes, tail: bytes = b"") -> bytes:
 
 
 def in_header(text: str) -> bytes:
-    entry = f'{text[:-1]}, "checksum": "{model_file._checksum(text, {})}"}}'
+    entry = f'{text[:-1]}, "checksum": "{model_file.header_checksum(text, {})}"}}'
     return raw(json.dumps({"__metadata__": {"novikoff": entry}}).encode())
 
 

@@ -40,4 +40,4 @@ def test_the_classes_divide_the_entries_that_are_read(
         assert limit * model.n_rules * n * 5 <= 1 << 20
     else:
         assert min(allowed) > 1 << 60  # --budget SECONDS is the limit
-    assert all(Fraction(0) < rule.bound <= rule.errors for rule in found.alone)
+    assert all(Fraction(0) < rule.bound <= rule.mistakes for rule in found.alone)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
@@ -131,7 +131,7 @@ def test_floats_of_any_size_are_exact(factor: float, aliased: int) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(40) * 1e-200, rng.standard_normal(40) * 1e150
     ones = np.ones(40, dtype=np.int8)
-    problem = pose(np.column_stack([a, factor * a, b]), ones, True)
+    problem = signed_problem(np.column_stack([a, factor * a, b]), ones, True)
     found = logistic_estimates(problem, Columns(range(3)), None, np.arange(0), Limits())
     assert list(found.coefficients.values()).count("aliased") == aliased
 
@@ -199,7 +199,7 @@ def test_null_spaces_are_exact(seed: int) -> None:
         X[:, int(rng.integers(p))] = 0.0
     bias = bool(rng.random() < 0.5)
     matrix = csr(X) if rng.random() < 0.5 else X
-    passes = LocalPasses(pose(matrix, np.ones(n, dtype=np.int8), bias))
+    passes = LocalPasses(signed_problem(matrix, np.ones(n, dtype=np.int8), bias))
     rows = np.flatnonzero(rng.random(n) < 0.8)
     columns = rng.permutation(p + bias)[: max(1, int(rng.integers(p + bias + 1)))]
     A = np.hstack([X, np.ones((n, 1))])[rows]

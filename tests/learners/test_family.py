@@ -269,7 +269,7 @@ SENTENCES: list[tuple[Callable[[], object], str]] = [
     (lambda: nv.KernelPerceptron("tanh").fit(X, TWO), "'kernel' parameter"),
     (
         lambda: nv.KernelPerceptron(nan_kernel).fit(X, TWO),
-        "kernel of two rows is nan.*rows 0 and 0",
+        "kernel of two rows is nan.*0 and 0",
     ),
     (lambda: nv.KernelPerceptron(lambda A, B: A).fit(X, TWO), r"array of shape \(40, 3\)"),
     (lambda: nv.KernelPerceptron("precomputed").fit(X, TWO), "a precomputed kernel is a square"),

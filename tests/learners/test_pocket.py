@@ -19,13 +19,13 @@ from sklearn.datasets import load_breast_cancer, load_iris
 import novikoff as nv
 from novikoff.core import pocket
 from novikoff.core.pocket import (
-    Pocketed,
+    PocketResult,
     PocketStep,
     averaged_perceptron,
     fill_pocket,
     pocket_steps,
 )
-from novikoff.core.problem import pose, products
+from novikoff.core.problem import products, signed_problem
 from novikoff.core.rows import Vector
 from novikoff.core.schemes import OneVsRest
 from novikoff.core.stops import Limits, Stop
@@ -68,14 +68,14 @@ def gallant(
     strategy: str,
     start: Vector | None = None,
     weights: Vector | None = None,
-) -> Pocketed:
+) -> PocketResult:
     """The pocket algorithm of Gallant (1990), with rows drawn as in `fill_pocket`."""
     costs = np.ones(len(A)) if weights is None else weights
     w = np.zeros(A.shape[1]) if start is None else start.copy()
-    kept = Pocketed(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
+    kept = PocketResult(w.copy(), cost(A, w, costs), 0, [(0, cost(A, w, costs))])
     length = longest = 0
     drawn = list[int]()
-    while kept.errors > 0 and kept.updates < most:
+    while kept.cost > 0 and kept.updates < most:
         if not drawn:
             size, shares = 1 << 14, None if weights is None else weights / weights.sum()
             uneven = shares is not None
@@ -91,9 +91,9 @@ def gallant(
             continue
         length += 1
         errors = cost(A, w, costs)
-        if length > longest and (strategy == "run_length" or errors < kept.errors):
+        if length > longest and (strategy == "run_length" or errors < kept.cost):
             longest = length
-            kept.w, kept.errors = w.copy(), errors
+            kept.w, kept.cost = w.copy(), errors
             kept.history.append((kept.updates, errors))
     return kept
 
@@ -110,12 +110,12 @@ def test_the_pocket_is_that_of_the_book(
     costs = rng.choice(np.array([0.5, 1.0, 4.0]), size=40) if weighted else None
     limits, rng = Limits(updates=150), np.random.default_rng(seed)
     found = fill_pocket(
-        pose(X, signs, True), limits, rng, strategy=strategy, start=start, costs=costs
+        signed_problem(X, signs, True), limits, rng, strategy=strategy, start=start, costs=costs
     )
     A = signed(X, signs, True)
     expected = gallant(A, 150, np.random.default_rng(seed), strategy, start, costs)
     assert found.w.tolist() == expected.w.tolist()
-    assert (found.errors, found.updates) == (expected.errors, expected.updates)
+    assert (found.cost, found.updates) == (expected.cost, expected.updates)
     # A run of correct rows that continues is the same entry of the pocket.
     assert found.history[-1] == expected.history[-1]
     assert set(found.history) == set(expected.history)
@@ -126,9 +126,9 @@ def test_the_pocket_is_that_of_the_book(
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
     case = planted(1, 100, 3, gap=0.3)
-    problem = pose(case.X, case.signs, True)
+    problem = signed_problem(case.X, case.signs, True)
     kept = fill_pocket(problem, Limits(), np.random.default_rng(0), strategy=strategy)
-    assert kept.errors == 0.0
+    assert kept.cost == 0.0
     assert cost(case.rows, kept.w, np.ones(100)) == 0.0
     again = fill_pocket(problem, Limits(), np.random.default_rng(0), start=kept.w)
     assert (again.updates, again.history) == (0, [(0, 0.0)])
@@ -136,10 +136,12 @@ def test_it_ends_when_there_are_no_mistakes(strategy: str) -> None:
 
 def test_rows_too_light_to_be_drawn_do_not_hang_it() -> None:
     """The algorithm does not wait for a mistake that is drawn once in 10¹² draws."""
-    problem = pose(np.array([[1.0], [1.0], [0.0]]), np.array([1, -1, -1], dtype=np.int8), True)
+    problem = signed_problem(
+        np.array([[1.0], [1.0], [0.0]]), np.array([1, -1, -1], dtype=np.int8), True
+    )
     costs = np.array([1.0, 1e-12, 1.0])
     kept = fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0), costs=costs)
-    assert kept.errors == 1e-12
+    assert kept.cost == 1e-12
 
 
 # The pocket algorithm as published
@@ -171,7 +173,7 @@ def test_each_step_is_that_of_the_textbook(
     rng = np.random.default_rng(seed)
     costs = rng.choice(np.array([0.0, 0.5, 1.0, 4.0]), size=25) if seed % 2 else None
     start = np.append(rng.integers(-5, 6, size=3), float(fit_intercept)) if seed > 1 else None
-    problem, A = pose(storage(X), signs, fit_intercept), signed(X, signs, True)
+    problem, A = signed_problem(storage(X), signs, fit_intercept), signed(X, signs, True)
     A[:, -1] *= fit_intercept
     steps = islice(pocket_steps(problem, rng, start=start, costs=costs), 80)
     found = row_by_row(steps, A, np.ones(25) if costs is None else costs)
@@ -182,9 +184,11 @@ def test_each_step_is_that_of_the_textbook(
 
 def test_the_steps_end_without_a_mistake() -> None:
     case = planted(1, 60, 3, gap=0.3)
-    *_, last = pocket_steps(pose(case.X, case.signs, True), np.random.default_rng(0))
+    *_, last = pocket_steps(signed_problem(case.X, case.signs, True), np.random.default_rng(0))
     assert (last.mistakes, last.kept) == (0.0, True)
-    *_, same = pocket_steps(pose(case.X, case.signs, True), np.random.default_rng(0), start=last.w)
+    *_, same = pocket_steps(
+        signed_problem(case.X, case.signs, True), np.random.default_rng(0), start=last.w
+    )
     assert (same.row, same.mistakes) == (-1, 0.0)
 
 
@@ -200,7 +204,7 @@ def test_the_textbook_returns_the_best_weights_that_its_run_met(
     options: Any = {"fit_intercept": fit_intercept, "max_updates": 60, "random_state": seed}
     model: Any = nv.Pocket("textbook", lower_bound=lower_bound, **options).fit(X, y)
     part = X.any(axis=1) | (y > 0) | fit_intercept
-    problem = pose(X[part], y[part], fit_intercept)
+    problem = signed_problem(X[part], y[part], fit_intercept)
     met = list(islice(pocket_steps(problem, np.random.default_rng(seed_of(seed))), 61))
     pocket = [step for step in met if step.kept][-1]
     assert [*model.coef_[0], *model.intercept_] == pocket.w.tolist()
@@ -242,7 +246,7 @@ def test_the_textbook_of_many_classes_has_a_run_for_each_rule(
         part = weights > 0
         part &= True if negative is None else np.isin(y, (positive, negative))
         signs = np.where(y[part] == positive, 1, -1).astype(np.int8)
-        problem = pose(X[part], signs, True)
+        problem = signed_problem(X[part], signs, True)
         steps = pocket_steps(problem, np.random.default_rng(seed_of(5)), costs=weights[part])
         pocket = [step for step in islice(steps, 41) if step.kept][-1]
         assert [*model.coef_[k], model.intercept_[k]] == pocket.w.tolist()
@@ -278,7 +282,9 @@ def test_the_averaged_perceptron_is_the_average_of_all_weights() -> None:
     for i in rng.integers(30, size=steps).tolist():
         w = w + A[i] * (A[i] @ w <= 0.0)
         total += w
-    found = averaged_perceptron(pose(X, signs, True), Limits(), np.random.default_rng(5), None)
+    found = averaged_perceptron(
+        signed_problem(X, signs, True), Limits(), np.random.default_rng(5), None
+    )
     np.testing.assert_allclose(found, total / steps, rtol=1e-9)
 
 
@@ -319,7 +325,7 @@ def test_the_widest_of_equal_stretches_is_taken() -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_descent_only_goes_down(fit_intercept: bool, storage: Callable[[Vector], Vector]) -> None:
     X, signs = noisy(1, 80, 3)
-    problem, A = pose(storage(X), signs, fit_intercept), signed(X, signs, fit_intercept)
+    problem, A = signed_problem(storage(X), signs, fit_intercept), signed(X, signs, fit_intercept)
     rng = np.random.default_rng(0)
     costs = rng.choice(np.array([0.25, 1.0, 3.5]), size=80)
     basis = whitening(problem, rng)
@@ -339,7 +345,7 @@ def test_a_smooth_start_is_a_logistic_regression() -> None:
     """It equals logistic regression on whitened columns with C = 1/penalty and a penalised bias."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :5] + 1000.0
-    problem = pose(X, np.where(y > 0, 1, -1).astype(np.int8), True)
+    problem = signed_problem(X, np.where(y > 0, 1, -1).astype(np.int8), True)
     basis = whitening(problem, np.random.default_rng(0))
     white = np.column_stack([X, np.ones(len(X))]) @ basis.T
     np.testing.assert_allclose(white.T @ white / len(X), np.eye(6), atol=1e-2)
@@ -402,7 +408,7 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     X, signs = noisy(seed, 50, 3)
     signs[:2], start = (1, -1), rng.normal(size=4)
     costs = rng.choice(np.array([0.1, 0.2, 0.7]), size=50) if weighted else None
-    problem = pose(csr(X) if sparse else X, signs, True)
+    problem = signed_problem(csr(X) if sparse else X, signs, True)
     basis, rng = whitening(problem, rng), np.random.default_rng(seed)
     limits = Limits(updates=50)
     found = fewest_mistakes(problem, costs=costs, start=start, limits=limits, rng=rng, sides=(1, 0))
@@ -413,27 +419,27 @@ def test_no_cheap_rule_is_better(seed: int, weighted: bool, sparse: bool) -> Non
     for w in (found.w, *rivals):
         mistakes = np.flatnonzero(~(products(problem, w) > 0.0))
         price = sum((exact[i] for i in mistakes.tolist()), Fraction(0))
-        assert price == found.errors if w is found.w else price >= found.errors
-    assert found.optimal == (found.errors <= found.bound)
-    assert rounded_down(found.bound) <= found.bound <= found.errors
+        assert price == found.mistakes if w is found.w else price >= found.mistakes
+    assert found.optimal == (found.mistakes <= found.bound)
+    assert rounded_down(found.bound) <= found.bound <= found.mistakes
 
 
 def test_large_data_is_searched_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are counted, and progress is reported during the search."""
     module = import_module("novikoff.geometry.fewest_mistakes")
-    monkeypatch.setattr(module, "_SAMPLE_ENTRIES", 1000)
-    monkeypatch.setattr(module, "_SAMPLE_ROWS_PER_WEIGHT", 50)
+    monkeypatch.setattr(module, "SAMPLE_ENTRIES", 1000)
+    monkeypatch.setattr(module, "SAMPLE_ROWS_PER_WEIGHT", 50)
     X, y = labelled(2, 3000, 3)
     told: list[tuple[float, float]] = []
     found = fewest_mistakes(
-        pose(X.astype(np.float32), y, True),
+        signed_problem(X.astype(np.float32), y, True),
         limits=Limits(updates=100),
         rng=np.random.default_rng(0),
         sides=(1, -1),
         progress=lambda errors, bound: told.append((errors, bound)),
     )
-    assert found.errors == (signed(X.astype(np.float32), y, True) @ found.w <= 0.0).sum()
-    assert told[-1] == (float(found.errors), float(found.bound))
+    assert found.mistakes == (signed(X.astype(np.float32), y, True) @ found.w <= 0.0).sum()
+    assert told[-1] == (float(found.mistakes), float(found.bound))
     assert all(a[0] >= b[0] and a[1] <= b[1] for a, b in pairwise(told))
 
 
@@ -576,9 +582,9 @@ def test_time_that_was_given_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("novikoff.geometry.fewest_mistakes.descend", some)
     options: Any = {"lower_bound": False, "limits": limits, "sides": (1, -1)}
-    found = fewest_mistakes(pose(X, signs, True), rng=np.random.default_rng(0), **options)
+    found = fewest_mistakes(signed_problem(X, signs, True), rng=np.random.default_rng(0), **options)
     assert len(descents) == 4
-    assert found.errors == (products(found.problem, found.w) <= 0.0).sum()
+    assert found.mistakes == (products(found.problem, found.w) <= 0.0).sum()
 
 
 def test_lower_bounds_of_disjoint_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -608,7 +614,7 @@ def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
     X = rng.normal(size=(4, 8))[y] * 0.9 + rng.normal(size=(800, 8))
     found = []
     for label in range(4):
-        problem = pose(X, np.where(y == label, 1, -1).astype(np.int8), True)
+        problem = signed_problem(X, np.where(y == label, 1, -1).astype(np.int8), True)
         limits = Limits(updates=100)
         sides = label, None
         best = fewest_mistakes(problem, limits=limits, rng=rng, sides=sides, lower_bound=False)
@@ -623,7 +629,7 @@ def test_rules_of_many_classes_are_no_worse_together_than_cheap_ones() -> None:
     assert wrong([rule.w for rule in together]) == cheap < wrong([rule.w for rule in found])
     for rule in together:
         s = products(rule.problem, rule.w)
-        assert rule.errors == (s <= 0.0).sum() == rule.history[-1][1]
+        assert rule.mistakes == (s <= 0.0).sum() == rule.history[-1][1]
 
 
 @pytest.mark.parametrize("seed", [28, 285])
@@ -822,7 +828,7 @@ def test_rows_that_cost_nothing_leave_nothing_to_learn() -> None:
 
 def test_costs_too_small_to_be_lowered_by_a_thousandth_end_a_descent() -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    problem = pose(X, np.array([1, -1, 1, -1], dtype=np.int8), True)
+    problem = signed_problem(X, np.array([1, -1, 1, -1], dtype=np.int8), True)
     rng, lines = np.random.default_rng(0), 0
 
     class Looks(Limits):

@@ -68,7 +68,7 @@ def test_the_time_that_scaling_takes_counts(monkeypatch: pytest.MonkeyPatch) -> 
 
         return late
 
-    monkeypatch.setattr(training, "load_loop", taking(100.0, training.load_loop))
+    monkeypatch.setattr(training, "compile_loop", taking(100.0, training.compile_loop))
     model = nv.Perceptron(scale="standard", max_seconds=5.0).fit(RAW, GROWERS)
     assert model.converged_
     monkeypatch.setattr(scaling, "standardise", taking(10.0, scaling.standardise))

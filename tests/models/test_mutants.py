@@ -19,9 +19,11 @@ from tests.claims.test_claims import SEED
 
 def equalities_as_inequalities(design: Any, y: Any) -> Any:
     right = cones.poisson(design, y)
-    A, E = right.cone.A, right.cone.E
+    A, E = right.inequalities.A, right.inequalities.E
     owner = np.concatenate([right.owner, right.equal])
-    return replace(right, cone=Cone(stacked(A, E), E[:0]), owner=owner, equal=right.equal[:0])
+    return replace(
+        right, inequalities=Cone(stacked(A, E), E[:0]), owner=owner, equal=right.equal[:0]
+    )
 
 
 def risk_set_off_by_one(

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 
 import novikoff as nv
+from novikoff.geometry import cone
 from novikoff.models import cones
 from novikoff.models.cones import Design
+from novikoff.models.formulas import variables_of
 from tests.real_data import DATA
 
 ENDOMETRIAL = pd.read_csv(DATA / "endometrial.csv")
@@ -168,7 +170,7 @@ def test_a_cox_model_needs_no_more_rows_than_subjects() -> None:
     strata = np.zeros(200, dtype=np.int64)
     times = rng.integers(1, 50, 200).astype(float)
     system = cones.cox(design, times, event, None, strata, "efron")
-    assert system.cone.A.shape[0] + system.cone.E.shape[0] <= 200
+    assert system.inequalities.A.shape[0] + system.inequalities.E.shape[0] <= 200
 
 
 def test_it_prints_a_table_in_notebooks() -> None:
@@ -176,3 +178,132 @@ def test_it_prints_a_table_in_notebooks() -> None:
     assert "+∞" in found._repr_html_()
     assert "<th" in found.coefficients._repr_html_()
     assert repr(found).startswith("<Separation: quasi-complete separation")
+
+
+@pytest.mark.parametrize(
+    ("y", "options"),
+    [
+        (pd.Categorical(["no"] * 3, categories=["no", "yes"]), {}),
+        (["no", "no", "yes"], {"weights": [1, 1, 0]}),
+        ([1, 1, 2], {"weights": [1, 1, 0]}),
+        (["no", "no", "yes"], {"weights": [1, 1, np.nan], "missing": "drop"}),
+        (pd.Categorical(["a", "a", "b"], categories=["a", "b"]), {"weights": [1, 1, 0]}),
+    ],
+)
+def test_the_class_that_is_left_has_its_meaning_from_all_rows(
+    y: Any, options: dict[str, Any]
+) -> None:
+    found = nv.detect_separation([[0.0], [1.0], [2.0]], y, **options)
+    assert found.coefficients["(intercept)"] == "-inf"
+
+
+def test_a_linear_combination_may_have_decimal_factors_and_names_in_any_order() -> None:
+    X = pd.DataFrame({"b": [1, 2, 3, 1, 2, 3], "a": [0, 0, 0, 1, 1, 1]})
+    found = nv.detect_separation(X, [0, 1, 0, 1, 1, 1])
+    assert found.estimable({"a": 1, "b": -0.3}) == "+inf"
+    single: Any = np.float32(-0.1)
+    assert found.estimable({"a": single, "b": 1}) == "-inf"
+    assert found.estimable(pd.Series({"a": 1, "b": 0, "(intercept)": 0})) == "+inf"
+    assert found.estimable(pd.Series({"b": 1, "a": 0})) == "finite"
+    wrong: Any
+    for wrong in (np.nan, np.inf, "1", 1j):
+        with pytest.raises(ValueError, match="'a': it must be a finite number"):
+            found.estimable({"a": wrong})
+
+
+def test_two_coefficients_of_one_name_are_rejected() -> None:
+    X = pd.DataFrame({"0|1": [0.0, 1.0, 2.0], "x": [1.0, 1.0, 3.0]})
+    with pytest.raises(ValueError, match=r"'0\|1': rename"):
+        nv.detect_separation(X, [0, 1, 2], family="cumulative")
+
+
+@pytest.mark.parametrize(
+    ("duration", "words"),
+    [
+        (pd.to_timedelta(["1D", None, "3D"]), "missing"),
+        (pd.to_datetime(["2020-01-01", None, "2020-01-05"]), "missing"),
+        ([2**53, 2**53 + 1, 2**53 + 2], "exactly"),
+        ([1j, 2, 3], "complex"),
+    ],
+)
+def test_times_that_are_no_exact_numbers_are_rejected(duration: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        nv.detect_separation([[0.0], [1.0], [2.0]], family="cox", duration=duration)
+
+
+def test_a_shared_rank_is_told_with_the_label_of_its_group() -> None:
+    with pytest.raises(ValueError, match="Group 'u' has several alternatives of rank 1"):
+        nv.detect_separation(
+            [[0.0], [1.0], [2.0]], [1, 1, 2], family="rank-ordered", groups=["u", "u", "u"]
+        )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_group_intercepts_separate_the_same_successes_as_pairs(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (12, 2)).astype(float), rng.integers(0, 2, 12)
+    given: dict[str, Any] = {"family": "conditional-logit", "groups": np.repeat([0, 1, 2], 4)}
+    pairs = nv.detect_separation(X, y, **given)
+    monkeypatch.setattr(cones, "_MAX_PAIRS", -1)
+    intercepts = nv.detect_separation(X, y, **given)
+    assert intercepts.kind != "undecided"
+    assert intercepts.coefficients == pairs.coefficients
+    assert {*intercepts.separated} == {*pairs.separated}
+
+
+def test_ctrl_c_ends_the_question_and_the_next_one_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = nv.detect_separation(*QUASI)
+    with monkeypatch.context() as patched:
+        patched.setattr(cone, "search_verdict", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            nv.detect_separation(*VERTEX)
+        patched.setattr(cone, "exact_product", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            _ = found.coefficients
+    assert "undecided" not in found.coefficients.values()
+
+
+QUASI = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 9]], [0, 1, 0, 1, 1]
+VERTEX = [[0, 0], [3, 1], [0, 0], [1, 0], [1, 3], [2, 2]], [0, 1, 1, 0, 1, 0]
+
+
+def interrupted(*arguments: Any) -> Any:
+    """A step of the search, when the user presses Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("formula", ['y ~ __import__("os").x', "y ~ x | z"])
+def test_a_formula_that_cannot_be_read_is_one_error(formula: str) -> None:
+    pytest.importorskip("formulaic")
+    data = pd.DataFrame({"x": [1, 2, 3], "z": [1, 2, 3], "y": [0, 1, 1]})
+    with pytest.raises(ValueError, match="formula"):
+        nv.detect_separation(formula=formula, data=data)
+    with pytest.raises(ValueError, match="formula"):
+        variables_of(formula)
+
+
+def test_rows_are_at_least_these_if_the_kind_is_undecided() -> None:
+    found = nv.detect_separation(*VERTEX, budget=1e-9)
+    assert (found.kind, found.exists) == ("undecided", None)
+    X = np.column_stack([VERTEX[0], [0, 0, 0, 1, 0, 0]])  # separates row 3 in one step
+    found = nv.detect_separation(X, VERTEX[1], budget=1e-9)
+    assert (found.kind, found.exists, [*found.separated]) == ("undecided", False, [3])
+    assert "at least 1 of 6 observations: row 3" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"link": "logit"}, "logistf"),
+        ({"link": "probit"}, "MPL_Jeffreys"),
+        ({"link": "loglog"}, "use cloglog"),
+        ({"family": "adjacent"}, "parallel = TRUE"),
+    ],
+)
+def test_advice_names_functions_that_fit_this_model(options: Any, words: str) -> None:
+    found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 1], **options)
+    assert words in found.advice[0]

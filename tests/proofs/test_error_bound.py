@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.packing import Packing
@@ -189,7 +189,7 @@ ALTERNATING = np.arange(5.0)[:, None], [1, 0, 1, 0, 1]
 def test_contradictions_with_common_rows_prove_more() -> None:
     """Three of five rows contradict each other: two contradictions have a common row."""
     X, y = ALTERNATING
-    packing = Packing(LocalPasses(pose(X, np.where(y, 1, -1).astype(np.int8), True)))
+    packing = Packing(LocalPasses(signed_problem(X, np.where(y, 1, -1).astype(np.int8), True)))
     while packing.take_next(Limits()):
         pass
     assert packing.bound == 1
@@ -262,7 +262,7 @@ def test_rows_of_other_classes_prove_nothing() -> None:
 def test_a_packing_adds_up_the_cheapest_row_of_each() -> None:
     X, signs = noisy(1, 40, 2)
     costs = np.random.default_rng(0).choice(np.array([1.0, 2.0, 5.0]), size=40)
-    packing = Packing(LocalPasses(pose(X, signs, True)), costs)
+    packing = Packing(LocalPasses(signed_problem(X, signs, True)), costs)
     packing.take_duplicates(Limits())
     twins = len(packing.contradictions)
     while packing.take_next(Limits()):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
 from novikoff.geometry.passes import prove_signs
 from novikoff.geometry.verdict import Verdict
@@ -188,7 +188,7 @@ def test_a_product_of_exactly_zero_does_not_separate(shift: int) -> None:
     """In floats, the sum of this row is 2 or a different number that is not 0, in most orders."""
     row = np.ldexp([-(2.0**53), -1.0, -1.0, 2.0**53, 2.0], shift)
     X = np.array([row, np.abs(row)])
-    problem = pose(X, np.ones(2, dtype=np.int8), False)
+    problem = signed_problem(X, np.ones(2, dtype=np.int8), False)
     w = np.append(np.ones(5), 0.0)
     assert prove_signs(problem, w) is False
     w[4] += 2.0**-52

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
 from novikoff.geometry.duplicates import RowHashes
 from novikoff.geometry.null_space import Missed
@@ -93,7 +93,7 @@ def test_merging_in_any_order_gives_the_same_bits(
     X = rng.integers(-2, 3, size=(n, d)) * rng.choice(np.array([1.0, 1.0, 0.1, 1e-3]), size=(n, d))
     X[rng.integers(n)] = X[rng.integers(n)]
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
-    passes = LocalPasses(pose(csr(X) if sparse else X, signs, fit_intercept))
+    passes = LocalPasses(signed_problem(csr(X) if sparse else X, signs, fit_intercept))
     w: Vector = np.asarray(rng.integers(-2, 3, size=passes.p) + 0.5, dtype=np.float64)
     question = VISITS[name](passes, w, rng)
     edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, size=4)])).tolist()
@@ -102,7 +102,7 @@ def test_merging_in_any_order_gives_the_same_bits(
         parts = []
         for first, last in pairwise(edges):
             parts.append(question.blank())
-            parts[-1].look_at(passes.all.range(first, last))
+            parts[-1].look_at(passes.whole_part.range(first, last))
         while len(parts) > 1:  # merge any two parts, in either order
             i, j = rng.permutation(len(parts))[:2].tolist()
             parts[i].merge(parts[j])
@@ -112,6 +112,6 @@ def test_merging_in_any_order_gives_the_same_bits(
     one, two = tree(), tree()
     assert seen(one) == seen(two)
     whole = question.blank()
-    whole.look_at(passes.all)
+    whole.look_at(passes.whole_part)
     assert joined(one) == joined(whole)
     assert seen(question.blank()) == seen(question)

@@ -25,7 +25,7 @@ from novikoff.systems.distances import signed_radius
 from novikoff.systems.solution import NamedRow
 from novikoff.systems.statement import stated_arrays
 from novikoff.systems.system import system_of
-from tests.limits import Questions
+from tests.limits import questions
 
 oracle = pytest.importorskip("tests.system_oracle", reason="pplpy is not installed")
 
@@ -150,7 +150,7 @@ def test_what_is_known_of_the_radius_when_time_is_up(pool: str) -> None:
         proof = nv.solve(**given).certificate
         for most in rng.sample(range(60), 5):
             try:
-                found = signed_radius(system, Questions(most), feasible=feasible)
+                found = signed_radius(system, questions(most), feasible=feasible)
             except OutOfTimeError:
                 cut_short += 1
                 continue

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
-from novikoff.report.system_report import _conflict
+from novikoff.report.system_report import conflict_values
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.solution import NamedRow, Solution
@@ -285,7 +285,7 @@ def test_so_many_rows_must_go_and_a_row_alone_gives_way_by_so_much(seeds: range)
         for gone in combinations(removable, len(few) - 1) if few else ():
             assert not oracle.is_feasible(oracle.rows_of(model, frozenset(gone)), model.d), seed
         for answer in found.solutions:
-            for part in _conflict(answer)["rows"]:  # type: ignore[attr-defined]
+            for part in conflict_values(answer)["rows"]:  # type: ignore[attr-defined]
                 named = NamedRow(part["kind"], part["index"], part["name"], Fraction(0))
                 k, by = number_of(model, named), Fraction(part["gives_way_by"])
                 row = model.row(k)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from novikoff.core.model import LinearModel
 from novikoff.core.orders import Candidates, Cyclic, Order, Permuted
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
@@ -52,7 +52,7 @@ def traced(
     X: Floats | SparseMatrix, signs: Signs, order: Order, fit_intercept: bool, rule: Perceptron
 ) -> Run:
     plan = Plan(update_of(rule), order, Limits(epochs=EPOCHS), seed=1, trace=True)
-    return train_rule(pose(X, signs, fit_intercept), plan)
+    return train_rule(signed_problem(X, signs, fit_intercept), plan)
 
 
 def path(ran: Run) -> tuple[list[int], list[float]]:

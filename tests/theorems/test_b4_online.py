@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from novikoff.core.orders import Cyclic
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.runs import Plan, train_rule
 from novikoff.core.stops import Limits
 from novikoff.theory import mistake_bound
@@ -28,7 +28,7 @@ def listen(
     w, mistakes = np.zeros(case.X.shape[1] + 1), 0
     for first in range(0, len(stream), chunk):
         rows = stream[first : first + chunk]
-        problem = pose(case.X[rows], case.signs[rows], case.fit_intercept)
+        problem = signed_problem(case.X[rows], case.signs[rows], case.fit_intercept)
         plan = Plan(update_of(Perceptron()), Cyclic(), Limits(epochs=1))
         ran = train_rule(problem, plan, start=np.zeros_like(w) if forget else w)
         assert ran.visited == len(rows)

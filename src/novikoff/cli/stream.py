@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import FrameType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -282,8 +282,9 @@ def _learn(session: StreamSession, asked: StreamCommandOptions, signals: list[in
                 _print_progress(run.progress(), asked, heading=printed == begun)
                 printed = run.rows
             if not silent and now - drawn > _SECONDS_BETWEEN_DRAWINGS:
-                rows, mistakes, error, recent, bound = _in_words(run.progress())
-                draw(f"{rows} rows  {mistakes} mistakes  {error} ({recent})  γ ≤ {bound}")
+                texts = _in_words(run.progress())
+                mistakes = f"{texts.mistakes} mistakes  {texts.error} ({texts.recent})"
+                draw(f"{texts.rows} rows  {mistakes}  γ ≤ {texts.bound}")
                 drawn = now
             if signals:
                 return
@@ -316,15 +317,15 @@ def _sum_up(session: StreamSession, asked: StreamCommandOptions) -> None:
         where = asked.bad_rows_log or "--bad-rows-log FILE lists them"
         rows_left_out = f"{counted(run.skipped, 'row')} that cannot be read {verb} skipped"
         lines.append(("", f"{rows_left_out} ({where})"))
-    _, mistakes, error, recent, bound = _in_words(progress)
-    last = f"{recent} of the last {min(progress.rows, 1000):,}"
-    lines.append(("mistakes", f"{mistakes} of {rows} ({error}); {last}"))
+    texts = _in_words(progress)
+    last = f"{texts.recent} of the last {min(progress.rows, 1000):,}"
+    lines.append(("mistakes", f"{texts.mistakes} of {rows} ({texts.error}); {last}"))
     if asked.mistakes is not None:
         lines.append(("", f"rows predicted wrong are listed in {asked.mistakes}"))
     if progress.margin_bound is not None:
         now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
         rule = "w" if asked.no_intercept else "(w, b)"
-        claim = f"γ ≤ {bound}: no {rule} of length 1 separates the rows learned by more"
+        claim = f"γ ≤ {texts.bound}: no {rule} of length 1 separates the rows learned by more"
         lines.append(("margin", f"{claim} ({now})"))
     if session.model is not None:
         lines.append(("model", str(session.model)))
@@ -344,11 +345,21 @@ def _print_progress(progress: Progress, asked: StreamCommandOptions, *, heading:
         print_text("".join(f"{text:>{width}}" for text, width in widths) + "\n")
 
 
-def _in_words(progress: Progress) -> tuple[str, str, str, str, str]:
-    """Return rows, mistakes, their shares, and the bound on the margin as text."""
+class _ProgressTexts(NamedTuple):
+    """What a run counted so far, as texts: its rows and mistakes, and a bound on the margin."""
+
+    rows: str
+    mistakes: str
+    error: str  # the share of the mistakes among all rows
+    recent: str  # their share among the last rows
+    bound: str
+
+
+def _in_words(progress: Progress) -> _ProgressTexts:
+    """Return the progress of a run as texts."""
     bound = "–" if progress.margin_bound is None else digits_up(progress.margin_bound)
     shares = f"{100 * progress.error:.2f}%", f"{100 * progress.recent_error:.2f}%"
-    return f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound
+    return _ProgressTexts(f"{progress.rows:,}", f"{progress.mistakes:,}", *shares, bound)
 
 
 def _print_json(event: str, progress: Progress, **more: object) -> None:

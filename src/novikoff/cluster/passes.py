@@ -102,7 +102,7 @@ class DaskPasses(Passes):
 
     def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
         """The rows of ``numbers`` that are in a set."""
-        return numbers[self.fetch(numbers).of(rows)] if len(numbers) > 0 else numbers
+        return numbers[self.fetch(numbers).values_of(rows)] if len(numbers) > 0 else numbers
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> LengthsAsSeen:
         """‖a_i‖ for every row, computed when a task needs it."""
@@ -250,7 +250,7 @@ class RowPredicate(PerRow):
         # The search calls this only for the set of all rows.
         return replace(rows, size=size, others=True)
 
-    def of(self, part: Part) -> Mask:
+    def values_on(self, part: Part) -> Mask:
         """Which rows of a part are in the set."""
         inside = np.ones(part.n, dtype=np.bool_)
         for w, doubt in self.faces:
@@ -268,7 +268,9 @@ def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
         at_zero = ~(np.abs(part.products(w.near)) > doubt)
         at = np.flatnonzero(at_zero)
         for part_of_block, block in part.blocks(at):
-            at_zero[at[part_of_block]] = exact.product_signs(block.A, block.of(w)) == 0
+            at_zero[at[part_of_block]] = (
+                exact.product_signs(block.A, block.weights_of_columns(w)) == 0
+            )
         return at_zero
 
     return remembered(part, tuple(w.whole.tolist()), find)
@@ -281,7 +283,7 @@ class LengthsAsSeen(PerRow):
     columns: Vector
     centre: Vector | None
 
-    def of(self, part: Part) -> Vector:
+    def values_on(self, part: Part) -> Vector:
         """The lengths of the rows of a part."""
         key = self.columns.tobytes(), None if self.centre is None else self.centre.tobytes()
         return remembered(part, key, lambda: part.lengths(self.columns, self.centre))

@@ -18,7 +18,7 @@ import numpy as np
 from novikoff.cluster.shards import Setting, Shard
 from novikoff.cluster.tasks import ShardVisit
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.pocket import load_pocket_loop
+from novikoff.core.pocket import compile_pocket_loop
 from novikoff.core.problem import Problem, norms, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
@@ -49,7 +49,7 @@ class CountedRule:
     """A rule, its mistakes on all rows, and a proved lower bound for every rule."""
 
     w: Vector
-    errors: int
+    mistakes: int
     updates: int
     proof: ErrorBound
 
@@ -61,12 +61,12 @@ class CountedRule:
     @property
     def optimal(self) -> bool:
         """Whether it is proved that no hyperplane makes fewer mistakes."""
-        return self.errors <= self.bound
+        return self.mistakes <= self.bound
 
     @property
     def history(self) -> list[tuple[int, float]]:
         """A list with one entry: the updates of all shards, and the mistakes after them."""
-        return [(self.updates, float(self.errors))]
+        return [(self.updates, float(self.mistakes))]
 
 
 def find_counted_rules(
@@ -101,16 +101,16 @@ def find_counted_rules(
         by_shard = rows.cluster.over(visit, Limits()).rules
         parts += [by_shard[number] for number in sorted(by_shard)]
     W = _best_rules(rows, settings, _candidates(rows.d, settings, verdicts, parts), rng)
-    errors = _misclassified(rows, settings, W)
+    mistakes = _misclassified(rows, settings, W)
     digests = _digests(rows, settings, verdicts)
     rules = []
     for k, setting in enumerate(settings):
         shard_rules = [part[k] for part in parts]
         proof = _joint_bound(rows, setting, digests[k], verdicts[k].certificate, shard_rules)
         updates = sum(own.updates for own in shard_rules)
-        if errors[k] < proof.bound:
+        if mistakes[k] < proof.bound:
             raise ValueError(_SCORES_OUT_OF_RANGE)
-        rules.append(CountedRule(W[:, k], int(errors[k]), updates, proof))
+        rules.append(CountedRule(W[:, k], int(mistakes[k]), updates, proof))
     return rules
 
 
@@ -262,7 +262,7 @@ class ShardSearch(ShardVisit):
 
     def among(self, problems: list[Problem], numbers: Indices) -> list[ShardRule]:
         """Search among rows with the signs of each setting, as in memory."""
-        load_pocket_loop(problems[0])
+        compile_pocket_loop(problems[0])
         seed, rules = [self.seed, int(numbers[0])], []
         basis = cache(lambda: whitening(problems[0], np.random.default_rng(seed)))
         for setting, problem in zip(self.settings, problems, strict=True):

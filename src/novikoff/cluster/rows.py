@@ -22,8 +22,14 @@ from novikoff.cluster.shards import (
     frame_source,
     versions,
 )
-from novikoff.cluster.tasks import Cluster, ShardVisit, TaskProgress, look, readable_dask_errors
-from novikoff.core.class_labels import Label, distinct_labels
+from novikoff.cluster.tasks import (
+    Cluster,
+    ShardVisit,
+    TaskProgress,
+    look_at_shards,
+    readable_dask_errors,
+)
+from novikoff.core.class_labels import Label, Sides, distinct_labels
 from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan
@@ -256,7 +262,7 @@ class ClusterRows(RemoteRows):
 
     def fewest_mistakes(
         self,
-        sides: Sequence[tuple[Label, Label | None]],
+        sides: Sequence[Sides],
         fit_intercept: bool,
         limits: Limits,
         seed: int,
@@ -273,9 +279,7 @@ class ClusterRows(RemoteRows):
         settings = tuple(Setting(*pair, fit_intercept) for pair in sides)
         return find_counted_rules(self, settings, limits, seed, options, verdicts)
 
-    def separated_by(
-        self, W: Vector, sides: Sequence[tuple[Label, Label | None]], fit_intercept: bool
-    ) -> bool:
+    def separated_by(self, W: Vector, sides: Sequence[Sides], fit_intercept: bool) -> bool:
         """Whether each column of W separates all rows strictly; proved where True."""
         for pair, w in zip(sides, W.T, strict=True):
             passes = self.passes(Setting(*pair, fit_intercept), Limits())
@@ -373,7 +377,7 @@ def _strictly(shards: Any, certificate: Certificate) -> Any:
     """Which rows of the shards w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
-    visit = look(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
+    visit = look_at_shards(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)
     return in_row_order(visit.signs) > 0
 
 

@@ -59,7 +59,7 @@ def identity(value: Any) -> Any:
     return value
 
 
-def look(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
+def look_at_shards(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
     """Run a copy of a visit over whole shards, or over their rows with signs.
 
     Rows are read range by range, as in memory, so that a range stays in the CPU cache.
@@ -153,7 +153,9 @@ class Cluster:
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
             key = f"{name}-{tag}-{g}"
-            level.append(submit(run_checked, mine, look, setting, asked, self.shards(g), key=key))
+            level.append(
+                submit(run_checked, mine, look_at_shards, setting, asked, self.shards(g), key=key)
+            )
         made += level
         submit = partial(self.client.submit, priority=priority + 1)
         depth = 0

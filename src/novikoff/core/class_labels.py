@@ -19,6 +19,8 @@ from novikoff.errors import DataError
 from novikoff.proofs.proof_data import Label as Label
 
 Labels: TypeAlias = npt.NDArray[Any]
+# The labels of the positive and the negative side of a rule; None if the negative side is the rest.
+Sides: TypeAlias = tuple[Label, Label | None]
 
 _ROWS_AT_ONCE = 1 << 20  # the number of rows whose labels are sorted at the same time
 
@@ -107,7 +109,7 @@ def signs_of(
     return signs
 
 
-def side_labels(scheme: Scheme, classes: Labels, rule: int) -> tuple[Label, Label | None]:
+def side_labels(scheme: Scheme, classes: Labels, rule: int) -> Sides:
     """Return the labels of the positive and of the negative side of a rule.
 
     None instead of a negative label stands for all other classes.

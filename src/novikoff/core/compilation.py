@@ -22,7 +22,7 @@ def announcing_compilation(*loops: Callable[..., object]) -> Iterator[None]:
     def watch() -> None:
         while not done.wait(0.05):
             if _compiled(loops) > before:
-                _announce_compilation()
+                announce_compilation()
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -41,5 +41,6 @@ def _compiled(loops: tuple[Any, ...]) -> int:
 
 
 @cache
-def _announce_compilation() -> None:
+def announce_compilation() -> None:
+    """Print the message once in a process."""
     print("novikoff: compiling for the first time, about 3 s", file=sys.stderr, flush=True)

@@ -384,9 +384,9 @@ class LinearModel(Model):
 
     def load(self, rows: Rows, order: Order, *, trace: bool = False) -> None:
         """Compile the loop of a run, or load it from the cache, before a clock starts."""
-        from novikoff.core.runs import load_loop
+        from novikoff.core.runs import compile_loop
 
-        load_loop(rows, self.scheme, order, trace=trace)
+        compile_loop(rows, self.scheme, order, trace=trace)
 
     def train(
         self, rows: Rows, codes: Indices, plan: Plan, sample_weight: Vector | None = None

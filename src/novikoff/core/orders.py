@@ -425,8 +425,8 @@ def first_visits(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.zeros((3, 1)), np.array([1, -1, 1], dtype=np.int8), True)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.zeros((3, 1)), np.array([1, -1, 1], dtype=np.int8), True)
     >>> first_visits(Cyclic(), problem, np.random.default_rng(0), 5).tolist()
     [0, 1, 2, 0, 1]
     """

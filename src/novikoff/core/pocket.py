@@ -35,14 +35,10 @@ _IDLE_DRAWS = 50
 _COUNTED, _MIN_COUNTS = 1 << 31, 10
 # The averaged perceptron reads at least this many entries of X, even if the time is up.
 _AVERAGED = 1 << 24
-# The state of `learn_picks` is an array of five entries. _RUN is the length of the run of w,
-# _POCKET_RUN the length of the run of the pocket, and _N_UPDATES the number of updates. _KNOWN is 1
-# if w is in the pocket or its mistakes were counted. _RUN_LENGTH is 1 for this strategy.
-_RUN, _POCKET_RUN, _N_UPDATES, _KNOWN, _RUN_LENGTH = range(5)
 
 
 @dataclass
-class Pocketed:
+class PocketResult:
     """The best weights of a run of the pocket algorithm, and the cost of their mistakes.
 
     ``history`` is a list of pairs: the number of updates so far, and the cost of the mistakes of
@@ -50,9 +46,27 @@ class Pocketed:
     """
 
     w: Vector
-    errors: float
+    cost: float
     updates: int = 0
     history: list[tuple[int, float]] = field(default_factory=list)
+
+
+class PickState(NamedTuple):
+    """The state of `learn_picks`: arrays of one number, which the compiled loop changes."""
+
+    run: Indices  # the length of the run of w
+    pocket_run: Indices  # the length of the run of the pocket
+    n_updates: Indices
+    is_known: Indices  # 1 if w is in the pocket or its mistakes were counted
+    by_run_length: Indices  # 1 for the strategy "run_length"
+
+    @classmethod
+    def begin(
+        cls, *, pocket_run: int = 0, is_known: bool = True, by_run_length: bool = False
+    ) -> PickState:
+        """Return the state before the first pick."""
+        numbers = 0, pocket_run, 0, is_known, by_run_length
+        return cls(*(np.array([number], dtype=np.int64) for number in numbers))
 
 
 def cost_of(s: Vector, costs: Vector | None) -> float:
@@ -102,9 +116,9 @@ def pocket_steps(
     Each step adds a signed row (x, 1) or −(x, 1), so that weights on rows of integers are integers.
 
     >>> from itertools import islice
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
     >>> for step in islice(pocket_steps(problem, np.random.default_rng(1)), 4):
     ...     print(step.row, step.w, step.mistakes, step.kept)
     -1 [0. 0.] 4.0 True
@@ -149,7 +163,7 @@ def fill_pocket(
     strategy: str = "ratchet",
     start: Vector | None = None,
     costs: Vector | None = None,
-) -> Pocketed:
+) -> PocketResult:
     """Run the pocket algorithm until a limit, or until the pocket makes no mistakes (A6).
 
     The pocket begins with the weights ``start``. Rows are drawn with probabilities proportional to
@@ -157,54 +171,54 @@ def fill_pocket(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
-    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
-    >>> fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0)).errors
+    >>> problem = signed_problem(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> fill_pocket(problem, Limits(updates=1000), np.random.default_rng(0)).cost
     1.0
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    best = Pocketed(w.copy(), cost_of(sure_products(problem, w), costs))
+    best = PocketResult(w.copy(), cost_of(sure_products(problem, w), costs))
     if strategy == "textbook":
         _fill_as_printed(best, pocket_steps(problem, rng, start=start, costs=costs), limits)
         return best
-    best.history.append((0, best.errors))
-    state = np.array([0, 0, 0, 1, strategy == "run_length"], dtype=np.int64)
+    best.history.append((0, best.cost))
+    state = PickState.begin(by_run_length=strategy == "run_length")
     most, size, nothing = limits.most_updates(), _step_size(problem), np.empty(0)
     counts, idle = _COUNTED // (problem.n * problem.longest) + _MIN_COUNTS, 0
 
     def goes_on() -> bool:
-        return best.errors > 0.0 and state[_N_UPDATES] < most and limits.reached() is None
+        return best.cost > 0.0 and state.n_updates[0] < most and limits.reached() is None
 
     try:
         for picks in _draws(problem, rng, costs):
-            at, before = 0, int(state[_N_UPDATES])
+            at, before = 0, int(state.n_updates[0])
             while at < len(picks) and goes_on():
                 at = learn_picks(problem.arrays, picks, at, w, state, size, most, nothing)
-                if state[_RUN] > state[_POCKET_RUN] and state[_KNOWN] == 0:
-                    counts, state[_KNOWN] = counts - 1, 1
-                    errors = cost_of(sure_products(problem, w), costs)
-                    if errors < best.errors or state[_RUN_LENGTH] == 1:
-                        state[_POCKET_RUN] = state[_RUN]
-                        best.w, best.errors = w.copy(), errors
-                        best.history.append((int(state[_N_UPDATES]), errors))
-            idle = 0 if state[_N_UPDATES] > before else idle + len(picks)
+                if state.run[0] > state.pocket_run[0] and state.is_known[0] == 0:
+                    counts, state.is_known[0] = counts - 1, 1
+                    cost = cost_of(sure_products(problem, w), costs)
+                    if cost < best.cost or state.by_run_length[0] == 1:
+                        state.pocket_run[0] = state.run[0]
+                        best.w, best.cost = w.copy(), cost
+                        best.history.append((int(state.n_updates[0]), cost))
+            idle = 0 if state.n_updates[0] > before else idle + len(picks)
             if not goes_on() or counts < 0 or idle > _IDLE_DRAWS * (problem.n + 1000):
                 break
     except KeyboardInterrupt:
         limits.interrupt()
-    best.updates = int(state[_N_UPDATES])
+    best.updates = int(state.n_updates[0])
     return best
 
 
-def _fill_as_printed(best: Pocketed, steps: Iterator[PocketStep], limits: Limits) -> None:
+def _fill_as_printed(best: PocketResult, steps: Iterator[PocketStep], limits: Limits) -> None:
     """Take steps until a limit, or until the steps end."""
     try:
         for updates, step in enumerate(steps):
             best.updates = updates
             if step.kept:
-                best.w, best.errors = step.w, step.mistakes
-            best.history.append((updates, best.errors))
+                best.w, best.cost = step.w, step.mistakes
+            best.history.append((updates, best.cost))
             if updates >= limits.most_updates() or limits.reached() is not None:
                 return
     except KeyboardInterrupt:
@@ -221,7 +235,7 @@ def averaged_perceptron(
     """
     w, total, drawn = np.zeros(problem.p), np.zeros(problem.p), 0
     least = min(problem.n, _AVERAGED // problem.longest)
-    state = np.array([0, 1 << 62, 0, 0, 0], dtype=np.int64)  # no run becomes longer than this
+    state = PickState.begin(pocket_run=1 << 62, is_known=False)  # no run becomes longer than this
     for picks in _draws(problem, rng, costs):
         total += len(picks) * w
         learn_picks(problem.arrays, picks, 0, w, state, _step_size(problem), 1 << 62, total)
@@ -231,11 +245,13 @@ def averaged_perceptron(
     return total / drawn
 
 
-def load_pocket_loop(rows: Rows) -> None:
+def compile_pocket_loop(rows: Rows) -> None:
     """Compile the loop for this storage, or load it from the cache, before a clock starts."""
     nothing, none = np.empty(0), np.empty(0, dtype=np.int64)
     with announcing_compilation(learn_picks):
-        learn_picks(rows.all_positive().arrays, none, 0, nothing, none, 1.0, 0, nothing)
+        learn_picks(
+            rows.all_positive().arrays, none, 0, nothing, PickState.begin(), 1.0, 0, nothing
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -244,7 +260,7 @@ def learn_picks(
     picks: Indices,
     first: int,
     w: Vector,
-    state: Indices,
+    state: PickState,
     size: float,
     most: int,
     total: Vector,
@@ -257,19 +273,19 @@ def learn_picks(
     for k in range(first, len(picks)):
         i = picks[k]
         if dot(rows, i, w) > 0.0:
-            state[_RUN] += 1
-            if state[_RUN] > state[_POCKET_RUN]:
-                if state[_KNOWN] == 0:
+            state.run[0] += 1
+            if state.run[0] > state.pocket_run[0]:
+                if state.is_known[0] == 0:
                     return k + 1
-                if state[_RUN_LENGTH] == 1:
-                    state[_POCKET_RUN] = state[_RUN]
+                if state.by_run_length[0] == 1:
+                    state.pocket_run[0] = state.run[0]
         else:
             axpy(size, rows, i, w)
             if len(total) > 0:
                 axpy(size * (len(picks) - k), rows, i, total)
-            state[_RUN] = state[_KNOWN] = 0
-            state[_N_UPDATES] += 1
-            if state[_N_UPDATES] >= most:
+            state.run[0] = state.is_known[0] = 0
+            state.n_updates[0] += 1
+            if state.n_updates[0] >= most:
                 return k + 1
     return len(picks)
 

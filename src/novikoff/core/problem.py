@@ -141,7 +141,7 @@ class Problem(Rows):
 
     def part(self, rows: Indices) -> Problem:
         """The problem of some of the rows; its radius R is computed again."""
-        return pose(self.X[rows], self.signs[rows], self.fit_intercept)
+        return signed_problem(self.X[rows], self.signs[rows], self.fit_intercept)
 
     def active_rows(self, sample_weight: Vector | None = None) -> Indices:
         """The numbers of the rows whose sign is not 0 and whose ``sample_weight`` is positive."""
@@ -150,7 +150,7 @@ class Problem(Rows):
         return np.flatnonzero(self.signs * (sample_weight > 0.0))
 
 
-def pose(X: Matrix, signs: Signs, fit_intercept: bool) -> Problem:
+def signed_problem(X: Matrix, signs: Signs, fit_intercept: bool) -> Problem:
     """Check the rows of X, and give each a sign.
 
     ValueError if an entry of X is NaN or infinite.
@@ -177,7 +177,8 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
 
     Examples
     --------
-    >>> problem = pose(np.array([[0.9, 0.45], [3.0, 1.0]]), np.array([1, 1], np.int8), False)
+    >>> X, signs = np.array([[0.9, 0.45], [3.0, 1.0]]), np.array([1, 1], dtype=np.int8)
+    >>> problem = signed_problem(X, signs, False)
     >>> sure_products(problem, np.array([-1e15, 2e15 + 0.25, 0.0]))
     array([ 0.e+00, -1.e+15])
     """

@@ -1,9 +1,9 @@
 """Train rules: run the compiled loops until a cycle is clean or a limit is reached.
 
 `train` trains all rules of a scheme, either together in one pass over the rows or one after the
-other. `train_rule` trains the rule of one problem. Both begin a `Run` and make the `Loop` that the
-run repeats (`Run.repeat`). `Repetition` notices that the weights repeat, which proves that the run
-never ends.
+other. `train_rule` trains the rule of one problem. Both begin a `Run` and make the `EpochLoop` that
+the run repeats (`Run.repeat`). `Repetition` notices that the weights repeat, which proves that the
+run never ends.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def train_rule(
 
 
 @announcing_compilation(sweep, sweep_greedy, sweep_classes)
-def load_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
+def compile_loop(rows: Rows, scheme: Scheme, order: Order, *, trace: bool = False) -> None:
     """Compile the loop that `train` will run, or load it from the cache, by a call with no rows.
 
     The first call for a type of data takes seconds. A caller with a time limit calls this function
@@ -121,7 +121,9 @@ def _share_rows(scheme: Scheme, order: Order, *, trace: bool) -> bool:
     return isinstance(scheme, OneVsRest) and not isinstance(order, Greedy) and not trace
 
 
-def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector | None) -> Loop:
+def _loop_of_rule(
+    problem: Problem, plan: Plan, run: Run, sample_weight: Vector | None
+) -> EpochLoop:
     """The loop of a run of one rule."""
     arrays, update, max_updates = problem.arrays, plan.update, plan.limits.most_updates()
     w, counts = run.W[:, 0], run.counts.of_single_rule()
@@ -153,7 +155,7 @@ def _loop_of_rule(problem: Problem, plan: Plan, run: Run, sample_weight: Vector 
     def margins(rule: int) -> Vector:
         return margins_of(problem, w, sample_weight)
 
-    return Loop(visit_worst if greedy else visit, margins, rows_per_call, recorder)
+    return EpochLoop(visit_worst if greedy else visit, margins, rows_per_call, recorder)
 
 
 def _loop_of_classes(
@@ -163,7 +165,7 @@ def _loop_of_classes(
     plan: Plan,
     run: Run,
     sample_weight: Vector | None,
-) -> Loop:
+) -> EpochLoop:
     """The loop of a run of several rules that share each row."""
     arrays, codes = rows.all_positive().arrays, codes.astype(np.int64, copy=False)
     factors = np.empty(0) if sample_weight is None else sample_weight
@@ -179,7 +181,7 @@ def _loop_of_classes(
     def margins(rule: int) -> Vector:
         return margins_of(rows.with_signs(sides[codes, rule]), run.W[:, rule], sample_weight)
 
-    return Loop(visit, margins, rows.rows_within(ENTRIES_PER_CALL // sides.shape[1]))
+    return EpochLoop(visit, margins, rows.rows_within(ENTRIES_PER_CALL // sides.shape[1]))
 
 
 def _in_parallel(job: Callable[[int], Run], n_rules: int, plan: Plan) -> list[Run]:
@@ -214,7 +216,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Loop:
+class EpochLoop:
     """The part of a run that is repeated.
 
     Attributes
@@ -303,7 +305,9 @@ class Run:
         """Whether every rule ended with a clean cycle."""
         return all(stop is Stop.CLEAN for stop in self.stops)
 
-    def repeat(self, plan: Plan, problem: Problem, sample_weight: Vector | None, loop: Loop) -> Run:
+    def repeat(
+        self, plan: Plan, problem: Problem, sample_weight: Vector | None, loop: EpochLoop
+    ) -> Run:
         """Visit epoch after epoch until every rule has ended; Ctrl-C ends the run.
 
         A rule ends with a clean cycle after an epoch without an update. If an epoch may miss rows,
@@ -325,7 +329,7 @@ class Run:
                 if self._visit(epoch, plan, loop):
                     self._end(self._clean(before, plan, loop), Stop.CLEAN)
                     if repetition is not None:
-                        repetition.look(self.W, self.active)
+                        repetition.compare(self.W, self.active)
                     if plan.after_epoch is not None and plan.after_epoch(self):
                         self._end(self.active, Stop.CALLBACK)
                 self._end(self.active, limits.reached(self.epochs))
@@ -340,7 +344,7 @@ class Run:
         self.counts = self.counts._replace(per_row=self.counts.per_row[:0])
         return self
 
-    def _visit(self, epoch: Indices, plan: Plan, loop: Loop) -> bool:
+    def _visit(self, epoch: Indices, plan: Plan, loop: EpochLoop) -> bool:
         """Visit the rows of an epoch; False if the run ended before the last row."""
         for first in range(0, max(1, len(epoch)), loop.rows_per_call):
             clean = loop.visit(epoch, first, min(first + loop.rows_per_call, len(epoch)))
@@ -353,7 +357,7 @@ class Run:
                 return False
         return True
 
-    def _clean(self, before: Indices, plan: Plan, loop: Loop) -> Flags:
+    def _clean(self, before: Indices, plan: Plan, loop: EpochLoop) -> Flags:
         """The active rules for which the epoch that began after ``before`` updates was clean."""
         quiet = self.active & (self.counts.totals[1] == before)
         if not plan.order.covers:
@@ -391,7 +395,7 @@ class Repetition:
     --------
     >>> watch = Repetition(np.zeros((1, 1)))
     >>> for w in (1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0):
-    ...     watch.look(np.array([[w]]), active=np.array([True]))
+    ...     watch.compare(np.array([[w]]), active=np.array([True]))
     >>> watch.periods
     [3]
     """
@@ -401,7 +405,7 @@ class Repetition:
         self._start = self._saved = W.copy()
         self._since, self._power = 0, 1
 
-    def look(self, W: Vector, active: Flags) -> None:
+    def compare(self, W: Vector, active: Flags) -> None:
         """Compare the weights of the active rules at the end of an epoch with the saved weights."""
         self._since += 1
         for rule in np.flatnonzero((self._saved == W).all(axis=0) & active).tolist():

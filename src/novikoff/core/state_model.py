@@ -17,7 +17,7 @@ from novikoff.core.model import TOO_LARGE, Model
 from novikoff.core.orders import Order
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
-from novikoff.core.runs import ENTRIES_PER_CALL, Flags, Loop, Plan, Run
+from novikoff.core.runs import ENTRIES_PER_CALL, EpochLoop, Flags, Plan, Run
 from novikoff.core.sweep import Counts, check_range
 from novikoff.core.trace import Trace
 from novikoff.core.updates import Update
@@ -131,7 +131,9 @@ class StateModel(Model):
             1 << 12,
             max(1, _WORK_PER_CALL // max(1, self.work(rows))),
         )
-        run.repeat(plan, rows.all_positive(), sample_weight, Loop(visit, margins, rows_per_call))
+        run.repeat(
+            plan, rows.all_positive(), sample_weight, EpochLoop(visit, margins, rows_per_call)
+        )
         self.totals, run.traces = run.counts.totals, self.traces()
         if not self.cycles:
             run.periods = [None] * self.n_rules
@@ -189,7 +191,7 @@ class StateModel(Model):
         counts: Counts,
         active: Flags,
     ) -> Callable[[Indices, int, int], bool]:
-        """Return the `Loop.visit` of a run, which shows rows to the active rules.
+        """Return the `EpochLoop.visit` of a run, which shows rows to the active rules.
 
         A row is shown to a rule only if the row belongs to the problem of the rule.
         """

@@ -10,8 +10,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from numbers import Real
 
 _UNLIMITED = 2**62  # more updates than any run makes
+
+
+def check_budget(budget: object) -> float | None:
+    """Return a budget as a float; ValueError if it is not a positive number of seconds or None."""
+    if budget is None:
+        return None
+    if not (isinstance(budget, Real) and 0.0 < float(budget) <= 1e300):
+        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+    return float(budget)
 
 
 class Stop(StrEnum):
@@ -71,15 +81,19 @@ class Limits:
             return Stop.EPOCHS
         return None
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """The number of seconds that are left; None if the time is not limited."""
         if self.seconds is None:
             return None
         return max(0.0, self.seconds - (time.monotonic() - self._started))
 
+    def apart(self) -> Limits:
+        """Return the same limits with an interruption of their own."""
+        return replace(self, _interruption=Interruption())
+
     def part(self, share: float) -> Limits:
         """Return limits with a share of the seconds that are left; their clock starts now."""
-        seconds_left = self.left()
+        seconds_left = self.seconds_left()
         return replace(
             self,
             seconds=None if seconds_left is None else share * seconds_left,

@@ -109,11 +109,11 @@ class ArrayFolder:
             self.remove()
             self.path.mkdir(parents=True)
 
-    def finish_sparse(self, indptr: AnyArray, shift: int, width: int) -> Any:
-        """Reduce the indices on disk by ``shift``, and return the CSR array of this folder."""
+    def finish_sparse(self, indptr: AnyArray, first_column: int, width: int) -> Any:
+        """Subtract ``first_column`` from the indices on disk, and return the CSR array."""
         np.save(self.path / "indptr.npy", indptr)
         indices = np.load(self.path / "indices.npy", mmap_mode="r+")
-        indices -= np.int32(shift)
+        indices -= np.int32(first_column)
         return load_matrix(self.path, len(indptr) - 1, width)
 
     def keep(self, data: Dataset) -> None:

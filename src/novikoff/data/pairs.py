@@ -169,7 +169,7 @@ class PairRows(Reader):
             return False
         return stream.hash_bits is not None or stream.names or not _numbered(self._first_lines())
 
-    def shift(self) -> int:
+    def first_column(self) -> int:
         """Return by how much the column indices of X are too large."""
         as_written = self.features is None and self.request.recipe is None
         return self._lowest if as_written else 0
@@ -184,7 +184,7 @@ class PairRows(Reader):
             return self.request.recipe
         first = 0
         if width is None:
-            first = self.shift()
+            first = self.first_column()
             width = self._highest + 1 - first
         if width < 1:
             raise DataError(f"{self.source} has no features: all of its rows are empty.")
@@ -194,7 +194,7 @@ class PairRows(Reader):
         """Return what was decided while reading; call it after the last piece."""
         notes = ["query ids (qid) are ignored"] if self._queries else []
         if self.features is None and self.request.recipe is None:
-            notes.append(f"indices count from {self.shift()}")
+            notes.append(f"indices count from {self.first_column()}")
         if self._dropped:
             notes.append(f"{self._dropped:,} rows with missing values dropped")
         return notes + ([] if self.features is None else self.features.notes())

@@ -202,8 +202,8 @@ class Reader:
         """Return what the reader decided, in short sentences; call it after the last piece."""
         raise NotImplementedError
 
-    def shift(self) -> int:
-        """Return by how much the column indices of a sparse X are too large."""
+    def first_column(self) -> int:
+        """Return the number of the first column of a sparse X, which its indices count from."""
         return 0
 
     def state(self) -> dict[str, object]:

@@ -304,7 +304,7 @@ def join(
     joined: dict[str, Any] = arrays.finish()
     recipe, label, folder = reader.recipe(), reader.label, arrays.folder
     if "X" not in joined:
-        joined["X"] = _join_sparse(joined, folder, recipe.n_features, reader.shift())
+        joined["X"] = _join_sparse(joined, folder, recipe.n_features, reader.first_column())
     notes = [*reader.notes, *reader.final_notes()]
     codes, classes = joined["codes"], cast("LabelArray | None", None)
     if label is not None and codes.min() >= 0:
@@ -388,13 +388,13 @@ class JoinedArrays:
 
 
 def _join_sparse(
-    joined: dict[str, AnyArray], folder: ArrayFolder | None, width: int, shift: int
+    joined: dict[str, AnyArray], folder: ArrayFolder | None, width: int, first_column: int
 ) -> Any:
-    """Return the CSR array of these parts, after its indices are reduced by ``shift``."""
+    """Return the CSR array of these parts, after its indices are reduced by ``first_column``."""
     lengths, indices = joined["lengths"], joined["indices"]
     indptr = np.zeros(len(lengths) + 1, np.int32 if len(indices) < 2**31 else np.int64)
     np.cumsum(lengths, out=indptr[1:])
     if folder is not None:
-        return folder.finish_sparse(indptr, shift, width)
-    np.subtract(indices, np.int32(shift), out=indices)
+        return folder.finish_sparse(indptr, first_column, width)
+    np.subtract(indices, np.int32(first_column), out=indices)
     return csr((joined["data"], indices, indptr), len(lengths), width)

@@ -73,7 +73,7 @@ class RowStream:
     @property
     def names(self) -> list[str] | None:
         """The names of the columns so far; None if they are numbered or hashed."""
-        recipe = self.recipe(1)
+        recipe = self._recipe_so_far()
         numbered = recipe.family == "matrix" or recipe.bits is not None
         return None if numbered else list(recipe.names)
 
@@ -105,6 +105,10 @@ class RowStream:
         """Return how rows are read for a model with ``width`` columns."""
         return self._reader.recipe(width)
 
+    def _recipe_so_far(self) -> Recipe:
+        """Return how rows are read; columns without names are not counted yet."""
+        return self.recipe(1)
+
     def state(self, position: Position) -> dict[str, object]:
         """Return, as JSON values, all that is needed to continue from a position."""
         if not self._resumable:
@@ -114,7 +118,7 @@ class RowStream:
             "position": list(position),
             "format": self._source.format,
             **reader.state(),
-            "recipe": self.recipe(1).to_json(),
+            "recipe": self._recipe_so_far().to_json(),
             "labels": None if reader.labels is None else reader.labels.kind,
             "read": list(self._read(position)) if self.repeatable else None,
         }

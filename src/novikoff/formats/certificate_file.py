@@ -105,7 +105,7 @@ def parse_proofs(text: str) -> Proofs:
         if body.get("kind") != _KIND:
             return Proofs([_proof(body)], {}, None)
         check_version(body, "The file", _SCHEMA_VERSION)
-        _, _, data, preprocessing, proofs = take_fields(
+        fields = take_fields(
             body,
             "The file",
             kind="text",
@@ -114,11 +114,12 @@ def parse_proofs(text: str) -> Proofs:
             preprocessing="object or null",
             proofs="list",
         )
+        proofs = fields["proofs"]
         if not proofs or not all(isinstance(part, dict) for part in proofs):
             raise InvalidJsonError("The file contains no proof, or something that is not a proof")
     except InvalidJsonError as error:
         raise CertificateError(f"{error}.") from None
-    return Proofs([*map(_proof, proofs)], data, preprocessing)
+    return Proofs([*map(_proof, proofs)], fields["data"], fields["preprocessing"])
 
 
 def belongs(proofs: Proofs, model: ModelRecord) -> bool | None:

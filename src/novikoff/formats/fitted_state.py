@@ -53,7 +53,8 @@ def write_run(n_iter: int, *, converged: bool, grows: bool = False) -> Body:
 
 def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
     """Read what `write_run` wrote."""
-    state = RunState(*take_fields(fitted, "its fit", n_iter="count", converged="flag", open="flag"))
+    fields = take_fields(fitted, "its fit", n_iter="count", converged="flag", open="flag")
+    state = RunState(fields["n_iter"], fields["converged"], grows=fields["open"])
     if len(model.classes) < 2 and not state.grows:
         raise InvalidJsonError("it has one class only, which a stream alone may have")
     return state
@@ -70,8 +71,9 @@ def write_pocket(
 
 def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) -> PocketState:
     """Read what `write_pocket` wrote."""
-    errors, texts = take_fields(fitted, "its fit", n_errors="list", certificates="list")
-    proofs = _read_proofs(model, texts, ErrorBound.from_json)
+    fields = take_fields(fitted, "its fit", n_errors="list", certificates="list")
+    errors = fields["n_errors"]
+    proofs = _read_proofs(model, fields["certificates"], ErrorBound.from_json)
     mistakes = [n for n in map(_read_errors, errors) if n is not None]
     if len(mistakes) != len(proofs) or len(mistakes) < len(errors):
         raise InvalidJsonError(f"its numbers of errors are not {len(proofs)} numbers")
@@ -95,8 +97,8 @@ def write_margins(
 
 def read_margins(model: Model, fitted: Mapping[str, object], tensors: Tensors) -> MarginState:
     """Read what `write_margins` wrote."""
-    (texts,) = take_fields(fitted, "its fit", certificates="list")
-    proofs = _read_proofs(model, texts, Certificate.from_json)
+    fields = take_fields(fitted, "its fit", certificates="list")
+    proofs = _read_proofs(model, fields["certificates"], Certificate.from_json)
     if any(proof.kind != "separable" for proof in proofs):
         raise InvalidJsonError("a certificate in it is not of separable classes")
     supports = [tensors.take(f"support.{rule}", "int64", None) for rule in range(len(proofs))]

@@ -44,7 +44,7 @@ ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # limits the array of labels, which pads each to the longest
 _MAX_SIDES = 2**26  # limits the entries of the table of sides, classes × rules
-_MARK: Final = ', "checksum": "'
+CHECKSUM_MARK: Final = ', "checksum": "'
 _EXTRAS: Final = ("preprocessing", "data", "certificate")
 _LABEL_TYPES: Final[dict[str, type]] = {
     "str": str,
@@ -87,7 +87,9 @@ def dump_record(record: ModelRecord) -> bytes:
         raise ModelFileError(f"The {record.estimator} cannot be saved: {error}.") from None
     tensors |= {f"fitted.{name}": array for name, array in record.arrays.items()}
     tensors = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    return save_tensors(tensors, {"novikoff": f'{text[:-1]}{_MARK}{_checksum(text, tensors)}"}}'})
+    return save_tensors(
+        tensors, {"novikoff": f'{text[:-1]}{CHECKSUM_MARK}{header_checksum(text, tensors)}"}}'}
+    )
 
 
 def read_record(path: str | os.PathLike[str]) -> ModelRecord:
@@ -119,7 +121,7 @@ def parse_record(content: bytes) -> ModelRecord:
         header, tensors = _unpack(content)
         if "schema_version" in header:  # otherwise `take_fields` names the missing field
             check_version(header, "its header", MODEL_SCHEMA_VERSION, ": fit the model again")
-        _, estimator, body, names, parameters, fitted, *extras = take_fields(
+        fields = take_fields(
             header,
             "its header",
             schema_version="count",
@@ -131,13 +133,17 @@ def parse_record(content: bytes) -> ModelRecord:
             **dict.fromkeys(_EXTRAS, "object or null"),
             program="text",
         )
-        model = _read_model(_model_kind(estimator, parameters), body, tensors)
-        names = _check_names(names, model.n_features)
+        kind = _model_kind(fields["estimator"], fields["parameters"])
+        model = _read_model(kind, fields["model"], tensors)
+        names = _check_names(fields["names"], model.n_features)
         arrays = tensors.rest("fitted.")
         tensors.end()
     except InvalidJsonError as error:
         raise ModelFileError(str(error)) from None
-    return ModelRecord(estimator, model, names, parameters, fitted, arrays, *extras)
+    copied = ("estimator", "parameters", "fitted", *_EXTRAS, "program")
+    return ModelRecord(
+        model=model, names=names, arrays=arrays, **{name: fields[name] for name in copied}
+    )
 
 
 def _unpack(content: bytes) -> tuple[Body, Tensors]:
@@ -161,14 +167,14 @@ def _unpack(content: bytes) -> tuple[Body, Tensors]:
     entry = metadata["novikoff"]
     if not isinstance(entry, str) or len(entry) > 2 * MAX_HEADER_BYTES:
         raise InvalidJsonError("its header is not a text, or too long")
-    body, _, checksum = entry.rpartition(_MARK)
+    body, _, checksum = entry.rpartition(CHECKSUM_MARK)
     header = f"{body}}}"
-    if checksum != f'{_checksum(header, tensors)}"}}':
+    if checksum != f'{header_checksum(header, tensors)}"}}':
         raise InvalidJsonError("it was altered or damaged: its checksum does not match")
     return parse_object(header, "its header"), Tensors(tensors)
 
 
-def _checksum(header: str, tensors: Mapping[str, Array]) -> str:
+def header_checksum(header: str, tensors: Mapping[str, Array]) -> str:
     """Return the SHA-256 of the header and of the name, type, shape and bytes of each tensor."""
     digest = hashlib.sha256(header.encode())
     for name in sorted(tensors):
@@ -201,7 +207,7 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
     """Read a model; the classes determine the number of rules, and W its own width."""
     linear = issubclass(kind, LinearModel)
     kinds: dict[str, str] = {"features": "count", "averages": "flag", "settings": "object"}
-    labels, multi_class, fit_intercept, *others = take_fields(
+    fields = take_fields(
         body,
         "its model",
         classes="object",
@@ -209,17 +215,19 @@ def _read_model(kind: type[Model], body: object, tensors: Tensors) -> Model:
         fit_intercept="flag",
         **({"radius": "any"} if linear else kinds),
     )
-    classes = _read_classes(labels)
+    classes, multi_class = _read_classes(fields["classes"]), fields["multi_class"]
+    fit_intercept = fields["fit_intercept"]
     n_rules = _n_rules(len(classes), multi_class)
     lengths = {"K": n_rules, **{digit: int(digit) for digit in "123456789"}}
     if linear:
         averages = "weighted" in tensors
         settings = {}
-        (radius,) = others
+        radius = fields["radius"]
         if type(radius) not in (int, float) or not 0 <= radius < 2**1023:
             raise InvalidJsonError("its radius is not a number from 0 up")
     else:
-        lengths["d"], averages, settings = others
+        lengths["d"], averages = fields["features"], fields["averages"]
+        settings = fields["settings"]
         lengths["p"] = lengths["d"] + 1
         if lengths["d"] > _MAX_SIDES:
             raise InvalidJsonError("it has too many features")
@@ -290,7 +298,8 @@ def _write_classes(classes: Array) -> Body:
 
 def _read_classes(body: object) -> Array:
     """Read the labels, which must be sorted and distinct."""
-    kind, labels = take_fields(body, "its classes", type=tuple(_LABEL_TYPES), values="list")
+    fields = take_fields(body, "its classes", type=tuple(_LABEL_TYPES), values="list")
+    kind, labels = fields["type"], fields["values"]
     wanted = (str, int, float, bool) if kind == "object" else (_LABEL_TYPES[kind],)
     if not labels:
         raise InvalidJsonError("it has no classes")

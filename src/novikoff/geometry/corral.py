@@ -366,7 +366,7 @@ class Corral:
 
     A member (i, j) is row i of the working set if j is negative. Otherwise it is the sum of the
     rows i and j, which is a vertex of the difference of two hulls. There are at most ``most``
-    members. Initial members with u ≤ 0 leave. The first ``free`` members never leave, and their u
+    members. Initial members with u ≤ 0 leave. The first ``n_free`` members never leave, and their u
     may have any sign. If ``members`` is None, all rows of the working set join first, and then all
     rows with multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in
     a basis, ``frame`` has this orthonormal basis as columns. OutOfTimeError is raised if a limit is
@@ -379,7 +379,7 @@ class Corral:
         most: int,
         working: WorkingSet,
         members: Sequence[Member] | None = (),
-        free: int = 0,
+        n_free: int = 0,
         frame: Vector | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -387,14 +387,14 @@ class Corral:
         self._Q = np.empty((len(b), self.most), order="F")  # the first columns are in use
         self._R: Vector
         self.members: list[Member]
-        self.free: int
+        self.n_free: int
         self.u: Vector
         if members is None:
             self._begin_with_all(limits or Limits())
         else:
-            self._begin(members, free, limits or Limits())
-        while len(self.u) > self.free and not self.u[self.free :].min() > 0.0:
-            self._leave(self.free + int(np.argmin(self.u[self.free :])))
+            self._begin(members, n_free, limits or Limits())
+        while len(self.u) > self.n_free and not self.u[self.n_free :].min() > 0.0:
+            self._leave(self.n_free + int(np.argmin(self.u[self.n_free :])))
             self.u = self._unconstrained()
         self._refresh()
 
@@ -412,9 +412,9 @@ class Corral:
                 return
             multipliers, before = np.maximum(self.row_multipliers(), 0.0), rows
 
-    def _begin(self, members: Sequence[Member], free: int, limits: Limits) -> None:
+    def _begin(self, members: Sequence[Member], n_free: int, limits: Limits) -> None:
         """Let members join, except for those that depend on the members before them."""
-        self.members, self.free, self.u = [], 0, np.empty(0)
+        self.members, self.n_free, self.u = [], 0, np.empty(0)
         self._R = np.eye(
             min(_MIN_CAPACITY, self.most), order="F"
         )  # beyond the members, the unit matrix
@@ -422,12 +422,12 @@ class Corral:
             check_time(limits)
             members_of_block = members[first : first + _MEMBERS_PER_LOOK]
             if self._join_together(members_of_block):
-                self.free += max(0, min(free - first, len(members_of_block)))
+                self.n_free += max(0, min(n_free - first, len(members_of_block)))
                 continue
             for k, (i, j) in enumerate(members_of_block, first):
                 if k % _PIVOTS_PER_LOOK == 0:
                     check_time(limits)
-                self.free += self._join(i, j) and k < free
+                self.n_free += self._join(i, j) and k < n_free
         self.u = self._unconstrained()
 
     def row_multipliers(self) -> Vector:
@@ -446,7 +446,7 @@ class Corral:
             self._leave(len(self.members) - 1)
             return False
         before = float(self.residual @ self.residual)
-        first = self.free
+        first = self.n_free
         while not trial[first:].min(initial=1.0) > 0.0:  # stop where the first u becomes 0
             blocked = first + np.flatnonzero(trial[first:] <= 0.0)
             u = self.u[blocked]

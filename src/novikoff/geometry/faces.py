@@ -45,7 +45,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
 from novikoff.geometry.passes import Passes, check_time
-from novikoff.geometry.rational import balance, project
+from novikoff.geometry.rational import exact_multipliers, project_on_cone
 from novikoff.geometry.view import View
 from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
@@ -59,14 +59,14 @@ _FIRM = 1e-9
 
 @dataclass(frozen=True)
 class Partition:
-    """The rows I, called ``separated``, and the rows J, called ``left``, with their proof.
+    """The rows I, called ``separated``, and the rows J, called ``rows_left``, with their proof.
 
     ``w`` has ⟨a_i, w⟩ > 0 on I and ⟨a_i, w⟩ = 0 on J, and is None if I is empty. ``dependence`` has
     λ > 0 on J, and is None if J is empty.
     """
 
     separated: RowSet
-    left: RowSet
+    rows_left: RowSet
     w: list[Fraction] | None
     dependence: Dependence | None
 
@@ -89,7 +89,7 @@ def partition(
     while passes.size(rows_left) > 0 and claim is None:
         total = passes.exact_sum(rows_left, limits)
         guess = guess_rows(view, rows_left, total, limits, start, free)
-        nearest = project(passes, rows_left, total, view.columns, guess, limits, free)
+        nearest = project_on_cone(passes, rows_left, total, view.columns, guess, limits, free)
         if nearest.w is None or nearest.seen is None:
             claim = Dependence(tuple(nearest.rows.tolist()), tuple(nearest.multipliers), True, None)
         else:
@@ -212,10 +212,10 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
     if claim is not None:
         return claim
     subset = passes.subset(rows)
-    parts = partition(view.of(subset, rows), subset.all_rows(), limits)
+    parts = partition(view.restricted_to(subset, rows), subset.all_rows(), limits)
     if parts.dependence is None:
         return None
-    among = rows[subset.members_of(parts.left, np.arange(subset.n))]
+    among = rows[subset.members_of(parts.rows_left, np.arange(subset.n))]
     named = rows[list(parts.dependence.rows)]
     return replace(parts.dependence, rows=tuple(named.tolist()), among=tuple(among.tolist()))
 
@@ -257,7 +257,7 @@ def _in_balance(
         return None
     last = int(np.argmax(weights))
     basis = np.delete(rows, last)
-    factors = balance(passes, basis, int(rows[last]), limits)
+    factors = exact_multipliers(passes, basis, int(rows[last]), limits)
     if factors is None or not all(value > 0 for value in factors):
         return None
     multipliers = tuple(value - 1 for value in factors)
@@ -276,7 +276,7 @@ def short_contradiction(
     others = passes.difference(rows_left, passes.row_set(target))
     total = passes.exact_sum(passes.row_set(target), limits)
     guess = guess_rows(view, others, total, limits, start)
-    nearest = project(passes, others, total, view.columns, guess, limits)
+    nearest = project_on_cone(passes, others, total, view.columns, guess, limits)
     if nearest.w is not None:
         return None
     multipliers = tuple(mu - 1 for mu in nearest.multipliers)

@@ -26,13 +26,13 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.class_labels import Label
+from novikoff.core.class_labels import Sides
 from novikoff.core.pocket import averaged_perceptron, cost_of, fill_pocket
 from novikoff.core.problem import (
     Problem,
-    pose,
     products,
     row_blocks,
+    signed_problem,
     sure_products,
 )
 from novikoff.core.rows import Indices, Vector
@@ -54,9 +54,9 @@ _SEARCHED = 1 << 25
 # Data with more than twice as many rows as a part is searched for contradictions part by part.
 # A part has _PART_ROWS rows, or _PART_ROWS_PER_WEIGHT for each weight if that is more.
 _PART_ROWS, _PART_ROWS_PER_WEIGHT = 2000, 20
-# The descent on larger data begins with a sample of _SAMPLE_ENTRIES entries of X, or of
-# _SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
-_SAMPLE_ENTRIES, _SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
+# The descent on larger data begins with a sample of SAMPLE_ENTRIES entries of X, or of
+# SAMPLE_ROWS_PER_WEIGHT rows for each weight if that is more.
+SAMPLE_ENTRIES, SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # Contradictions may share rows if X has at most _SHARED entries. Without a limit on time, there are
 # at most _MAX_SHARED searches for contradictions that share rows, and they read at most _SHARED
 # entries of X. All problems of a scheme together read at most so many entries.
@@ -69,14 +69,14 @@ _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
 class FewestMistakes:
     """A rule, the cost of its mistakes, and a proved lower bound on the cost for every rule.
 
-    ``errors`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
+    ``mistakes`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
     cost of the mistakes of any hyperplane, and ``claims`` prove it. ``history`` is a list of pairs:
     the number of updates, and the cost of the pocket's mistakes after them. Its last pair is about
     the rule itself.
     """
 
     w: Vector
-    errors: Fraction
+    mistakes: Fraction
     bound: Fraction
     claims: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None  # the factor on each claim; None if no two share a row
@@ -85,13 +85,13 @@ class FewestMistakes:
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
     problem: Problem = field(repr=False)
     costs: Vector | None = field(repr=False)
-    sides: tuple[Label, Label | None]
+    sides: Sides
     digest: MatrixDigest | None = None
 
     @property
     def optimal(self) -> bool:
         """Whether it is proved that no hyperplane makes fewer mistakes."""
-        return self.errors <= self.bound
+        return self.mistakes <= self.bound
 
     @cached_property
     def proof(self) -> ErrorBound:
@@ -121,7 +121,7 @@ def fewest_mistakes(
     limits: Limits | None = None,
     work: float = 1.0,
     rng: np.random.Generator,
-    sides: tuple[Label, Label | None],
+    sides: Sides,
     digest: MatrixDigest | None = None,
     basis: Callable[[], Basis] | None = None,
     progress: MistakesProgress | None = None,
@@ -162,11 +162,11 @@ def fewest_mistakes(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> problem = pose(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, 1, -1], dtype=np.int8), True)
     >>> best = fewest_mistakes(problem, rng=np.random.default_rng(0), sides=(1, 0))
-    >>> best.errors, best.bound, best.optimal
+    >>> best.mistakes, best.bound, best.optimal
     (Fraction(1, 1), Fraction(1, 1), True)
     """
     limits = Limits() if limits is None else limits
@@ -185,14 +185,14 @@ def fewest_mistakes(
     except KeyboardInterrupt:
         limits.interrupt()
     w, s = search.result()
-    errors, history = exact_cost(~(s > 0.0), inner_costs), search.history
+    mistakes, history = exact_cost(~(s > 0.0), inner_costs), search.history
     return FewestMistakes(
         w=w,
-        errors=errors,
+        mistakes=mistakes,
         bound=search.bound,
         claims=tuple(renumbered(claim, part) for claim in search.claims),
         shares=search.shares,
-        history=history if printed else [*history, (search.updates, float(errors))],
+        history=history if printed else [*history, (search.updates, float(mistakes))],
         updates=search.updates,
         cheap=tuple(_ldexp(rule, powers) for rule in search.cheap),
         problem=problem,
@@ -218,7 +218,7 @@ class _Search:
     progress: MistakesProgress | None
     w: Vector = field(init=False)
     s: Vector | None = None  # the products of w with the rows, if they are known
-    errors: float = math.inf
+    cost: float = math.inf
     bound: Fraction = Fraction(0)
     claims: list[Dependence] = field(default_factory=list)
     shares: tuple[Fraction, ...] | None = None
@@ -247,10 +247,10 @@ class _Search:
         packing = Packing(LocalPasses(self.given), costs)
         packing.take_duplicates(self.limits.part(0.25))
         self._add(packing.contradictions, packing.bound)
-        early = self.errors <= 0.01 * (n if costs is None else costs.sum())
+        early = self.cost <= 0.01 * (n if costs is None else costs.sum())
         if early:
             self._separate(packing)
-        if self.errors > self.bound and self.limits.reached() is None:
+        if self.cost > self.bound and self.limits.reached() is None:
             self._fill_pocket(strategy, self.limits.part(0.2 if refine or lower_bound else 1.0))
             if basis is not None:
                 self._descend(basis, self.limits.part(0.5 if lower_bound else 0.9))
@@ -268,7 +268,7 @@ class _Search:
         if self.start is not None:
             self.w = self.start.copy()
         if self.problem.n == 0:  # no mistake costs anything
-            self.errors, self.history = 0.0, [(0, 0.0)]
+            self.cost, self.history = 0.0, [(0, 0.0)]
             return
         self._fill_pocket("textbook", self.limits.part(0.5 if lower_bound else 1.0))
         if lower_bound:
@@ -326,7 +326,7 @@ class _Search:
             w = np.append(packing.w, 0.0)[: self.problem.p]
             w = w if self.powers is None else _ldexp(w, -self.powers)
             s = products(self.problem, w)
-            self.errors, self.proved = math.inf, True
+            self.cost, self.proved = math.inf, True
             self._keep(w, cost_of(s, self.costs), s)
 
     def _fill_pocket(self, strategy: str, limits: Limits) -> None:
@@ -335,32 +335,32 @@ class _Search:
             self.problem, limits, self.rng, strategy=strategy, start=self.start, costs=self.costs
         )
         self.history, self.updates = pocket.history, pocket.updates
-        self._keep(pocket.w, pocket.errors)
+        self._keep(pocket.w, pocket.cost)
 
     def _descend(self, basis: Basis, limits: Limits) -> None:
         """Descend from the best rule; for large data, first on a sample of the rows."""
         problem, costs, rng = self.problem, self.costs, self.rng
-        most = max(problem.rows_within(_SAMPLE_ENTRIES), _SAMPLE_ROWS_PER_WEIGHT * problem.p)
+        most = max(problem.rows_within(SAMPLE_ENTRIES), SAMPLE_ROWS_PER_WEIGHT * problem.p)
         if problem.n > 2 * most:
             rows = np.sort(rng.choice(problem.n, size=most, replace=False))
             subproblem, some_costs = problem_of(problem, costs, rows)
             gains = descend(subproblem, self.w, some_costs, basis, limits.part(0.5), rng)
             for w, _ in list(gains)[-1:]:
                 self._consider(w)
-        for w, errors in descend(problem, self.w, costs, basis, limits, rng):
-            self._keep(w, errors)
+        for w, cost in descend(problem, self.w, costs, basis, limits, rng):
+            self._keep(w, cost)
 
     def _search_on(self, basis: Basis) -> None:
         """Descend from random rules near the best rule until the limit on time, if there is one."""
         limits, problem, rng = self.limits, self.problem, self.rng
-        while limits.seconds is not None and self.errors > self.bound and limits.reached() is None:
+        while limits.seconds is not None and self.cost > self.bound and limits.reached() is None:
             aside = rng.normal(size=problem.p) @ basis
             size = np.abs(self.products()).mean() / np.abs(products(problem, aside)).mean()
             start = self.w + aside * size * 10.0 ** -rng.uniform(0.0, 2.0)
             if not np.isfinite(start).all():
                 return
-            for w, errors in descend(problem, start, self.costs, basis, limits, rng):
-                self._keep(w, errors)
+            for w, cost in descend(problem, start, self.costs, basis, limits, rng):
+                self._keep(w, cost)
             self._leave_hyperplane()
 
     def _leave_hyperplane(self) -> None:
@@ -375,8 +375,8 @@ class _Search:
             t = line_search(self.products(), products(problem, v), self.costs)[1]
             w = self.w + t * v
             s = sure_products(problem, w)
-            if np.isfinite(w).all() and cost_of(s, self.costs) <= self.errors:
-                self.w, self.errors, self.s = w, cost_of(s, self.costs), s
+            if np.isfinite(w).all() and cost_of(s, self.costs) <= self.cost:
+                self.w, self.cost, self.s = w, cost_of(s, self.costs), s
                 if s.all():
                     break
 
@@ -403,7 +403,7 @@ class _Search:
         unclaimed = self.rng.permutation(np.flatnonzero(free))
         rows = unclaimed[:0]
         for part in np.array_split(unclaimed, max(1, len(unclaimed) // size)):
-            if searches <= 0 or self.errors <= self.bound or self.limits.reached() is not None:
+            if searches <= 0 or self.cost <= self.bound or self.limits.reached() is not None:
                 break
             rows = np.sort(np.append(rows, part))
             subproblem, costs = problem_of(problem, self.costs, rows)
@@ -424,7 +424,7 @@ class _Search:
         ``names`` has the number of each row of the part among all rows.
         """
         n_packed, before = 0, packing.bound
-        while n_packed < most and self.errors > self.bound and packing.take_next(limits):
+        while n_packed < most and self.cost > self.bound and packing.take_next(limits):
             self._add([renumbered(packing.contradictions[-1], names)], packing.bound - before)
             n_packed, before = n_packed + 1, packing.bound
         return n_packed
@@ -432,7 +432,7 @@ class _Search:
     def _share(self, passes: Passes) -> None:
         """Improve the bound on small data by contradictions that share rows."""
         size = passes.n * passes.p
-        if self.errors <= self.bound or size > _SHARED or passes.n == 0:
+        if self.cost <= self.bound or size > _SHARED or passes.n == 0:
             return
         searches = 1 << 62
         if self.limits.seconds is None:  # a low limit on updates also means little work here
@@ -442,7 +442,7 @@ class _Search:
             if shared.bound > self.bound:
                 self.claims, self.shares, self.bound = [*shared.claims], shared.shares, shared.bound
                 self._tell()
-            if self.errors <= self.bound:
+            if self.cost <= self.bound:
                 return
 
     def _add(self, claims: list[Dependence], cost: Fraction) -> None:
@@ -464,14 +464,14 @@ class _Search:
         s = sure_products(self.problem, w)
         self._keep(w, cost_of(s, self.costs), s)
 
-    def _keep(self, w: Vector, errors: float, s: Vector | None = None) -> None:
-        if errors < self.errors and np.isfinite(w).all():
-            self.w, self.errors, self.s = w.copy(), errors, s
+    def _keep(self, w: Vector, cost: float, s: Vector | None = None) -> None:
+        if cost < self.cost and np.isfinite(w).all():
+            self.w, self.cost, self.s = w.copy(), cost, s
             self._tell()
 
     def _tell(self) -> None:
         if self.progress is not None:
-            self.progress(self.errors, rounded_down(self.bound))
+            self.progress(self.cost, rounded_down(self.bound))
 
 
 def rows_at_a_cost(problem: Problem, costs: Vector | None) -> Indices:
@@ -535,7 +535,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
         X if isinstance(X, np.ndarray) else X.data
     ):
         return problem, None
-    return pose(even, problem.signs, problem.fit_intercept), powers
+    return signed_problem(even, problem.signs, problem.fit_intercept), powers
 
 
 def _ldexp(w: Vector, powers: Indices | None) -> Vector:

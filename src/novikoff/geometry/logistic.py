@@ -77,9 +77,9 @@ def logistic_estimates(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 2.0]])
-    >>> problem = pose(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
+    >>> problem = signed_problem(X, np.array([-1, 1, -1, 1], dtype=np.int8), True)
     >>> w = [Fraction(1), Fraction(0), Fraction(0)]
     >>> logistic_estimates(problem, Columns(["a", "b"]), w, np.array([3]), Limits()).coefficients
     {'a': '+inf', 'b': 'finite', '(intercept)': 'finite'}

@@ -170,8 +170,8 @@ def margin_of(problem: Problem, w: Vector) -> float:
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[3.0], [-1.0]]), np.array([1, -1], dtype=np.int8), False)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.array([[3.0], [-1.0]]), np.array([1, -1], dtype=np.int8), False)
     >>> [round(margin_of(problem, np.array([w, 0.0])), 9) for w in (2.0, -2.0)]
     [1.0, -3.0]
     """

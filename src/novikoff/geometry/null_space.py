@@ -66,9 +66,9 @@ def null_space(passes: LocalPasses, rows: Indices, columns: Indices, limits: Lim
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> X = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]])
-    >>> passes = LocalPasses(pose(X, np.ones(2, dtype=np.int8), False))
+    >>> passes = LocalPasses(signed_problem(X, np.ones(2, dtype=np.int8), False))
     >>> null_space(passes, np.arange(2), np.arange(3), Limits())
     {1: {0: -2, 1: 1}}
     >>> null_space(passes, np.arange(2), np.array([1, 0, 2]), Limits())
@@ -267,7 +267,7 @@ class Missed(Visit):
         """Search this part of the rows."""
         if len(self.vectors) == 0:
             return
-        marked = np.flatnonzero(part.of(self.marked))
+        marked = np.flatnonzero(part.values_of(self.marked))
         used = np.unique([j for vector in self.vectors for j in vector])
         V = np.zeros((len(used), len(self.vectors)), dtype=object)
         for k, vector in enumerate(self.vectors):

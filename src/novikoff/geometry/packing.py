@@ -72,10 +72,10 @@ class Packing:
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> from novikoff.geometry.passes import LocalPasses
     >>> X, signs = np.array([[0.0], [0.0], [1.0]]), np.array([1, -1, 1], dtype=np.int8)
-    >>> packing = Packing(LocalPasses(pose(X, signs, True)))
+    >>> packing = Packing(LocalPasses(signed_problem(X, signs, True)))
     >>> packing.take_duplicates(Limits())
     >>> packing.bound, packing.contradictions[0].among
     (Fraction(1, 1), (0, 1))
@@ -185,10 +185,10 @@ def share_rows(
     The labels of five points on a line alternate. A contradiction has three rows, so that any two
     contradictions have a common row. But every hyperplane makes two mistakes.
 
-    >>> from novikoff.core.problem import pose
+    >>> from novikoff.core.problem import signed_problem
     >>> from novikoff.geometry.passes import LocalPasses
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
-    >>> passes = LocalPasses(pose(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
+    >>> passes = LocalPasses(signed_problem(X, np.array([1, -1, 1, -1, 1], dtype=np.int8), True))
     >>> *_, shared = share_rows(passes, (), None, 100, Limits(), np.random.default_rng(0))
     >>> shared.bound
     Fraction(2, 1)
@@ -304,5 +304,5 @@ def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> It
 
 
 def _options(limits: Limits) -> Any:
-    seconds_left = limits.left()
+    seconds_left = limits.seconds_left()
     return {} if seconds_left is None else {"time_limit": max(seconds_left, 1e-3)}

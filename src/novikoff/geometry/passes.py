@@ -48,7 +48,7 @@ class OutOfTimeError(Exception):
 
 def check_time(limits: Limits, seconds: float = 0.0) -> None:
     """Raise OutOfTimeError if a limit is reached, or if fewer than ``seconds`` are left."""
-    seconds_left = limits.left()
+    seconds_left = limits.seconds_left()
     if limits.reached() is not None or (seconds_left is not None and seconds > seconds_left):
         raise OutOfTimeError
 
@@ -137,7 +137,7 @@ class Passes(NumberedRows):
         problem = Problem(part.X, self.fit_intercept, self.radius, self.longest, part.signs)
         return LocalPasses(problem)
 
-    def whole(self, rows: Indices) -> tuple[exact.Integers, int]:
+    def as_integers(self, rows: Indices) -> tuple[exact.Integers, int]:
         """Return rows by number as integers N and an exponent e: the rows are N·2^e exactly."""
         return exact.integers(self.at(rows))
 
@@ -169,8 +169,8 @@ class LocalPasses(Passes):
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
     >>> LocalPasses(problem).least_products(exact.floats(np.array([1.0, -2.0])), Limits()).separates
     True
     """
@@ -179,8 +179,13 @@ class LocalPasses(Passes):
         exact.check_arithmetic()
         self.problem, self.X, self.signs = problem, problem.X, problem.signs
         self.fit_intercept = problem.fit_intercept
-        self.all = Part(0, self.X, self.signs, self.fit_intercept)
-        self.n, self.d, self.p, self.sparse = self.all.n, self.all.d, self.all.p, self.all.sparse
+        self.whole_part = Part(0, self.X, self.signs, self.fit_intercept)
+        self.n, self.d, self.p, self.sparse = (
+            self.whole_part.n,
+            self.whole_part.d,
+            self.whole_part.p,
+            self.whole_part.sparse,
+        )
         self.radius, self.longest = problem.radius, problem.longest
         signs = {1: self.signs > 0, -1: self.signs < 0}
         self.first_rows = {side: int(np.argmax(own)) for side, own in signs.items() if own.any()}
@@ -205,9 +210,9 @@ class LocalPasses(Passes):
         def apply(ends: tuple[int, int]) -> Found:
             check_time(limits)
             with np.errstate(all="ignore"):  # a result that overflows proves nothing
-                return function(self.all.range(*ends))
+                return function(self.whole_part.range(*ends))
 
-        ranges = self.all.ranges()
+        ranges = self.whole_part.ranges()
         if len(ranges) == 1:
             yield apply(ranges[0])
             return
@@ -230,19 +235,19 @@ class LocalPasses(Passes):
 
     def difference(self, rows: RowSet, others: RowSet) -> Mask:
         """Return a mask without the rows of another mask."""
-        return np.asarray(self.all.of(rows) & ~self.all.of(others))
+        return np.asarray(self.whole_part.values_of(rows) & ~self.whole_part.values_of(others))
 
     def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> Mask:
         """Return a mask of the rows of a mask that have the sign 0."""
-        return np.asarray(self.all.of(rows) & (in_row_order(signs.signs) == 0))
+        return np.asarray(self.whole_part.values_of(rows) & (in_row_order(signs.signs) == 0))
 
     def size(self, rows: RowSet) -> int:
         """Return the number of rows in a mask."""
-        return int(np.count_nonzero(self.all.of(rows)))
+        return int(np.count_nonzero(self.whole_part.values_of(rows)))
 
     def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
         """Return those of a few rows that are in a mask."""
-        return numbers[self.all.of(rows)[numbers]]
+        return numbers[self.whole_part.values_of(rows)[numbers]]
 
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Vector:
         """Return ‖a_i‖ for every row, after scaling columns."""
@@ -270,8 +275,8 @@ def prove_signs(problem: Problem, w: Vector) -> bool:
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.array([[3.0], [1.0]]), np.array([1, -1], dtype=np.int8), True)
     >>> prove_signs(problem, np.array([1.0, -2.0])), prove_signs(problem, np.array([1.0, -3.0]))
     (True, False)
     """

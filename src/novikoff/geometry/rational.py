@@ -49,7 +49,7 @@ class Projection:
     seen: ExactSigns | None = None
 
 
-def project(
+def project_on_cone(
     passes: Passes,
     among: RowSet,
     total: Sequence[Fraction],
@@ -81,7 +81,9 @@ def project(
         used, mu = _admit(cone, used, mu, signs.worst, limits)
 
 
-def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[Fraction] | None:
+def exact_multipliers(
+    passes: Passes, rows: Indices, target: int, limits: Limits
+) -> list[Fraction] | None:
     """Return the exact λ with a_target + Σ λ_i a_i = 0 over linearly independent rows.
 
     A pivoted factorisation in floats chooses as many columns as there are rows. An exact solve with
@@ -96,14 +98,14 @@ def balance(passes: Passes, rows: Indices, target: int, limits: Limits) -> list[
     columns = order[: len(rows)]
     check_time(limits, solve_seconds(len(whole), whole[:, columns]))
     try:
-        factors = solved(whole[:-1, columns].T, -whole[-1, columns])
+        factors = solve_exactly(whole[:-1, columns].T, -whole[-1, columns])
     except ZeroDivisionError:  # the columns chosen in floats are dependent
         return None
     sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
     return None if any(sums) else factors
 
 
-def solved(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
+def solve_exactly(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:
     """Return the exact solution x of Mx = b, or of WMx = Wb with W = ``weighted``.
 
     ZeroDivisionError if the matrix is singular.
@@ -123,7 +125,7 @@ class _Cone:
 
     def __init__(self, passes: Passes, squares: list[Fraction], b: list[Fraction]) -> None:
         self.passes, self.squares, self.b = passes, squares, b
-        self.free = 0  # this many first rows have multipliers of any sign
+        self.n_free = 0  # this many first rows have multipliers of any sign
 
     def solve(self, used: Indices, limits: Limits) -> list[Fraction]:
         """Return the μ that minimises ‖b − Σ μ_i a_i‖ over linearly independent rows.
@@ -133,20 +135,20 @@ class _Cone:
         if len(used) == 0:
             return []
         check_time(limits, solve_seconds(len(used)))
-        whole, e = self.passes.whole(used)
+        whole, e = self.passes.as_integers(used)
         check_time(limits, solve_seconds(len(used), whole))
         b = exact.numbers(self.b)
         weighted = None
         if len(used) != whole.shape[1]:  # else the rows are a basis, and the residual is 0
             weighted = whole * exact.numbers(self.squares).whole
         scale = b.unit / Fraction(2) ** e
-        return [value * scale for value in solved(whole.T, b.whole, weighted)]
+        return [value * scale for value in solve_exactly(whole.T, b.whole, weighted)]
 
     def residual(self, used: Indices, mu: list[Fraction]) -> list[Fraction]:
         """Return the residual b − Σ μ_i a_i."""
         if len(used) == 0:
             return self.b
-        (whole, e), multipliers = self.passes.whole(used), exact.numbers(mu)
+        (whole, e), multipliers = self.passes.as_integers(used), exact.numbers(mu)
         sums, unit = multipliers.whole.dot(whole), multipliers.unit * Fraction(2) ** e
         return [b - value * unit for b, value in zip(self.b, sums, strict=True)]
 
@@ -157,7 +159,7 @@ class _Cone:
         if len(used) == 0:
             return used
         check_time(limits, solve_seconds(len(used)))
-        whole, _ = self.passes.whole(used)
+        whole, _ = self.passes.as_integers(used)
         check_time(limits, solve_seconds(len(used), whole))
         reduced, _, rank = flint.fmpz_mat(whole.T.tolist()).rref()
         if rank == len(used):
@@ -171,19 +173,19 @@ def _feasible_start(
 ) -> tuple[Indices, list[Fraction]]:
     """Return the free rows and some rows on which the unconstrained solution μ is positive."""
     used = np.concatenate([free, np.setdiff1d(np.asarray(start, dtype=np.int64), free)])
-    cone.free = len(free)
+    cone.n_free = len(free)
     while True:
         check_time(limits)
         try:
             mu = cone.solve(used, limits)
         except ZeroDivisionError:  # the rows are linearly dependent
-            cone.free = len(cone.independent(free, limits)) if cone.free else 0
+            cone.n_free = len(cone.independent(free, limits)) if cone.n_free else 0
             used = cone.independent(used, limits)
             mu = cone.solve(used, limits)
         positive = np.array([value > 0 for value in mu], dtype=np.bool_)
-        positive[: cone.free] = True
+        positive[: cone.n_free] = True
         stay = np.flatnonzero(positive)
-        if all(value >= 0 for value in mu[cone.free :]):  # rows with μ = 0 are left out
+        if all(value >= 0 for value in mu[cone.n_free :]):  # rows with μ = 0 are left out
             return used[stay], [mu[k] for k in stay.tolist()]
         used = used[stay]
 
@@ -197,12 +199,12 @@ def _admit(
     while True:
         check_time(limits)
         wanted = cone.solve(used, limits)
-        blocked = [k for k, value in enumerate(wanted) if value <= 0 and k >= cone.free]
+        blocked = [k for k, value in enumerate(wanted) if value <= 0 and k >= cone.n_free]
         if not blocked:
             return used, wanted
         step = min(now[k] / (now[k] - wanted[k]) for k in blocked)
         now = [a + step * (b - a) for a, b in zip(now, wanted, strict=True)]
-        stay = [k for k, value in enumerate(now) if k < cone.free or value > 0 or wanted[k] > 0]
+        stay = [k for k, value in enumerate(now) if k < cone.n_free or value > 0 or wanted[k] > 0]
         used, now = used[stay], [now[k] for k in stay]
 
 

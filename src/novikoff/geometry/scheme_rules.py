@@ -141,16 +141,16 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
     fewer mistakes than the bound allows, rows whose sign depends on rounding count as mistakes.
     """
     signs, costs, proof = best.problem.signs, best.costs, best.proof
-    errors = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
-    if printed or errors != best.errors:
+    mistakes = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
+    if printed or mistakes != best.mistakes:
         exact_costs = None if costs is None else [Fraction(value) for value in costs.tolist()]
         proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, exact_costs)
-    if errors < proof.bound:
-        errors = max(best.errors, proof.bound)
-    history = best.history if printed else [*best.history[:-1], (best.updates, float(errors))]
+    if mistakes < proof.bound:
+        mistakes = max(best.mistakes, proof.bound)
+    history = best.history if printed else [*best.history[:-1], (best.updates, float(mistakes))]
     claims, shares = proof.contradictions, proof.shares
     return replace(
-        best, errors=errors, bound=proof.bound, claims=claims, shares=shares, history=history
+        best, mistakes=mistakes, bound=proof.bound, claims=claims, shares=shares, history=history
     )
 
 
@@ -186,7 +186,7 @@ def best_together(
     together = []
     for rule, w in zip(rules_apart, variants[best], strict=True):
         inner, inner_costs = problem_of(rule.problem, costs, rows_at_a_cost(rule.problem, costs))
-        errors = exact_cost(~(sure_products(inner, w) > 0.0), inner_costs)
-        history = [*rule.history[:-1], (rule.updates, float(errors))]
-        together.append(replace(rule, w=w, errors=errors, history=history))
+        mistakes = exact_cost(~(sure_products(inner, w) > 0.0), inner_costs)
+        history = [*rule.history[:-1], (rule.updates, float(mistakes))]
+        together.append(replace(rule, w=w, mistakes=mistakes, history=history))
     return together

@@ -19,7 +19,7 @@ import numpy as np
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.class_labels import Labels, check_labels, distinct_labels, plain_label, signs_of
 from novikoff.core.problem import Problem, Rows
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.core.validation import Columns, check_matrix, check_same_index, columns_of
 from novikoff.geometry.passes import LocalPasses
 from novikoff.geometry.verdict import Verdict, VerdictData, make_verdict, with_undecided_reason
@@ -213,8 +213,8 @@ def find_verdict(
 
     Examples
     --------
-    >>> from novikoff.core.problem import pose
-    >>> problem = pose(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
+    >>> from novikoff.core.problem import signed_problem
+    >>> problem = signed_problem(np.array([[0.0], [1.0]]), np.array([-1, 1], dtype=np.int8), True)
     >>> verdict = find_verdict(problem, (1, 0), certificate=False)
     >>> verdict.kind, verdict.mistake_bound, verdict.certificate
     ('separable', 10, None)
@@ -233,7 +233,9 @@ def find_verdict(
     if result.kind == "separable":
         verdict = replace(verdict, separated_rows=np.arange(problem.n))
     elif result.separated is not None:
-        verdict = replace(verdict, separated_rows=np.flatnonzero(passes.all.of(result.separated)))
+        verdict = replace(
+            verdict, separated_rows=np.flatnonzero(passes.whole_part.values_of(result.separated))
+        )
     if not certificate:
         verdict = replace(verdict, certificate=None)
     return with_undecided_reason(verdict, passes, limits)
@@ -252,17 +254,15 @@ def _checked(X: Any, y: object, fit_intercept: bool) -> tuple[Rows, Labels, Colu
 
 
 def _check_options(fit_intercept: bool, tol: float, goal: str, budget: float | None) -> None:
-    seconds = 1.0 if budget is None else budget
     a_flag = isinstance(fit_intercept, bool | np.bool_)
-    in_time = isinstance(seconds, Real) and 0.0 < seconds <= 1e300
     for name, value, good, wanted in (
         ("fit_intercept", fit_intercept, a_flag, "True or False"),
         ("tol", tol, isinstance(tol, Real) and 0.0 < tol < 1.0, "between 0 and 1"),
         ("goal", goal, goal in ("margin", "kind"), "'margin' or 'kind'"),
-        ("budget", budget, in_time, "a positive number of seconds"),
     ):
         if not good:
             raise ValueError(f"{name} must be {wanted}, not {value!r}.")
+    check_budget(budget)
 
 
 def choose_sides(classes: Sequence[Hashable], positive: Hashable) -> tuple[SideLabel, SideLabel]:

@@ -229,7 +229,6 @@ class Verdict:
             return None
         w, limits = self.certificate.w, Limits(seconds=data.seconds)
         estimates = logistic_estimates(data.problem, data.columns, w, self.separated_rows, limits)
-        limits.raise_if_interrupted()
         return estimates.negated() if data.only_negative else estimates
 
     def summary(self) -> None:

@@ -191,7 +191,7 @@ class _VerdictSearch:
         if least is None or not least.separates:
             return
         result = self.result
-        lo = min(lower_bound(least.all, least.w), result.margin.hi)
+        lo = min(lower_bound(least.least_overall, least.w), result.margin.hi)
         if result.kind is None or lo > result.margin.lo:
             result.kind, result.w = "separable", tuple(map(Fraction, w.tolist()))
             result.margin = replace(result.margin, lo=lo)
@@ -275,7 +275,7 @@ class _VerdictSearch:
         if parts.dependence is None:  # all rows are separated, which floats could not prove
             w = exact.numbers(parts.w or [])
             result.kind = "separable"
-            lo = lower_bound(passes.least_products(w, self.limits).all, w)
+            lo = lower_bound(passes.least_products(w, self.limits).least_overall, w)
             result.margin = replace(result.margin, lo=lo)
             return
         self._keep_contradiction(
@@ -283,7 +283,7 @@ class _VerdictSearch:
         )
         if result.contradiction is None:
             rows = np.array(parts.dependence.rows, dtype=np.int64)
-            result.contradiction = short_contradiction(view, parts.left, rows, self.limits)
+            result.contradiction = short_contradiction(view, parts.rows_left, rows, self.limits)
 
 
 def _weights_of_few_rows(passes: Passes) -> Vector | None:

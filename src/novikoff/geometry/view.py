@@ -64,7 +64,7 @@ class View:
         even = bool((self.columns == self.columns[0]).all())
         return self.lengths is None and self.centre is None and even
 
-    def of(self, passes: Passes, rows: Indices) -> View:
+    def restricted_to(self, passes: Passes, rows: Indices) -> View:
         """Return this view of some of the rows; ``passes`` reads these rows."""
         lengths = None if self.lengths is None else self.lengths_of(self.passes.fetch(rows), rows)
         return View(passes, self.columns, self.centre, lengths, self.radius)
@@ -73,7 +73,11 @@ class View:
         """Return the lengths of some rows that are not 0; ``part`` has their entries."""
         if self.lengths is None:
             return np.ones(len(rows))
-        return self.lengths[rows] if isinstance(self.lengths, np.ndarray) else part.of(self.lengths)
+        return (
+            self.lengths[rows]
+            if isinstance(self.lengths, np.ndarray)
+            else part.values_of(self.lengths)
+        )
 
     def gather(self, rows: Indices, lift: float | None = None) -> Vector | sp.csr_array:
         """Return some rows in the coordinates of the view, as a dense or sparse array.

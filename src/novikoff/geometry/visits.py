@@ -38,7 +38,7 @@ class PerRow:
     It replaces an array with one value for each row if the rows are in other processes.
     """
 
-    def of(self, part: Part) -> npt.NDArray[Any]:
+    def values_on(self, part: Part) -> npt.NDArray[Any]:
         """Return the values of the rows of a part."""
         raise NotImplementedError
 
@@ -91,10 +91,10 @@ class Part(NumberedRows):
         """The number of each row among all rows."""
         return np.arange(self.first, self.first + self.n)
 
-    def of(self, values: npt.NDArray[Any] | PerRow) -> npt.NDArray[Any]:
+    def values_of(self, values: npt.NDArray[Any] | PerRow) -> npt.NDArray[Any]:
         """Return the values of these rows, given values for all rows."""
         if isinstance(values, PerRow):
-            return values.of(self)
+            return values.values_on(self)
         return values[self.first : self.first + self.n]
 
     def range(self, first: int, last: int) -> Part:
@@ -210,7 +210,7 @@ class LeastProducts(Visit):
                 m = products[rows]
                 rows = rows[~(m > float(m.min()) + 2.0 * doubt)]
             for _, block in part.blocks(rows):
-                self._note(side, exact.least_product(block.A, block.of(self.w)))
+                self._note(side, exact.least_product(block.A, block.weights_of_columns(self.w)))
 
     def merge(self, other: LeastProducts) -> None:
         """Take the smaller bounds."""
@@ -223,14 +223,14 @@ class LeastProducts(Visit):
             self.least[side] = value
 
     @property
-    def all(self) -> Fraction:
+    def least_overall(self) -> Fraction:
         """The bound for all rows."""
         return min(value for value in self.least.values() if value is not None)
 
     @property
     def separates(self) -> bool:
         """Whether all products are positive: proved."""
-        return self.all > 0
+        return self.least_overall > 0
 
 
 @dataclass
@@ -267,7 +267,9 @@ class MostViolated(Visit):
     def look_at(self, part: Part) -> None:
         """Keep the rows with the least scores."""
         m = part.products(self.aim, self.centre)
-        within = np.ones(part.n, dtype=np.bool_) if self.within is None else part.of(self.within)
+        within = (
+            np.ones(part.n, dtype=np.bool_) if self.within is None else part.values_of(self.within)
+        )
         positive = part.signs > 0
         self._lower(1, m[positive & within])
         self._lower(-1, m[~positive & within])
@@ -275,7 +277,7 @@ class MostViolated(Visit):
             self.proof.look_at_near(part, m, self.doubt)
         else:
             self.proof = None  # some row is on the wrong side, or was not looked at
-        scores = m if self.lengths is None else m / part.of(self.lengths)
+        scores = m if self.lengths is None else m / part.values_of(self.lengths)
         rows = np.flatnonzero((scores < np.where(positive, *self.levels)) & within)
         for side in (1, -1) if self.by_side else (0,):
             candidates = rows[part.signs[rows] == side] if side else rows
@@ -362,12 +364,14 @@ class ExactSigns(Visit):
         m = part.products(self.w.near)
         doubtful = ~(np.abs(m) > self.doubt)
         signs = np.where(doubtful, 0.0, np.sign(m)).astype(np.int8)
-        within = np.ones(part.n, dtype=np.bool_) if self.within is None else part.of(self.within)
+        within = (
+            np.ones(part.n, dtype=np.bool_) if self.within is None else part.values_of(self.within)
+        )
         signs[~within] = 0
         doubtful &= within
         unsure = np.flatnonzero(doubtful)
         for rows, block in part.blocks(unsure):
-            signs[unsure[rows]] = exact.product_signs(block.A, block.of(self.w))
+            signs[unsure[rows]] = exact.product_signs(block.A, block.weights_of_columns(self.w))
         if self.keep:
             self.signs[part.first] = signs
         self.positive += int(np.count_nonzero(signs > 0))
@@ -401,7 +405,7 @@ class ColumnSums(Visit):
     def look_at(self, part: Part) -> None:
         """Add these rows."""
         self.sums = self.sums + np.zeros(part.p, dtype=object)
-        for _, block in part.blocks(np.flatnonzero(part.of(self.within))):
+        for _, block in part.blocks(np.flatnonzero(part.values_of(self.within))):
             self.sums += block.spread(np.array(exact.column_sums(block.A), dtype=object))
 
     def merge(self, other: ColumnSums) -> None:

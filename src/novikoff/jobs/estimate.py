@@ -110,7 +110,7 @@ def estimate_errors(
         if progress is not None:
             progress(f"{method}, {k + 1} of {len(tests)}", None)
         taught = ~np.isin(np.arange(len(codes)), test)
-        completed = X if imputed is None else _with_means(X, imputed, taught)
+        completed = X if imputed is None else with_means(X, imputed, taught)
         known = CodedLabels(classes, codes[taught].astype(np.intp))
         model = study(completed[taught], known, plain).model
         errors.append(int((model.predict(completed[~taught]) != codes[~taught]).sum()))
@@ -118,7 +118,7 @@ def estimate_errors(
     return ErrorEstimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
-def _with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:
+def with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:
     """X, in which the means of the training rows replace the means of all rows."""
     rows, columns = imputed
     filled = np.array(X, dtype=np.float64)

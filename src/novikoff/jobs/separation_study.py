@@ -21,7 +21,7 @@ from novikoff.errors import CertificateError, DataError
 from novikoff.models.arguments import Table
 from novikoff.models.families import Family, family_of, link_of
 from novikoff.models.formulas import variables_of
-from novikoff.models.outcomes import Model
+from novikoff.models.outcomes import ModelQuestion
 from novikoff.models.outcomes import model_of as inequalities
 from novikoff.models.separation import Separation, separation_of
 from novikoff.models.sources import read_arguments
@@ -205,7 +205,7 @@ def study_separation(
     return SeparationStudy(separation, data, asked, seconds=time.perf_counter() - began)
 
 
-def model_of(data: Dataset, asked: SeparationOptions) -> Model:
+def model_of(data: Dataset, asked: SeparationOptions) -> ModelQuestion:
     """Return the inequalities of the model that is asked about, for the rows of a file."""
     try:
         return inequalities(read_arguments(**_arguments(data, asked)))

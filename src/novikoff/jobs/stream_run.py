@@ -247,8 +247,10 @@ class StreamRun:
             recent="text",
             least_bound="any",
         )
-        self.rows, self.mistakes, self.passes, self.skipped = fields[:4]
-        self._from_zero, self._sorted, class_rows, recent, least = fields[4:]
+        self.rows, self.mistakes = fields["rows"], fields["mistakes"]
+        self.passes, self.skipped = fields["pass"], fields["skipped"]
+        self._from_zero, self._sorted = fields["from_zero"], fields["sorted"]
+        class_rows, recent, least = fields["class_rows"], fields["recent"], fields["least_bound"]
         self._least_bound = math.inf if least is None else least
         right = self.mistakes <= self.rows and self.passes >= 1
         right = right and len(recent) == min(self.rows, RECENT_ROWS)

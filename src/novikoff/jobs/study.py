@@ -28,6 +28,7 @@ import numpy as np
 from novikoff.core.class_labels import (
     CodedLabels,
     Label,
+    Sides,
     check_labels,
     code_labels,
     plain_label,
@@ -44,7 +45,6 @@ from novikoff.jobs.study_records import (
     EachRow,
     Options,
     PerceptronRun,
-    Sides,
     Study,
     StudyClasses,
     StudyProgress,
@@ -103,7 +103,7 @@ def study(
     Examples
     --------
     >>> result = study(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> result.kinds, result.rule, result.errors, result.cases[0].least_errors
+    >>> result.kinds, result.rule, result.mistakes, result.cases[0].least_mistakes
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
     announce = progress or (lambda step, interval: None)
@@ -126,8 +126,8 @@ def study(
             cases = [task.with_scaled(fit.rows, case) for case in cases]
 
     pocket: list[FoundRule] = []
-    perfect = run is not None and run.clean and run.returned
-    if fit is not None and not by_margin and (not cases or perfect):
+    clean = run is not None and run.clean and run.survives_unscaling
+    if fit is not None and not by_margin and (not cases or clean):
         rule, model = "average" if options.average else "perceptron", fit.model
     elif separable:
         rule, model = "largest margin", task.model(_largest_margins(task, cases))
@@ -255,7 +255,7 @@ class ArrayTask(StudyTask):
         problem = self.rows.with_signs(self.signs(sides[0]))
         verdict = find_verdict(problem, sides, limits=limits, progress=progress, digest=self.digest)
         if self.options.proofs and len(self.classes.cases) == 1:
-            table, seconds_left = VerdictData(problem, self.columns), limits.left()
+            table, seconds_left = VerdictData(problem, self.columns), limits.seconds_left()
             if seconds_left is not None:
                 table = replace(table, seconds=0.1 * seconds_left)
             verdict = replace(verdict, data=table)
@@ -296,11 +296,11 @@ class ArrayTask(StudyTask):
         """
         self.announce("loading", None)
         with self.clock.paused():
-            from novikoff.core.pocket import load_pocket_loop
+            from novikoff.core.pocket import compile_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
             from novikoff.geometry.descent import whitening
         with self.clock.paused():
-            load_pocket_loop(self.rows)
+            compile_pocket_loop(self.rows)
         n_classes, seed = len(self.classes.labels), self.options.seed
         basis = cache(lambda: whitening(self.rows, np.random.default_rng(seed)))
         paired = 2 < n_classes <= MAX_PAIRED_CLASSES and self.size <= MAX_PAIRED_ENTRIES
@@ -309,7 +309,7 @@ class ArrayTask(StudyTask):
         rules = self._rules("ovr", basis, limits, proved=proofs)
         if proofs:
             cases = [
-                replace(case, errors=int(best.errors), bound=_renamed(best.proof, case))
+                replace(case, mistakes=int(best.mistakes), bound=_renamed(best.proof, case))
                 for case, best in zip(cases, rules.alone, strict=True)
             ]
         if paired and self.clock.reached() is None:
@@ -348,9 +348,9 @@ class ArrayTask(StudyTask):
             begin=begin,
         )
 
-    def _announce_mistakes(self, step: str, errors: float, bound: float) -> None:
+    def _announce_mistakes(self, step: str, cost: float, bound: float) -> None:
         least = least_mistakes("hyperplane", math.ceil(bound))
-        self.announce(f"{step}: {errors:,.0f} so far, {least}", None)
+        self.announce(f"{step}: {cost:,.0f} so far, {least}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))
@@ -403,7 +403,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     """Run the perceptron on the rows of a study; its rule is mapped to the original features.
 
     If the verdict is ``decided``, the function proves that the rule of a clean run classifies every
-    row correctly on the original features; if it does not, ``returned`` is False.
+    row correctly on the original features; if it does not, ``survives_unscaling`` is False.
     """
     options, clock = task.options, task.clock
     task.announce("loading", None)
@@ -434,7 +434,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     standardised = options.scale == "standard"
     fit = fit_model(model, rows, task.codes, plan, standardised=standardised)
     seconds = time.perf_counter() - began - (clock.paused_seconds - stopped)
-    returned = fit.clean and (not decided or task.separated_by(fit.model.W))
+    survives = fit.clean and (not decided or task.separated_by(fit.model.W))
     return fit, PerceptronRun(
         clean=fit.run.converged,
         mistakes=fit.model.n_mistakes,
@@ -443,7 +443,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
         scale=options.scale,
         max_epochs=limits.epochs,
         max_updates=limits.updates,
-        returned=returned or not fit.run.converged,
+        survives_unscaling=survives or not fit.run.converged,
         period=next(filter(None, fit.run.periods), None),
     )
 

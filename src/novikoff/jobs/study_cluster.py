@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from novikoff.core.class_labels import side_labels
+from novikoff.core.class_labels import Sides, side_labels
 from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
@@ -19,7 +19,6 @@ from novikoff.core.stops import Limits
 from novikoff.jobs.study_records import (
     Case,
     Options,
-    Sides,
     StudyClasses,
     StudyProgress,
     StudyTask,
@@ -70,7 +69,7 @@ class ClusterTask(StudyTask):
             classes.rules, options.fit_intercept, self.clock, options.seed, verdicts
         )
         cases = [
-            replace(case, errors=rule.errors, bound=rule.proof)
+            replace(case, mistakes=rule.mistakes, bound=rule.proof)
             for case, rule in zip(cases, rules, strict=True)
         ]
         named: list[FoundRule] = []  # rules whose proofs name the labels of the model

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from novikoff.core.class_labels import Label, Labels, plain_label, side_labels
+from novikoff.core.class_labels import Label, Labels, Sides, plain_label, side_labels
 from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Vector
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     FoundRule: TypeAlias = FewestMistakes | CountedRule
 
-# The labels of the positive and of the negative side; None stands for all other labels.
-Sides: TypeAlias = tuple[Label, Label | None]
 # A function that is called with the name of each step, and with the interval that contains the
 # margin once an interval is known.
 StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
@@ -79,19 +77,19 @@ class Options:
 class Case:
     """The verdict on one class against another class, or against the rest if ``negative`` is None.
 
-    ``errors`` is the number of rows that the best known rule misclassifies. ``bound`` is the proof
-    of a lower bound on this number. ``scaled`` is the verdict on the standardised features.
+    ``mistakes`` is the number of rows that the best known rule misclassifies. ``bound`` is the
+    proof of a lower bound on this number. ``scaled`` is the verdict on the standardised features.
     """
 
     positive: Label
     negative: Label | None
     verdict: Verdict
-    errors: int | None = None
+    mistakes: int | None = None
     bound: ErrorBound | None = None
     scaled: Verdict | None = None
 
     @property
-    def least_errors(self) -> int | None:
+    def least_mistakes(self) -> int | None:
         """A proved lower bound on the mistakes of every hyperplane."""
         return None if self.bound is None else int(self.bound.bound)
 
@@ -121,7 +119,7 @@ class PerceptronRun:
         The counts of the run, and its time.
     scale, max_epochs, max_updates
         The features that the run saw, and its limits.
-    returned : bool
+    survives_unscaling : bool
         False if the run was clean, but its rule misclassifies rows on the original features.
     period : int or None
         If proved, the number of epochs after which the weights of a rule repeat forever.
@@ -134,7 +132,7 @@ class PerceptronRun:
     scale: str
     max_epochs: int | None
     max_updates: int | None
-    returned: bool = True
+    survives_unscaling: bool = True
     period: int | None = None
 
 
@@ -225,11 +223,11 @@ class Study:
     def proofs(self) -> list[Certificate | ErrorBound]:
         """The certificates of all verdicts, then the proofs of all lower bounds above zero."""
         verdicts = [case.verdict.certificate for case in self.cases]
-        bounds = [case.bound if case.least_errors else None for case in self.cases]
+        bounds = [case.bound if case.least_mistakes else None for case in self.cases]
         return [proof for proof in (*verdicts, *bounds) if proof is not None]
 
     @property
-    def errors(self) -> int:
+    def mistakes(self) -> int:
         """The number of rows that the model misclassifies; f(x) = 0 is the negative class."""
         return int(self.confusion.sum() - np.trace(self.confusion))
 
@@ -354,10 +352,10 @@ class StudyTask(ABC):
 
     @abstractmethod
     def count(
-        self, model: LinearModel, seen: Rows | None, *, duplicates: bool
+        self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow | None]:
         """Return the confusion matrix, the margin of each rule, and what is known of each row.
 
-        ``seen`` are the rows that the perceptron saw, None if it did not run. If ``duplicates``,
-        identical rows with different labels are searched for.
+        ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
+        ``duplicates``, identical rows with different labels are searched for.
         """

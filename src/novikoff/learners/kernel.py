@@ -21,7 +21,7 @@ from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
-from novikoff.learners.online import STRUCTURE, OnlineLearner, streams
+from novikoff.learners.online import STRUCTURE, OnlineLearner, check_can_stream
 from novikoff.learners.parameters import (
     ABOVE_ZERO,
     BOOLEAN,
@@ -161,7 +161,7 @@ class KernelPerceptron(StateLearner):
     trace: bool = False
 
     _model_class = KernelModel
-    _of_update = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
+    _rule_parameters = attrgetter("cache_mb", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
@@ -304,7 +304,7 @@ class Forgetron(StateLearner):
     fit_intercept = False
 
     _model_class = ForgetronModel
-    _of_update = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
+    _rule_parameters = attrgetter("budget", *KERNEL_PARAMETERS, *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         **ALLOWED_NUMBERS,
@@ -329,7 +329,7 @@ class Forgetron(StateLearner):
         """
         return self._fit(X, y)
 
-    @available_if(streams)
+    @available_if(check_can_stream)
     def partial_fit(
         self, X: MatrixLike, y: npt.ArrayLike | None = None, classes: npt.ArrayLike | None = None
     ) -> Self:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from novikoff.core.class_labels import Label, side_labels
+from novikoff.core.class_labels import Sides, side_labels
 from novikoff.core.model import Model
 from novikoff.core.problem import Problem, Rows
 from novikoff.core.rows import Indices, Vector
@@ -159,7 +159,7 @@ class MaxMargin(LinearLearner):
         return self
 
     def _fit_rule(
-        self, problem: Problem, part: Indices, labels: tuple[Label, Label | None], limits: Limits
+        self, problem: Problem, part: Indices, labels: Sides, limits: Limits
     ) -> tuple[LargestMargin, Indices, Vector, Verdict]:
         """The hyperplane of one rule, its support vectors, dual variables and verdict."""
         free = self.fit_intercept and self.bias == "free"
@@ -223,7 +223,7 @@ def _check_predictions(model: Model, rows: Rows, codes: Indices) -> None:
         )
 
 
-def _refuse(verdict: Verdict, labels: tuple[Label, Label | None], part: Indices) -> NoReturn:
+def _refuse(verdict: Verdict, labels: Sides, part: Indices) -> NoReturn:
     """Raise the error that says why there is no margin."""
     positive, negative = labels
     other = "the rest" if negative is None else repr(negative)

@@ -74,7 +74,7 @@ LIMITS_BY_STOP = {
 }
 
 
-def streams(learner: OnlineLearner) -> bool:
+def check_can_stream(learner: OnlineLearner) -> bool:
     """Return True if the learner can learn from a stream; AttributeError if it cannot."""
     if getattr(learner, "kernel", None) == "precomputed":
         raise AttributeError(
@@ -136,7 +136,7 @@ class OnlineLearner(LinearLearner):
 
     # A function that reads the parameters in `STRUCTURE` and the parameters on which `_update`
     # depends. `_step` checks the parameters again only when one of these has changed.
-    _of_update: ClassVar[attrgetter[object]]
+    _rule_parameters: ClassVar[attrgetter[object]]
 
     def _update(self) -> Update:
         """The update rule that the learner's parameters define."""
@@ -224,7 +224,7 @@ class OnlineLearner(LinearLearner):
         self.random_state_ = seed
         self._forget("trace_", "mixed_updates_")
 
-    @available_if(streams)
+    @available_if(check_can_stream)
     def partial_fit(
         self,
         X: MatrixLike,
@@ -283,7 +283,7 @@ class OnlineLearner(LinearLearner):
             class_factor(self.class_weight, None)  # rejects 'balanced' with an error
             weights = check_sample_weight(sample_weight, self.class_weight, self.classes_, codes)
             self.model_.learn(X, codes, self._update(), sample_weight=weights)
-            self._streamed()
+            self._forget_fit()
             self.n_iter_ += 1
         return self
 
@@ -326,10 +326,10 @@ class OnlineLearner(LinearLearner):
         """
         new: dict[Hashable, int] = {}
         model, checked = self._held, self._checked
-        given = self._of_update(self)
+        given = self._rule_parameters(self)
         if checked is None or checked[0] != given:
             check_parameters(self)
-            streams(self)
+            check_can_stream(self)
             check_unchanged(self, model)
             checked = given, numbers_of(self._update(), model.fit_intercept)
         columns, values = self._locate(x, new)
@@ -362,7 +362,7 @@ class OnlineLearner(LinearLearner):
             self.n_features_in_ += len(new)
             self.__dict__.pop("_feature_names", None)
         if self.converged_ and (moved > 0 or model.averages):
-            self._streamed()
+            self._forget_fit()
         return scores, code
 
     def _hold(self, model: Model, vocabulary: dict[Hashable, int] | None = None) -> None:
@@ -385,7 +385,7 @@ class OnlineLearner(LinearLearner):
         self.n_iter_ = 0
         self.converged_ = False
 
-    def _streamed(self) -> None:
+    def _forget_fit(self) -> None:
         """Delete the attributes that describe a fit, which no longer hold after a stream."""
         self.converged_ = False
         self._forget("update_counts_", "trace_", "period_", "random_state_", "mixed_updates_")
@@ -489,10 +489,10 @@ def adopt_stream(
         hold_model(learner, model, known_names if names is None else names[: model.n_features])
         learner._open = grows
         learner.n_iter_ = learner.__dict__.get("n_iter_", 0)
-    learner._streamed()
+    learner._forget_fit()
 
 
-def grows(learner: OnlineLearner) -> bool:
+def accepts_new_classes(learner: OnlineLearner) -> bool:
     """Whether `OnlineLearner.learn_one` may add new classes to a fitted learner."""
     return learner._open
 

@@ -61,7 +61,7 @@ class WeightLearner(OnlineLearner):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _mixes: ClassVar[bool] = False  # whether rows of a cluster can be learned
+    _learns_on_cluster: ClassVar[bool] = False  # whether rows of a cluster can be learned
 
     def fit(
         self,
@@ -120,7 +120,7 @@ class WeightLearner(OnlineLearner):
         """Learn from rows on a cluster."""
         with self._all_or_nothing():
             check_parameters(self)
-            if not self._mixes:
+            if not self._learns_on_cluster:
                 name = type(self).__name__
                 raise TypeError(f"{name} does not learn from rows of a cluster; Perceptron does.")
             plain = {"average": False, "scale": None, "class_weight": None, "warm_start": False}
@@ -296,8 +296,8 @@ class Perceptron(WeightLearner):
     threshold: float = 0.0
     step_size: float = 1.0
 
-    _mixes = True
-    _of_update = attrgetter("threshold", "step_size", *STRUCTURE)
+    _learns_on_cluster = True
+    _rule_parameters = attrgetter("threshold", "step_size", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "threshold": NOT_NEGATIVE,
@@ -375,7 +375,7 @@ warm_start, trace, random_state, n_jobs, verbose
     C: float = 1.0
     max_epochs: int | None = 100
 
-    _of_update = attrgetter("variant", "C", *STRUCTURE)
+    _rule_parameters = attrgetter("variant", "C", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **WeightLearner._allowed,
         "variant": one_of("PA-I", "PA", "PA-II"),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import side_labels
 from novikoff.core.model import LinearModel
-from novikoff.core.pocket import load_pocket_loop
+from novikoff.core.pocket import compile_pocket_loop
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.formats.fitted_state import read_pocket, write_pocket
@@ -297,7 +297,7 @@ columns.'
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
             with limits.paused():
-                load_pocket_loop(rows)
+                compile_pocket_loop(rows)
         rules = find_rules(
             rows,
             codes,
@@ -341,7 +341,7 @@ columns.'
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
-            [int(rule.errors) if whole else rule.errors for rule in rules],
+            [int(rule.mistakes) if whole else rule.mistakes for rule in rules],
             [rule.proof for rule in rules],
             [np.array(rule.history, dtype=float) for rule in rules],
         )

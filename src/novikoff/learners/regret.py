@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import Labels, check_labels, code_labels
 from novikoff.core.model import LinearModel
-from novikoff.core.pocket import load_pocket_loop
+from novikoff.core.pocket import compile_pocket_loop
 from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
@@ -224,7 +224,7 @@ def _best_linear_rule(
         raise ValueError(
             f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
         )
-    load_pocket_loop(rows)
+    compile_pocket_loop(rows)
     pairs = _fewest_mistakes(rows, classes, codes, seed, "ovo", lower_bound=True)
     model = pairs.model
     least = _proved_mistakes([rule.proof for rule in pairs.together], model.sides[codes])

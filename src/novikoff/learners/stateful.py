@@ -24,9 +24,9 @@ from novikoff.learners.online import (
     STRUCTURE,
     OnlineLearner,
     Start,
+    check_can_stream,
     check_resumable,
     check_unchanged,
-    streams,
 )
 from novikoff.learners.parameters import (
     ABOVE_ZERO,
@@ -107,7 +107,7 @@ class StateLearner(OnlineLearner):
         if before is None:
             return blank
         try:
-            streams(self)
+            check_can_stream(self)
         except AttributeError as error:
             raise ValueError(f"warm_start continues as a stream does. {error}") from None
         check_resumable(before, blank)
@@ -175,7 +175,7 @@ period_, random_state_
     class_weight: ClassWeight = None
 
     _model_class = PNormModel
-    _of_update = attrgetter("p", *STRUCTURE)
+    _rule_parameters = attrgetter("p", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         "p": Allowed(lambda p: is_real(p) and 2 <= p <= 500, "a number from 2 to 500"),
@@ -255,7 +255,7 @@ class SecondOrderPerceptron(StateLearner):
     class_weight: ClassWeight = None
 
     _model_class = SecondOrderModel
-    _of_update = attrgetter("a", *STRUCTURE)
+    _rule_parameters = attrgetter("a", *STRUCTURE)
     _allowed: ClassVar[Mapping[str, Allowed]] = {
         **StateLearner._allowed,
         "a": ABOVE_ZERO,

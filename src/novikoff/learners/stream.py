@@ -21,7 +21,12 @@ from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
 from novikoff.jobs.stream_session import StreamSession
 from novikoff.learners.arrays import Example, class_factor
 from novikoff.learners.base import check_parameters, linear
-from novikoff.learners.online import adopt_stream, grows, learn_example, streams
+from novikoff.learners.online import (
+    accepts_new_classes,
+    adopt_stream,
+    check_can_stream,
+    learn_example,
+)
 from novikoff.learners.perceptron import Perceptron
 
 Item: TypeAlias = tuple[object, object]
@@ -119,7 +124,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
     """Return a run that starts from the model of a learner."""
     check_parameters(learner)
     try:
-        streams(learner)
+        check_can_stream(learner)
     except AttributeError as error:
         raise ValueError(str(error)) from None
     class_factor(learner.class_weight, None)  # rejects 'balanced' with an error
@@ -131,7 +136,7 @@ def _run_of(learner: Perceptron, classes: Sequence[Hashable] | None) -> StreamRu
                 f"The classes given are {list(classes)}, but the learner has learned {labels}: "
                 "pass no classes, or a new learner."
             )
-        classes = classes if grows(learner) else labels
+        classes = classes if accepts_new_classes(learner) else labels
     return StreamRun(
         threshold=float(learner.threshold),
         step_size=float(learner.step_size),

@@ -16,16 +16,18 @@ _BINOMIAL = (
     "FIRTH (SAS)."
 )
 _BINOMIAL_LINKS = (
-    "Firth's penalised likelihood always has finite estimates: brglm_fit() of brglm2 (R) has this "
-    "link."
+    "The likelihood with Jeffreys' prior as penalty has finite estimates: glm(method = brglm_fit, "
+    'type = "MPL_Jeffreys") of brglm2 (R).'
 )
+_LOGLOG = " R has no loglog link: exchange the two outcomes, and use cloglog."
 _PENALTY = {
     "poisson": "Firth's bias reduction has finite estimates: glm(method = brglm_fit) of brglm2 "
     "(R).",
     "negative-binomial": "Firth's bias reduction usually has finite estimates: brnb() of brglm2 "
     "(R).",
     "multinomial": "Firth's bias reduction has finite estimates: brmultinom() of brglm2 (R).",
-    "adjacent": "Firth's bias reduction has finite estimates: bracl() of brglm2 (R).",
+    "adjacent": "Firth's bias reduction has finite estimates: bracl(parallel = TRUE) of "
+    "brglm2 (R).",
     "cumulative": "A weak prior has finite estimates: bayespolr() of arm (R).",
     "sequential": "A sequential model is a binomial model of stacked rows, one for each category "
     "that an observation has reached. " + _BINOMIAL,
@@ -122,7 +124,9 @@ def _penalty(case: Situation) -> str:
             "Bias reduction often has finite estimates, though no theorem says so for the log "
             "link: brglm_fit() of brglm2 (R)."
         )
-    return _BINOMIAL if case.link == "logit" else _BINOMIAL_LINKS
+    if case.link == "logit":
+        return _BINOMIAL
+    return _BINOMIAL_LINKS + (_LOGLOG if case.link == "loglog" else "")
 
 
 def _intervals(signs: Sequence[tuple[Hashable, str]]) -> str:

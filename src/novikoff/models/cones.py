@@ -62,6 +62,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -69,7 +70,6 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
-from novikoff.errors import DataError
 from novikoff.geometry.cone import Cone, as_dense
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.exact import exact_products, numbers
@@ -105,7 +105,7 @@ class ModelCone:
 
     Attributes
     ----------
-    cone : Cone
+    inequalities : Cone
         The weak rows A and the equalities E. The last columns are the coefficients.
     names : list
         The names of the coefficients.
@@ -120,31 +120,33 @@ class ModelCone:
         the coefficients are equal, these are the last rows of E and have no entry here.
     by_observation : bool
         Whether each observation has one row, in A or in E.
-    spread : callable or None
+    separated_observations : callable or None
         A function that returns the separated observations, given the separated rows and a direction
         that is positive on them. None if they are the owners of the separated rows.
     """
 
-    cone: Cone
+    inequalities: Cone
     names: list[Hashable]
     terms: Mapping[Hashable, list[int]]
     owner: Indices
     n: int
     equal: Indices = field(default_factory=lambda: np.arange(0))
     by_observation: bool = False
-    spread: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
+    separated_observations: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
 
     def observations(self, separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The observations of the separated rows, on which the direction is positive."""
-        if self.spread is not None:
-            return self.spread(separated, direction[len(direction) - len(self.names) :])
+        if self.separated_observations is not None:
+            return self.separated_observations(
+                separated, direction[len(direction) - len(self.names) :]
+            )
         observations = np.zeros(self.n, dtype=np.bool_)
         observations[self.owner[separated]] = True
         return observations
 
     def rows(self) -> Matrix:
         """The rows A, E and −E below each other, which the certificate is about."""
-        return stacked(self.cone.A, self.cone.E, -self.cone.E)
+        return stacked(self.inequalities.A, self.inequalities.E, -self.inequalities.E)
 
 
 def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> ModelCone:
@@ -163,7 +165,7 @@ def binomial(design: Design, successes: Vector, trials: Vector, link: str) -> Mo
 def poisson(design: Design, y: Vector) -> ModelCone:
     """A model of counts, or other numbers ≥ 0, with mean exp(x·β).
 
-    See Haberman (1974) and Correia et al. (2019). A negative binomial model with a given dispersion
+    See Haberman (1974) and Correia et al. (2019). A negative binomial model with any dispersion
     has the same cone. So has an exponential or piecewise-exponential hazard, where y counts events.
     """
     return _by_observation(design, y == 0, np.full(len(y), -1.0))
@@ -254,10 +256,14 @@ def with_increments(model: ModelCone, levels: Sequence[Hashable]) -> ModelCone:
     """
     k = len(levels) - 1
     sums = np.tril(np.ones((k, k)))  # θ_j is the sum of the first j parameters
-    A = model.cone.A if isinstance(model.cone.A, np.ndarray) else model.cone.A.toarray()
+    A = (
+        model.inequalities.A
+        if isinstance(model.inequalities.A, np.ndarray)
+        else model.inequalities.A.toarray()
+    )
     A = np.ascontiguousarray(np.hstack([A[:, k:], A[:, :k] @ sums]))
     names: list[Hashable] = [*model.names[k:], *(f"{a}/{b}" for a, b in pairwise(levels))]
-    return replace(model, cone=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
+    return replace(model, inequalities=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
 
 
 def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
@@ -332,10 +338,76 @@ def cox(
     Without entry times, an event is separated if a row at the same time or later in the same
     stratum is separated.
     """
+    exact = ties == "exact"
+    if entry is None and not exact:
+        first, second, pairs = _nested_pairs(duration, event, strata)
+    else:
+        first, second, pairs = _risk_pairs(duration, event, entry, strata, exact)
+    cone = _differences(design.X, first, second, pairs[:, 0], pairs[:, 1])
+
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """The events with a separated row, and the events before them in their stratum."""
+        separated_subjects = np.zeros(len(duration), dtype=np.bool_)
+        separated_subjects[first[separated]] = True
+        if entry is not None:  # risk sets are not nested
+            if separated.any():
+                scores, _ = exact_products(as_dense(design.X), numbers(direction))
+                for s in np.unique(strata[first[separated]]).tolist():
+                    own = np.flatnonzero(strata == s)
+                    own = own[np.argsort(duration[own], kind="stable")]
+                    separated_subjects[_above_the_least(own, scores, duration, event, entry)] = True
+            return separated_subjects
+        if separated.any():
+            last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
+            np.maximum.at(last, strata[first[separated]], duration[first[separated]])
+            separated_subjects |= event & (duration < last[strata])
+        if not exact:
+            # Tied events have the same rows.
+            np.logical_or.at(separated_subjects, pairs[:, 0], separated_subjects[pairs[:, 1]])
+            separated_subjects[pairs[:, 1]] = separated_subjects[pairs[:, 0]]
+        return separated_subjects
+
+    return ModelCone(
+        cone,
+        design.names,
+        design.terms,
+        first,
+        len(duration),
+        equal=pairs[:, 1],
+        separated_observations=separated_observations,
+    )
+
+
+def _nested_pairs(duration: Vector, event: Mask, strata: Whole) -> tuple[Indices, Indices, Indices]:
+    """The pairs of `_risk_pairs` without entry times, for Breslow's and Efron's ties.
+
+    Each subject is compared with the last event that is not later than its end, and each event with
+    the event before.
+    """
+    order = np.lexsort((~event, duration, strata))  # events are first among equal times
+    ends, of, happened = duration[order], strata[order], event[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ends[1:] != ends[:-1]) | (of[1:] != of[:-1])
+    leads = new & happened  # the first of the events at a time
+    positions = np.arange(len(order))
+    last = np.maximum.accumulate(np.where(leads, positions, -1))  # at this time or before
+    before = np.append(-1, last[:-1])
+    source = np.where(leads, before, last)
+    known = (source >= 0) & (of[np.maximum(source, 0)] == of)
+    tied = happened & ~leads
+    compared = np.flatnonzero(known & ~tied)
+    pairs = np.stack([order[last[tied]], order[tied]], axis=1)
+    return order[source[compared]], order[compared], pairs
+
+
+def _risk_pairs(
+    duration: Vector, event: Mask, entry: Vector | None, strata: Whole, exact: bool
+) -> tuple[Indices, Indices, Indices]:
+    """Those who are compared: events, others at risk; and pairs of tied events, unless exact."""
     sources: list[Indices] = []
     targets: list[Indices] = []
-    tied: list[Indices] = []
-    exact = ties == "exact"
+    tied: list[Indices] = [np.zeros((0, 2), dtype=np.int64)]
+    entry = np.full(len(duration), -np.inf) if entry is None else entry
     for s in np.unique(strata).tolist():
         subjects = np.flatnonzero(strata == s)
         subjects = subjects[np.argsort(duration[subjects], kind="stable")]
@@ -346,36 +418,38 @@ def cox(
             sources.append(events)
             targets.append(others)
     first, second, _ = _pairs(sources, targets)
-    pairs = np.concatenate(tied) if tied else np.zeros((0, 2), dtype=np.int64)
-    cone = _differences(design.X, first, second, pairs[:, 0], pairs[:, 1])
+    return first, second, np.concatenate(tied)
 
-    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
-        """The events with a separated row, and the events before them in their stratum."""
-        separated_subjects = np.zeros(len(duration), dtype=np.bool_)
-        separated_subjects[first[separated]] = True
-        if entry is not None:  # risk sets are not nested
-            scores, _ = exact_products(as_dense(design.X), numbers(direction))
-            for i in np.flatnonzero(event).tolist():
-                at_risk = (strata == strata[i]) & (entry < duration[i]) & (duration >= duration[i])
-                at_risk &= ~(event & (duration == duration[i]))
-                separated_subjects[i] = bool((scores[at_risk] < scores[i]).any())
-            return separated_subjects
-        if separated.any():
-            last = np.full(int(strata.max()) + 1, -np.inf)  # the last separated row
-            np.maximum.at(last, strata[first[separated]], duration[first[separated]])
-            separated_subjects |= event & (duration < last[strata])
-        if not exact:
-            for a, b in pairs.tolist():  # tied events have the same rows
-                separated_subjects[[a, b]] = separated_subjects[a] or separated_subjects[b]
-        return separated_subjects
 
-    return ModelCone(
-        cone, design.names, design.terms, first, len(duration), equal=pairs[:, 1], spread=spread
-    )
+def _above_the_least(
+    own: Indices, scores: Any, duration: Vector, event: Mask, entry: Vector
+) -> list[int]:
+    """The events with a larger score than someone at risk who has no event at the same time.
+
+    ``own`` are the members of a stratum, sorted by duration.
+    """
+    found: list[int] = []
+    ends = duration[own]
+    at_risk: list[tuple[int, float, int]] = []  # a heap: score, entry, number
+    stop = len(own)
+    while stop > 0:  # backwards through the times
+        t = ends[stop - 1]
+        start = int(np.searchsorted(ends, t, side="left"))
+        now, stop = own[start:stop], start
+        happened = event[now]
+        for i in now[~happened].tolist():
+            heappush(at_risk, (scores[i], entry[i], i))
+        while happened.any() and at_risk and at_risk[0][1] >= t:
+            heappop(at_risk)
+        if at_risk:
+            found += [i for i in now[happened].tolist() if scores[i] > at_risk[0][0]]
+        for i in now[happened].tolist():
+            heappush(at_risk, (scores[i], entry[i], i))
+    return found
 
 
 def _risk_sets(
-    subjects: Indices, duration: Vector, event: Mask, entry: Vector | None, exact: bool
+    subjects: Indices, duration: Vector, event: Mask, entry: Vector, exact: bool
 ) -> Iterator[tuple[Indices, Indices]]:
     """For each time of an event: the events, and those they are compared with.
 
@@ -384,25 +458,18 @@ def _risk_sets(
     ends, happened = duration[subjects], event[subjects]
     times = np.unique(ends[happened])
     starts = np.searchsorted(ends, times, side="left")
-    stops = np.append(starts[1:], len(subjects))
     after = np.searchsorted(ends, times, side="right")
     events = [subjects[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
     for k, t in enumerate(times.tolist()):
-        segment = slice(starts[k], stops[k])
-        if entry is None:
-            others = subjects[segment]
-            others = others[~(happened[segment] & (ends[segment] == t))]
-            later = events[k + 1] if k + 1 < len(times) else subjects[:0]
-        else:
-            j, later = k + 1, subjects[:0]
-            while j < len(times) and len(later) == 0:
-                later = events[j][entry[events[j]] < t]
-                j += 1
-            stop = starts[j - 1] if len(later) > 0 else len(subjects)
-            segment = slice(starts[k], stop)
-            others = subjects[segment]
-            gone = happened[segment] & (ends[segment] == t)
-            others = others[~gone & (entry[others] < t)]
+        j, later = k + 1, subjects[:0]
+        while j < len(times) and len(later) == 0:
+            later = events[j][entry[events[j]] < t]
+            j += 1
+        stop = starts[j - 1] if len(later) > 0 else len(subjects)
+        segment = slice(starts[k], stop)
+        others = subjects[segment]
+        gone = happened[segment] & (ends[segment] == t)
+        others = others[~gone & (entry[others] < t)]
         if len(later) > 0:
             others = np.append(others, later if exact else later[:1])
         yield events[k], others
@@ -430,7 +497,23 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     shape = (len(rows), len(informative))
     dummies = sp.csr_array((np.ones(len(rows)), (np.arange(len(rows)), at)), shape=shape)
     A = _scaled(beside(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
-    return ModelCone(Cone(A, A[:0]), design.names, design.terms, rows, len(chosen))
+
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+        """The successes with a larger score than a failure of their group, as with pairs."""
+        scores, _ = exact_products(as_dense(design.X), numbers(direction))
+        found = np.zeros(len(chosen), dtype=np.bool_)
+        for better, worse in zip(sources, targets, strict=True):
+            found[better] = scores[better] > scores[worse].min()
+        return found
+
+    return ModelCone(
+        Cone(A, A[:0]),
+        design.names,
+        design.terms,
+        rows,
+        len(chosen),
+        separated_observations=separated_observations,
+    )
 
 
 def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
@@ -445,23 +528,18 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
         levels = np.unique(ranks[members])
         parts = [members[ranks[members] == level] for level in levels]
         for better, worse in pairwise(parts):
-            if len(better) > 1:
-                raise DataError(
-                    f"Group {g!r} has several alternatives of rank {ranks[better[0]]}: only the "
-                    "last rank of a group may be shared."
-                )
             sources.append(better)
             targets.append(worse)
     compared = _comparisons(design, sources, targets)
 
-    def spread(separated: Mask, direction: Sequence[Fraction]) -> Mask:
+    def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """All alternatives down to the last that is separated from the next in its group."""
         last = np.full(int(groups.max()) + 1, -np.inf)
         members = compared.owner[separated]
         np.maximum.at(last, groups[members], ranks[members])
         return np.asarray(ranks <= last[groups])
 
-    return replace(compared, spread=spread)
+    return replace(compared, separated_observations=separated_observations)
 
 
 def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> ModelCone:

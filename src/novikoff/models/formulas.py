@@ -97,9 +97,11 @@ def variables_of(formula: str) -> list[str]:
     formulaic, errors = _formulaic()
     try:
         read = formulaic.Formula(formula)
-    except errors.FormulaicError as error:
+    except (errors.FormulaicError, SyntaxError) as error:
         raise _unreadable(formula, error) from None
     parts = [getattr(read, "lhs", None), getattr(read, "rhs", read)]
+    if any(isinstance(part, tuple) for part in parts):
+        raise _several_parts(formula)
     variables = [
         {str(name) for name in part.required_variables} for part in parts if part is not None
     ]
@@ -116,6 +118,13 @@ def _formulaic() -> tuple[Any, Any]:
             "Formulas need the package formulaic: pip install 'novikoff[formula]'."
         ) from None
     return formulaic, errors
+
+
+def _several_parts(formula: str) -> ValueError:
+    return ValueError(
+        f"The formula {formula!r} has several parts (|). Groups and strata are arguments of their "
+        "own."
+    )
 
 
 def _unreadable(formula: str, error: Exception) -> ValueError:
@@ -147,14 +156,11 @@ def _materialise(formula: str, data: Any) -> tuple[Any, tuple[Any, list[Hashable
     formulaic, errors = _formulaic()
     try:
         whole = formulaic.model_matrix(formula, data, na_action="ignore", output="sparse")
-    except errors.FormulaicError as error:
+    except (errors.FormulaicError, SyntaxError) as error:
         raise _unreadable(formula, error) from None
     outcome, matrix = getattr(whole, "lhs", None), getattr(whole, "rhs", whole)
     if not hasattr(matrix, "model_spec"):
-        raise ValueError(
-            f"The formula {formula!r} has several parts (|). Groups and strata are arguments of "
-            "their own."
-        )
+        raise _several_parts(formula)
     spec = matrix.model_spec
     names = [*spec.column_names]
     if not names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,7 +32,7 @@ from novikoff.sentences import counted
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelQuestion:
     """The inequalities of a model, and the labels of its observations."""
 
     cone: ModelCone
@@ -43,7 +44,7 @@ class Model:
     references: Mapping[Hashable, Hashable] = field(default_factory=dict)
 
 
-def model_of(arguments: Arguments) -> Model:
+def model_of(arguments: Arguments) -> ModelQuestion:
     """Check the data, and return the inequalities of the model."""
     if arguments.family == "bradley-terry":
         return _paired_comparisons(arguments.X, arguments.class_reference)
@@ -121,12 +122,19 @@ class _Observations:
         if values.dtype.kind in "OSU":
             text = np.array([isinstance(own, str | bytes) for own in values.tolist()])
             self._check(name, values, text, "has text, not a number,")
+        if values.dtype.kind == "c":
+            raise DataError(f"{name} is complex, not numeric.")
         try:
             numbers = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
             raise DataError(f"{name} is not numeric.") from None
-        bad = used & ~np.isfinite(numbers)
-        self._check(name, numbers, bad, "is missing or infinite")
+        bad = used & (~np.isfinite(numbers) | missing_rows(values))  # NaT becomes a number
+        self._check(name, values, bad, "is missing or infinite")
+        if values.dtype.kind in "iumM":
+            whole = values.astype(np.uint64 if values.dtype.kind == "u" else np.int64)
+            large = used & (np.abs(numbers) >= 2.0**53)
+            large[large] = [int(float(own)) != own for own in whole[large].tolist()]
+            self._check(name, values, large, "cannot be held exactly by float64")
         return numbers
 
     def _outcome(self) -> Vector:
@@ -146,17 +154,23 @@ class _Observations:
         self._check(name, values, missing_rows(values), "is missing")
         return _coded(check_labels(values))[0]
 
-    def model(self) -> Model:
+    def model(self) -> ModelQuestion:
         """The inequalities of the model."""
         arguments = self.arguments
         design, references, notes = design_of(self.X, self.table, arguments)
         cone = self._cone(design)
-        if cone.cone.A.shape[0] == 0 and cone.cone.E.shape[0] == 0:
+        twice = next((name for name, k in Counter(cone.names).items() if k > 1), None)
+        if twice is not None:
+            raise DataError(
+                f"Two coefficients would have the name {twice!r}: rename the column of X that is "
+                "named like a threshold, or like a column and a class."
+            )
+        if cone.inequalities.A.shape[0] == 0 and cone.inequalities.E.shape[0] == 0:
             raise DataError(
                 "The likelihood does not depend on the coefficients: no event is compared with "
                 "another row at risk, or no group has different outcomes."
             )
-        return Model(
+        return ModelQuestion(
             cone,
             arguments.family,
             arguments.link or "",
@@ -201,6 +215,7 @@ class _Observations:
         """Conditional logit, discrete choice and rankings, within groups."""
         family, groups, y = self.arguments.family, self._codes("groups"), self._outcome()
         if family == "rank-ordered":
+            self._check_ranks(y, groups)
             return cones.rank_ordered(design, y, groups)
         self._check("y", y, ~np.isin(y, (0.0, 1.0)), "is not 0 or 1")
         if family == "choice":
@@ -212,6 +227,20 @@ class _Observations:
                     "1."
                 )
         return cones.conditional_logit(design, y == 1.0, groups)
+
+    def _check_ranks(self, ranks: Vector, groups: Whole) -> None:
+        """DataError if a group shares a rank that is not its last."""
+        last = np.full(int(groups.max()) + 1, -np.inf)
+        np.maximum.at(last, groups, ranks)
+        order = np.lexsort((ranks, groups))
+        here, before = order[1:], order[:-1]
+        shared = (groups[here] == groups[before]) & (ranks[here] == ranks[before])
+        bad = here[shared & (ranks[here] < last[groups[here]])]
+        if len(bad) > 0:
+            raise DataError(
+                f"Group {plain_label(self.vectors['groups'][bad[0]])!r} has several alternatives "
+                f"of rank {ranks[bad[0]]}: only the last rank of a group may be shared."
+            )
 
     def _cox(self, design: Design) -> ModelCone:
         duration = self.numbers("duration", self.vectors["duration"])
@@ -267,13 +296,25 @@ class _Observations:
 
     def _failure(self, levels: Sequence[Hashable]) -> int:
         """The number of the class that counts as a failure; −1 if all rows are successes."""
-        wanted = self.arguments.class_reference
         if len(levels) == 2:
             return self._baseline(levels)
+        wanted, label = self.arguments.class_reference, levels[0]
+        known = self._classes_of_all_rows()
+        if wanted is None and len(known) > 1:
+            wanted = known[0]
         if wanted is not None:
-            return 0 if plain_label(levels[0]) == plain_label(wanted) else -1
-        label = levels[0]  # 0, negative numbers and False are failures
+            return 0 if plain_label(label) == plain_label(wanted) else -1
+        # 0, negative numbers and False are failures
         return 0 if isinstance(label, Real) and not float(label) > 0.0 else -1
+
+    def _classes_of_all_rows(self) -> list[Hashable]:
+        """The classes of y in their order, with those of categories and rows that are not used."""
+        y = self.arguments.y
+        coded = coded_categories(y)
+        if coded is not None:
+            return [*coded[1]]
+        there = np.flatnonzero(~missing_rows(y, n_rows(y)))
+        return _coded(check_labels(rows_of(y, there)))[1]
 
     def _levels(self, *, ordered: bool = False) -> tuple[Whole, list[Hashable]]:
         """Return the class of each outcome, and the classes.
@@ -350,7 +391,7 @@ def _rows_and_labels(X: Any) -> tuple[Any, Labels | None]:
     return X, X.index.to_numpy() if hasattr(X, "iloc") else None
 
 
-def _paired_comparisons(X: Any, reference: Hashable) -> Model:
+def _paired_comparisons(X: Any, reference: Hashable) -> ModelQuestion:
     """The inequalities of a table of wins."""
     values, labels = _rows_and_labels(X)
     matrix = check_matrix(values)
@@ -373,4 +414,4 @@ def _paired_comparisons(X: Any, reference: Hashable) -> Model:
     cone = cones.bradley_terry(wins, names, at)
     references = {names[at]: "wins"}
     rows = np.arange(len(names)) if labels is None else labels
-    return Model(cone, "bradley-terry", "", rows, labels is not None, [], references)
+    return ModelQuestion(cone, "bradley-terry", "", rows, labels is not None, [], references)

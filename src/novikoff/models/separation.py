@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from html import escape
+from numbers import Rational, Real
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from novikoff import sentences
 from novikoff.core.class_labels import Labels
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import Fate, Recession
@@ -22,7 +24,7 @@ from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
-from novikoff.models.outcomes import Model, model_of
+from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
@@ -190,15 +192,15 @@ def detect_separation(
     return separation_of(model_of(arguments), Limits(seconds=budget))
 
 
-def separation_of(model: Model, limits: Limits) -> Separation:
+def separation_of(model: ModelQuestion, limits: Limits) -> Separation:
     """Return the record of a model whose arguments are read."""
     separation = Separation(
         family=model.family,
         link=model.link,
         rows=model.rows,
         notes=model.notes,
-        _system=model.cone,
-        _recession=Recession.of(model.cone.cone, limits),
+        _model_cone=model.cone,
+        _recession=Recession.of(model.cone.inequalities, limits),
         _labelled=model.labelled,
         _references=model.references,
     )
@@ -298,7 +300,7 @@ class Separation:
     link: str
     rows: Labels
     notes: list[str]
-    _system: ModelCone = field(repr=False)
+    _model_cone: ModelCone = field(repr=False)
     _recession: Recession = field(repr=False)
     _labelled: bool = False  # whether rows are labels of an index
     _references: Mapping[Hashable, Hashable] = field(default_factory=dict)
@@ -323,7 +325,7 @@ class Separation:
         other. "overlap": neither, so that finite estimates exist.
         """
         face = self._recession.face
-        if face.separated.all() and len(self._system.equal) == 0:
+        if face.separated.all() and len(self._model_cone.equal) == 0:
             return "complete separation"
         if face.separated.any():
             return "quasi-complete separation" if face.complete else "undecided"
@@ -342,11 +344,11 @@ class Separation:
           and Stata. The answers about all other coefficients are about the model without it.
         - "reference": the reference level of a factor, to which the other levels are compared.
         """
-        first = self._recession.rows.p - len(self._system.names)
+        first = self._recession.rows.p - len(self._model_cone.names)
         gone = set(self._recession.aliased)
         estimates: dict[Hashable, Estimate] = {}
-        references = {own[0]: column for column, own in self._system.terms.items() if own}
-        for j, name in enumerate(self._system.names):
+        references = {own[0]: column for column, own in self._model_cone.terms.items() if own}
+        for j, name in enumerate(self._model_cone.names):
             for level, column in self._references.items():
                 if references.get(j) == column:
                     estimates[level] = "reference"
@@ -361,7 +363,7 @@ class Separation:
 
         An observation is separated if the likelihood rises to its supremum only along directions in
         which a part of the observation's own contribution rises to its limit: a Poisson mean that
-        goes to 0, a probability that goes to 0 or 1.
+        goes to 0, a probability that goes to 0 or 1. If the kind is "undecided", there may be more.
         """
         return self.rows[self.separated_positions]
 
@@ -369,7 +371,9 @@ class Separation:
     def separated_positions(self) -> Indices:
         """The positions of the separated observations in `rows`."""
         face = self._recession.face
-        return np.flatnonzero(self._system.observations(face.separated, self._recession.direction))
+        return np.flatnonzero(
+            self._model_cone.observations(face.separated, self._recession.direction)
+        )
 
     @cached_property
     def direction(self) -> Mapping[Hashable, float]:
@@ -377,10 +381,10 @@ class Separation:
 
         It separates all of the separated observations. The certificate has the exact numbers.
         """
-        components = self._recession.direction[-len(self._system.names) :]
+        components = self._recession.direction[-len(self._model_cone.names) :]
         largest = max(map(abs, components), default=Fraction(0)) or Fraction(1)
         scaled = [float(value / largest) for value in components]
-        return dict(zip(self._system.names, scaled, strict=True))
+        return dict(zip(self._model_cone.names, scaled, strict=True))
 
     @cached_property
     def responsible_columns(self) -> list[Hashable] | None:
@@ -390,8 +394,8 @@ class Separation:
         and a column together with the columns that are aliased. The list is empty if no single
         column is responsible; None if this was not determined.
         """
-        first = self._recession.rows.p - len(self._system.names)
-        terms = {name: [first + j for j in own] for name, own in self._system.terms.items()}
+        first = self._recession.rows.p - len(self._model_cone.names)
+        terms = {name: [first + j for j in own] for name, own in self._model_cone.terms.items()}
         return self._recession.responsible_terms(terms)
 
     def estimable(self, c: Mapping[Hashable, float] | Sequence[float]) -> Fate:
@@ -399,7 +403,7 @@ class Separation:
 
         Parameters
         ----------
-        c : mapping or sequence
+        c : mapping, Series or sequence
             Factors by name, or one for each coefficient in the order of `coefficients`, without
             reference levels. Aliased coefficients count as 0.
 
@@ -415,18 +419,22 @@ class Separation:
         >>> separation.estimable({0: 1, 1: -2}), separation.estimable({"(intercept)": 1, 1: 2})
         ('+inf', 'finite')
         """
-        names = self._system.names
-        if isinstance(c, Mapping):
-            unknown = [name for name in c if name not in names]
+        names = self._model_cone.names
+        if isinstance(c, Mapping) or hasattr(c, "items"):  # a Series has names too
+            given = dict(c.items())
+            unknown = [name for name in given if name not in names]
             if unknown:
                 raise ValueError(f"{unknown[0]!r} is not a coefficient; these are: {names[:20]}.")
-            values = [c.get(name, 0) for name in names]
+            values = [given.get(name, 0) for name in names]
         else:
             values = [*c]
             if len(values) != len(names):
                 raise ValueError(f"c has {len(values)} entries for {len(names)} coefficients.")
         hidden = self._recession.rows.p - len(names)
-        return self._recession.fate({hidden + j: Fraction(c) for j, c in enumerate(values)})
+        factors = zip(names, values, strict=True)
+        return self._recession.fate(
+            {hidden + j: _factor(name, value) for j, (name, value) in enumerate(factors)}
+        )
 
     def limiting_model(self) -> LimitingModel:
         """Return the rows and columns to refit, so that any fitter gives the finite part.
@@ -448,7 +456,7 @@ class Separation:
         >>> separation.limiting_model()
         LimitingModel(rows=array([0, 1, 2]), columns=['(intercept)', 1], finite=['(intercept)', 1])
         """
-        if not self._system.by_observation:
+        if not self._model_cone.by_observation:
             raise ValueError(
                 f"The limiting model of family {self.family!r} is not a fit to fewer rows: an "
                 "observation may lose some of its alternatives only."
@@ -457,10 +465,10 @@ class Separation:
             raise ValueError("The separated observations are not known: give a larger budget.")
         face, recession = self._recession.face, self._recession
         observations_left = np.concatenate(
-            [self._system.owner[~face.separated], self._system.equal]
+            [self._model_cone.owner[~face.separated], self._model_cone.equal]
         )
-        estimable = [j for j in recession.kept.tolist() if j not in recession.free]
-        columns = [self._system.names[j] for j in estimable]
+        estimable = [j for j in recession.kept.tolist() if j not in recession.null_space_of_held]
+        columns = [self._model_cone.names[j] for j in estimable]
         finite = [name for name in columns if self.coefficients[name] == "finite"]
         return LimitingModel(self.rows[np.sort(observations_left)], columns, finite)
 
@@ -483,7 +491,7 @@ class Separation:
         X, _ = self.certified_rows()
         if X.shape[0] == 0:
             return None
-        problem = pose(X, np.ones(X.shape[0], dtype=np.int8), False)
+        problem = signed_problem(X, np.ones(X.shape[0], dtype=np.int8), False)
         return find_verdict(problem, (1, None), goal="kind").certificate
 
     def certified_rows(self) -> tuple[Matrix, Labels]:
@@ -491,7 +499,7 @@ class Separation:
 
         The rows are A, E and −E, in the notation of `novikoff.models.cones`.
         """
-        X = self._system.rows()
+        X = self._model_cone.rows()
         return X, np.ones(X.shape[0], dtype=np.int64)
 
     @cached_property
@@ -507,7 +515,7 @@ class Separation:
         fates = self.coefficients
         infinite = ("+inf", "-inf", "either sign")
         factors = {*self._references.values()}
-        by_row = self._system.by_observation and self._recession.face.complete
+        by_row = self._model_cone.by_observation and self._recession.face.complete
         limiting = self.limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
         return remedies(
             Situation(
@@ -518,9 +526,9 @@ class Separation:
                 limiting.finite,
                 [
                     column
-                    for column, own in self._system.terms.items()
+                    for column, own in self._model_cone.terms.items()
                     if column in factors
-                    and any(fates[self._system.names[j]] in infinite for j in own)
+                    and any(fates[self._model_cone.names[j]] in infinite for j in own)
                 ],
                 self.responsible_columns or [],
             )
@@ -529,7 +537,7 @@ class Separation:
     @property
     def n_coefficients(self) -> int:
         """The number of coefficients, without reference levels."""
-        return len(self._system.names)
+        return len(self._model_cone.names)
 
     @property
     def model_in_words(self) -> str:
@@ -566,3 +574,12 @@ class Separation:
         advice = "".join(f"<li>{escape(remedy)}</li>" for remedy in self.advice)
         listed = f"<ul>{advice}</ul>" if advice else ""
         return f"{sentences.html_table(told)}{self.coefficients._repr_html_()}{listed}"
+
+
+def _factor(name: Hashable, value: object) -> Fraction:
+    """A factor of a linear combination; ValueError if it is not a finite number."""
+    if isinstance(value, Rational):
+        return Fraction(value)
+    if isinstance(value, Real) and math.isfinite(float(value)):
+        return Fraction(float(value))
+    raise ValueError(f"c has {value!r} for the coefficient {name!r}: it must be a finite number.")

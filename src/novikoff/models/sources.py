@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from novikoff.core.stops import check_budget
 from novikoff.models import formulas, lifelines_models, statsmodels_models
 from novikoff.models.arguments import Arguments, Table, check_taken
 from novikoff.models.families import family_of, link_of
@@ -19,8 +19,7 @@ _READERS = {"statsmodels": statsmodels_models.arguments, "lifelines": lifelines_
 
 def read_arguments(*, formula: object, data: Any, budget: object, **given: Any) -> Arguments:
     """Find the arrays that the arguments mean, and check all choices."""
-    if budget is not None and not (isinstance(budget, Real) and 0.0 < float(budget) <= 1e300):
-        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
+    check_budget(budget)
     _check_choice("ties", given["ties"], ("efron", "breslow", "exact"))
     _check_choice("missing", given["missing"], ("error", "drop"))
     if not isinstance(given["fit_intercept"], bool | np.bool_):

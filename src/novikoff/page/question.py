@@ -14,7 +14,7 @@ import numpy as np
 
 from novikoff.core.class_labels import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.orders import BY_NAME
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Problem, signed_problem
 from novikoff.core.rows import Matrix, Vector
 from novikoff.errors import InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
@@ -61,18 +61,18 @@ class Question:
         defaults = {field.name: field.default for field in fields(cls) if field.name != "points"}
         given = {**defaults, "names": [*cls.names], **(asked if isinstance(asked, Mapping) else {})}
         try:
-            points, order, seed, bias, rule, step_size, threshold, start, mine, names, sides = (
-                take_fields(given, "the question", **_QUESTION_FIELDS)
-            )
+            asked_fields = take_fields(given, "the question", **_QUESTION_FIELDS)
         except InvalidJsonError as error:
             text = str(error)
             raise InvalidJsonError(f"{text[0].upper()}{text[1:]}.") from None
-        (mu,) = _checked_numbers("The step size μ", [step_size], 1)
-        (delta,) = _checked_numbers("The threshold δ", [threshold], 1)
+        points, names = asked_fields["points"], asked_fields["names"]
+        start, mine = asked_fields["start"], asked_fields["mine"]
+        (mu,) = _checked_numbers("The step size μ", [asked_fields["step_size"]], 1)
+        (delta,) = _checked_numbers("The threshold δ", [asked_fields["threshold"]], 1)
         for good, sentence in (
             (len(points) <= MAX_POINTS, f"The lab draws at most {MAX_POINTS} points. novikoff fit "
              "reads files of any size."),
-            (seed <= MAX_SEED, f"The seed must be at most {MAX_SEED}."),
+            (asked_fields["seed"] <= MAX_SEED, f"The seed must be at most {MAX_SEED}."),
             (mu > 0.0, "The step size μ must be positive."),
             (delta >= 0.0, "The threshold δ must not be negative."),
             ([*map(type, names)] == [str, str] and max(map(len, names)) <= MAX_NAME,
@@ -80,19 +80,24 @@ class Question:
         ):  # fmt: skip
             if not good:
                 raise ValueError(sentence)
-        return cls(
-            points=tuple(_checked_point(row, point) for row, point in enumerate(points, 1)),
-            order=order, seed=seed, bias=bias, rule=rule, step_size=mu, threshold=delta,
-            start=None if start is None else _checked_numbers("w₀", start), names=tuple(names),
-            mine=None if mine is None else _checked_numbers("Your w*", mine), sides=sides,
-        )  # fmt: skip
+        checked = {
+            "points": tuple(_checked_point(row, point) for row, point in enumerate(points, 1)),
+            "step_size": mu,
+            "threshold": delta,
+            "start": None if start is None else _checked_numbers("w₀", start),
+            "mine": None if mine is None else _checked_numbers("Your w*", mine),
+            "names": tuple(names),
+        }
+        return cls(**{**asked_fields, **checked})
 
     def problem(self) -> Problem:
         """The rows a_i = y_i·[x_i, 1]."""
         if not self.points:
             raise ValueError("This needs at least one point.")
         table = np.array(self.points)
-        return pose(np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias)
+        return signed_problem(
+            np.ascontiguousarray(table[:, :2]), table[:, 2].astype(np.int8), self.bias
+        )
 
     @property
     def mu(self) -> float:

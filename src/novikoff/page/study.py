@@ -17,7 +17,7 @@ import numpy as np
 from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.model import LinearModel
 from novikoff.core.orders import Greedy, first_visits, named
-from novikoff.core.pocket import load_pocket_loop, pocket_steps
+from novikoff.core.pocket import compile_pocket_loop, pocket_steps
 from novikoff.core.problem import Problem, products, scores
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.runs import Plan, Run, train_rule
@@ -78,13 +78,13 @@ def run_answer(question: Question) -> Json:
 def pocket_answer(question: Question) -> Json:
     """Answer with the line of the fewest mistakes found, and a proved lower bound (A6, C5)."""
     problem = question.problem()
-    load_pocket_loop(problem)
+    compile_pocket_loop(problem)
     codes = (problem.signs > 0).astype(np.int64)
     model = LinearModel(np.array(LABELS[::-1]), problem.p - 1, question.bias)
     limits = Limits(updates=1000, seconds=MAX_SECONDS)
     rules = find_rules(problem, codes, model, limits=limits, seed=question.seed)
     pocket_rule = rules.together[0]
-    errors, bound = int(pocket_rule.errors), math.ceil(pocket_rule.bound)
+    errors, bound = int(pocket_rule.mistakes), math.ceil(pocket_rule.bound)
     line = _line(question)
     best = f": no {line} is better." if pocket_rule.optimal else ", the fewest found."
     sentence = (

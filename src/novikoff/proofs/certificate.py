@@ -253,8 +253,8 @@ def verify(
     --------
     >>> import novikoff as nv
     >>> verdict = nv.separate([[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> said = nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
-    >>> said.partition(". ")[0]
+    >>> checked = nv.verify(verdict.certificate, [[1.0], [2.0], [4.0]], ["low", "low", "high"])
+    >>> checked.partition(". ")[0]
     "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
 rows of 1 column"
     """
@@ -330,7 +330,7 @@ class CertificateCheck(DataReading):
 
     def _check_rows(self, first: int, block: Block) -> None:
         A, proof = block.A, self.proof
-        w = None if self.w is None else block.of(self.w)
+        w = None if self.w is None else block.weights_of_columns(self.w)
         sides = np.zeros(len(A), dtype=np.int8) if w is None else exact.product_signs(A, w)
         if (sides < 0).any():
             row = first + int(np.argmax(sides < 0))
@@ -349,7 +349,7 @@ class CertificateCheck(DataReading):
             _check_row_lengths(first, A, proof.radius)
         if self.gap_w is None:
             return
-        gap_w = block.of(self.gap_w)
+        gap_w = block.weights_of_columns(self.gap_w)
         for side in (1, -1):
             side_rows = A[A[:, -1] == side]  # the last column is the sign times 1
             if len(side_rows) > 0:
@@ -427,7 +427,7 @@ def _check_zero_rows(claim: Dependence, check: CertificateCheck) -> None:
     if check.w is None or len(claim.rows) == 0:
         return
     block = check.rows_at(claim.rows)
-    if exact.product_signs(block.A, block.of(check.w)).any():
+    if exact.product_signs(block.A, block.weights_of_columns(check.w)).any():
         raise CertificateError("Multipliers and rows of a dependence do not belong together.")
 
 

@@ -71,7 +71,7 @@ class Block(NamedTuple):
     columns: npt.NDArray[np.int64]
     p: int
 
-    def of(self, w: Numbers) -> Numbers:
+    def weights_of_columns(self, w: Numbers) -> Numbers:
         """Return the weights of the columns of the block."""
         return w.at(self.columns)
 

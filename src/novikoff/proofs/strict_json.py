@@ -84,14 +84,14 @@ def parse_object(text: str, what: str) -> dict[str, object]:
     return parsed
 
 
-def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list[Any]:
-    """Return the values of the named fields of an object.
+def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> dict[str, Any]:
+    """Return the named fields of an object.
 
     ``kinds`` gives the kind of each field, or the words that the field may be. InvalidJsonError if
     a field is missing, has a value of another kind, or is not named in ``kinds``.
 
     >>> take_fields({"rows": 3, "form": "dense"}, "it", rows="count", form=("dense", "sparse"))
-    [3, 'dense']
+    {'rows': 3, 'form': 'dense'}
     """
     if not isinstance(body, dict):
         raise InvalidJsonError(f"{what} is not an object")
@@ -109,7 +109,7 @@ def take_fields(body: object, what: str, **kinds: str | tuple[str, ...]) -> list
             fits = type(value) is int and 0 <= value <= MAX_COUNT
         if not fits:
             raise InvalidJsonError(f"{name!r} in {what} is {wrong}")
-    return [body[name] for name in kinds]
+    return {name: body[name] for name in kinds}
 
 
 def wrong_field(

@@ -419,7 +419,7 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
     most = Fraction(claim.most)
     for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
         if not (held and stated.is_equality(number)):
-            lengths += abs(weight) * root(_squared_length(row), up=most < 0)
+            lengths += abs(weight) * square_root_to_120_bits(_squared_length(row), up=most < 0)
     if not (lengths > 0 and right <= most * lengths):
         raise CertificateError(f"λ does not show a radius of at most {claim.most!r}.")
 
@@ -445,13 +445,15 @@ def _squared_length(row: Constraint) -> Fraction:
     return sum((value * value for value in row.terms.values()), Fraction(0))
 
 
-def root(value: Fraction, up: bool) -> Fraction:
+def square_root_to_120_bits(value: Fraction, up: bool) -> Fraction:
     """Return √value to a relative 2⁻¹²⁰, rounded up or down.
 
     Examples
     --------
-    >>> root(Fraction(9, 4), up=True), root(Fraction(2), up=False) ** 2 < 2
-    (Fraction(3, 2), True)
+    >>> square_root_to_120_bits(Fraction(9, 4), up=True)
+    Fraction(3, 2)
+    >>> square_root_to_120_bits(Fraction(2), up=False) ** 2 < 2
+    True
     """
     if value == 0:
         return Fraction(0)

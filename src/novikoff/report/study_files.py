@@ -100,13 +100,15 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
     }
     if study.rule == "fewest mistakes":
         fitted, arrays = write_pocket(
-            [int(best.errors) for best in study.pocket],
+            [int(best.mistakes) for best in study.pocket],
             [best.proof for best in study.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in study.pocket],
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)
-    clean = study.rule == "largest margin" or (run is not None and run.clean and run.returned)
+    clean = study.rule == "largest margin" or (
+        run is not None and run.clean and run.survives_unscaling
+    )
     if run is not None and study.rule != "largest margin":  # these parameters repeat the run
         parameters |= {
             "random_state": options.seed,

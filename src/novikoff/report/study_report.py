@@ -17,10 +17,11 @@ from novikoff import __version__
 from novikoff.core.class_labels import Label
 from novikoff.core.rows import Indices
 from novikoff.data.messages import printable_name
-from novikoff.jobs.study_records import Case, Study
+from novikoff.jobs.study_records import Case, PerceptronRun, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     SHOWN,
+    aligned_lines,
     counted,
     digits_down,
     first_few,
@@ -204,11 +205,11 @@ class Report:
                 "question": self.question,
                 "cases": [*map(self._case_json, study.cases)],
             },
-            "perceptron": study.run and asdict(study.run),
+            "perceptron": study.run and self._run_json(study.run),
             "model": {
                 "rule": study.rule,
                 "margins": [finite_or_null(margin) for margin in study.margins],
-                "errors": study.errors,
+                "errors": study.mistakes,
                 "wrong": wrong and asdict(wrong),
                 "confusion": study.confusion.tolist(),
             },
@@ -223,6 +224,12 @@ class Report:
             "seconds": self.seconds,
         }
         return to_json_text(body)
+
+    @staticmethod
+    def _run_json(run: PerceptronRun) -> dict[str, object]:
+        """The run of the perceptron; its rule "returned" if it survives the original features."""
+        names = {"survives_unscaling": "returned"}
+        return {names.get(name, name): value for name, value in asdict(run).items()}
 
     def _case_json(self, case: Case) -> dict[str, object]:
         verdict, fates = case.verdict, case.verdict.logistic
@@ -245,8 +252,8 @@ class Report:
             "logistic": fates and {str(name): fate for name, fate in fates.items()},
             "aliased": verdict.aliased and [str(name) for name in verdict.aliased],
             "responsible_columns": verdict.responsible_columns,
-            "errors": case.errors,
-            "errors_lower_bound": case.least_errors,
+            "errors": case.mistakes,
+            "errors_lower_bound": case.least_mistakes,
         }
 
 
@@ -318,7 +325,7 @@ def _text_notes(report: Report, verbose: bool) -> list[str]:
         notes = [note for note in notes if not note.startswith(_UNDECIDED)]
     kinds = {case.verdict.kind for case in study.cases}
     conflicts = len(study.cases) == 1 or verbose
-    if (one_file and study.errors) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
+    if (one_file and study.mistakes) or (conflicts and kinds & {"quasi-separable", "inseparable"}):
         how = "without the header" if one_file else "one file after the other"
         notes.insert(0, f"rows are counted from 1, {how}")
     return notes
@@ -385,9 +392,9 @@ def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) 
         if verbose and bounded is not verdict and verdict.mistake_bound is not None:
             yield f"R²/γ² = {large(verdict.mistake_bound)} on the original features"
     else:
-        if case.errors is not None:
-            fewest = f"{case.errors:,}"
-            if (least := case.least_errors or 0) < case.errors:
+        if case.mistakes is not None:
+            fewest = f"{case.mistakes:,}"
+            if (least := case.least_mistakes or 0) < case.mistakes:
                 fewest = f"from {least:,} to {fewest}"
             yield f"fewest mistakes: {fewest}"
         if verbose:
@@ -422,7 +429,7 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
         yield "", f"proved: its weights repeat every {every}, so {none}"
     if standard:
         yield "", "on standardised features"
-    if not run.returned:
+    if not run.survives_unscaling:
         yield "", "rounded to floats, its rule does not separate the original rows"
     elif standard and run.clean and cases:
         yield "", "proved: its rule separates the rows with their original features"
@@ -445,8 +452,8 @@ def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
         if study.model.multi_class == "ovo":
             each = "pair of classes (votes)"
         name = f"hyperplanes with few mistakes, one for each {each}"
-    least = study.cases[0].least_errors if len(study.cases) == 1 else None
-    if study.rule == "fewest mistakes" and least == study.errors:
+    least = study.cases[0].least_mistakes if len(study.cases) == 1 else None
+    if study.rule == "fewest mistakes" and least == study.mistakes:
         name = "the hyperplane with the fewest mistakes possible"
     nearest = min(study.margins)
     if len(study.cases) == 1 and study.rule == "largest margin" and not verbose:
@@ -457,13 +464,13 @@ def _rule_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
 
 
 def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[str, str]]:
-    errors, n, cases = report.study.errors, report.data.n_rows, report.study.cases
+    errors, n, cases = report.study.mistakes, report.data.n_rows, report.study.cases
     if errors == 0:
         if report.study.rule == "fewest mistakes" and len(report.study.classes) > 2:
             yield "mistakes", f"none: together the rules classify all {n:,} rows correctly"
         return
     text = f"{errors:,} of {n:,} rows ({errors / n:.1%})"
-    least = cases[0].least_errors if len(cases) == 1 else None
+    least = cases[0].least_mistakes if len(cases) == 1 else None
     if least == errors:
         text += f"; proved: {no_fewer_mistakes(_hyperplane(report))}"
     elif least:
@@ -489,24 +496,19 @@ def _confusion_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple
         yield "", f"(the confusion matrix of {len(names)} classes is in --format json)"
         return
     counts = [[f"{count:,}" for count in row] for row in report.study.confusion.tolist()]
-    table = _aligned(["label, predicted:", *names], names, counts)
+    table = _counts_table(["label, predicted:", *names], names, counts)
     if not verbose and len(table[0]) > _TABLE_WIDTH:
         numbers = [str(k + 1) for k in range(len(names))]
         numbered = [f"{k} {name}" for k, name in zip(numbers, names, strict=True)]
-        table = _aligned(["label, predicted:", *numbers], numbered, counts)
+        table = _counts_table(["label, predicted:", *numbers], numbered, counts)
     for k, line in enumerate(table):
         yield "" if k else "confusion", line
 
 
-def _aligned(head: list[str], names: list[str], cells: list[list[str]]) -> list[str]:
-    """The lines of a table: names on the left, numbers on the right."""
-    table = [head, *([name, *row] for name, row in zip(names, cells, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        f"{first:{widths[0]}}"
-        + "".join(f"  {cell:>{width}}" for cell, width in zip(row, widths[1:], strict=True))
-        for first, *row in table
-    ]
+def _counts_table(head: list[str], names: list[str], counts: list[list[str]]) -> list[str]:
+    """The lines of a table: names on the left, counts on the right."""
+    rows = ((name, *row) for name, row in zip(names, counts, strict=True))
+    return [*aligned_lines([tuple(head), *rows], "<" + ">" * len(names))]
 
 
 def _shortened(name: str) -> str:

@@ -83,11 +83,11 @@ def system_json(study: SystemStudy) -> str:
         if feasible and solution.interior != "unknown"
         else None,
         "radius": _ends(solution.radius) if study.with_radius else None,
-        "conflict": _conflict(study.answers[0]) if solution.kind == "infeasible" else None,
+        "conflict": conflict_values(study.answers[0]) if solution.kind == "infeasible" else None,
         "conflicts": None
         if study.conflicts is None
         else {
-            "listed": [_conflict(answer) for answer in study.answers],
+            "listed": [conflict_values(answer) for answer in study.answers],
             "complete": study.conflicts.complete,
         },
         "violation": None if violation is None else finite_or_null(violation),
@@ -277,7 +277,7 @@ class _Sum(NamedTuple):
         return [-self.total / abs(weight) for weight in self.weights]
 
 
-def _conflict(answer: Solution) -> dict[str, object]:
+def conflict_values(answer: Solution) -> dict[str, object]:
     """Return a conflict as JSON values."""
     conflict = _Sum.of(answer)
     columns = answer.conflict, conflict.rows, conflict.weights, conflict.gives_way_by

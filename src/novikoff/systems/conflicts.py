@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.systems.engine import Candidate, Contradiction, Point, point_or_conflict
+from novikoff.systems.engine import Candidate, Conflict, Point, point_or_conflict
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.statement import check_budget, stated_arrays
-from novikoff.systems.system import System, split, system_of
+from novikoff.systems.statement import stated_arrays
+from novikoff.systems.system import System, split_equalities, system_of
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,9 @@ def conflicts(
 
 def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Conflicts:
     """Find conflicts as `conflicts` does, in a system that was checked."""
-    halves = split(system, system.fixed)  # either of two equal bounds may be blamed alone
+    halves = split_equalities(
+        system, system.fixed
+    )  # either of two equal bounds may be blamed alone
     conflicts: list[Solution] = []
     rows_left = np.ones(halves.passes.n, dtype=np.bool_)
     is_kept = np.isin(halves.numbers, sorted(system.stated.kept))
@@ -132,15 +134,15 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
 
 
 def irreducible(
-    system: System, conflict: Contradiction, limits: Limits, within: Mask | None = None
-) -> tuple[Contradiction, dict[int, list[Fraction]]]:
+    system: System, conflict: Conflict, limits: Limits, within: Mask | None = None
+) -> tuple[Conflict, dict[int, list[Fraction]]]:
     """Remove the rows of a conflict that it does not need if all kept rows hold.
 
     Parameters
     ----------
     system : System
         The homogeneous rows.
-    conflict : Contradiction
+    conflict : Conflict
         The conflict. Without kept rows it is irreducible already.
     limits : Limits
         If these limits are reached, the conflict is returned unchanged, without witnesses.
@@ -176,7 +178,7 @@ def irreducible(
 
 
 def infeasible_solution(
-    system: System, contradiction: Contradiction, witnesses: dict[int, list[Fraction]]
+    system: System, contradiction: Conflict, witnesses: dict[int, list[Fraction]]
 ) -> Solution:
     """The `Solution` of a system that has a conflict, with its certificate."""
     kept = system.stated.kept

@@ -18,7 +18,7 @@ from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
 from novikoff.systems import newton
 from novikoff.systems.matrices import lengths_in_units
-from novikoff.systems.system import System, split
+from novikoff.systems.system import System, split_equalities
 
 # This absolute error is far above the error of products that underflow.
 _LOST_BY_UNDERFLOW = 2.0**-1000
@@ -42,7 +42,7 @@ def signed_radius(system: System, limits: Limits, *, feasible: bool) -> Radius |
     """
     weak = replace(system, strict=np.zeros_like(system.strict))
     if not feasible:
-        weak = split(weak, weak.free)
+        weak = split_equalities(weak, weak.equalities)
     try:
         return _largest(weak, limits, feasible=feasible)
     except OverflowError:  # an intermediate number exceeds the range of floats
@@ -60,7 +60,7 @@ def nearest_boundary(
     distance is rounded up, and exact except for its last digits.
     """
     v = system.homogeneous(w)
-    rows = np.flatnonzero(~(system.free[:-1] | np.isin(system.numbers[:-1], apart)))
+    rows = np.flatnonzero(~(system.equalities[:-1] | np.isin(system.numbers[:-1], apart)))
     touched = rows[system.signs(v, limits)[rows] == 0]
     if len(touched):
         return system.numbers[touched].tolist(), 0.0
@@ -79,11 +79,11 @@ def largest_violation(system: System, w: Vector) -> float:
     """
     if not np.isfinite(w).all():
         return math.inf
-    if system.e == 0:
+    if system.homogenising_row == 0:
         return 0.0
-    factors = [system.factor(i) for i in range(system.e)]
+    factors = [system.factor(i) for i in range(system.homogenising_row)]
     point = [Fraction(value) for value in w.tolist()]
-    _, least = _least_slack(system, point, np.arange(system.e), factors, Limits())
+    _, least = _least_slack(system, point, np.arange(system.homogenising_row), factors, Limits())
     return exact.rounded_up(max(-least, Fraction(0)))
 
 
@@ -102,11 +102,14 @@ def _least_slack(
         lengths[~((lengths > _LOST_BY_UNDERFLOW) & (lengths < math.inf))] = math.nan
         slack, sizes = X @ at, abs(X) @ (np.abs(at) + _LOST_BY_UNDERFLOW) + _LOST_BY_UNDERFLOW
         slop = sizes * (system.p + 9) * 2.0**-51
-        slack, slop = np.where(system.free[rows], -np.abs(slack), slack) / lengths, slop / lengths
+        slack, slop = (
+            np.where(system.equalities[rows], -np.abs(slack), slack) / lengths,
+            slop / lengths,
+        )
         close = rows[~(slack - slop > (slack + slop).min())]
     exactly = system.slack(w, limits, close)
     slacks = {
-        i: (-abs(value) if system.free[i] else value) / units[i]
+        i: (-abs(value) if system.equalities[i] else value) / units[i]
         for i, value in zip(close.tolist(), exactly, strict=True)
     }
     least = min(slacks, key=slacks.__getitem__)
@@ -120,7 +123,7 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
         c < 0 for c, length in zip(system.right(), lengths, strict=True) if length == 0
     ):
         return Interval(-math.inf, -math.inf)
-    for i in np.flatnonzero(system.free).tolist():
+    for i in np.flatnonzero(system.equalities).tolist():
         lengths[i] = Fraction(0)
     last = newton.Bound(None, np.empty(0, dtype=np.int64), [])
     try:
@@ -150,6 +153,6 @@ def _largest(system: System, limits: Limits, *, feasible: bool) -> Radius | Inte
 
 def _lengths(system: System) -> list[Fraction]:
     """‖a_i‖ of every row except e, with a relative error of at most (p + 8)·2⁻⁵³."""
-    lengths, powers = lengths_in_units(system.passes.X[: system.e, :-1])
+    lengths, powers = lengths_in_units(system.passes.X[: system.homogenising_row, :-1])
     pairs = zip(lengths.tolist(), powers.tolist(), strict=True)
     return [Fraction(length) * Fraction(2) ** power for length, power in pairs]

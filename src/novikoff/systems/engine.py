@@ -40,7 +40,7 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Ending, Iterate, Objective, minimise, nearest_point, start_rows
 from novikoff.geometry.faces import combined, of_size_one, partition
-from novikoff.geometry.rational import Projection, project
+from novikoff.geometry.rational import Projection, project_on_cone
 from novikoff.geometry.view import View, balanced_view
 from novikoff.geometry.visits import Mask, RowSet
 from novikoff.proofs.system_certificate import Multipliers
@@ -61,7 +61,7 @@ class Point(NamedTuple):
     floats: bool = False
 
 
-class Contradiction(NamedTuple):
+class Conflict(NamedTuple):
     """An irreducible infeasible subset (IIS) of the homogeneous rows, and its multipliers λ.
 
     If only strict rows contradict each other, ``weak`` is a vector (w, t) that satisfies all of
@@ -94,7 +94,7 @@ def point_or_conflict(
     nearest: bool = False,
     floats: bool = True,
     candidate: Candidate | None = None,
-) -> Point | Contradiction:
+) -> Point | Conflict:
     """Find a point that satisfies the rows ``within``, or a conflict among them.
 
     Parameters
@@ -121,13 +121,13 @@ def point_or_conflict(
     if nearest:  # all variables must have the same unit, but t may have a different unit
         columns = np.append(np.full(system.p, view.columns[:-1].max()), view.columns[-1])
         view = View(passes, columns, None, view.lengths)
-    decision = _Decision(system, limits, view, np.flatnonzero(every & system.free), candidate)
+    decision = _Decision(system, limits, view, np.flatnonzero(every & system.equalities), candidate)
     floats = floats and not nearest and within is None
-    if floats and system.strict.any() and len(decision.free) == 0:
+    if floats and system.strict.any() and len(decision.equalities) == 0:
         strict = decision.strict_point()
         if strict is not None:
             return strict
-    rows_left = every & ~system.free
+    rows_left = every & ~system.equalities
     targets = (system.strict & rows_left) | e
     stages: list[tuple[list[Fraction], RowSet]] = []
     while targets.any():
@@ -158,7 +158,7 @@ def point_or_conflict(
             rows_left = rows_left & ~e
         targets = targets & rows_left
         stages.append(
-            (of_size_one(done.w, decision.view.columns), every & ~system.free & ~rows_left)
+            (of_size_one(done.w, decision.view.columns), every & ~system.equalities & ~rows_left)
         )
     return Point(decision.joined(stages, rows_left))
 
@@ -170,7 +170,7 @@ class _Decision:
     system: System
     limits: Limits
     view: View
-    free: Indices  # equalities
+    equalities: Indices
     candidate: Candidate
 
     def strict_point(self) -> Point | None:
@@ -189,19 +189,19 @@ class _Decision:
     def project(self, among: Mask, total: list[Fraction], guess: Indices) -> Projection:
         """Project −``total`` on the cone of the rows ``among``, exactly."""
         passes, columns = self.system.passes, self.view.columns
-        return project(passes, among, total, columns, guess, self.limits, self.free)
+        return project_on_cone(passes, among, total, columns, guess, self.limits, self.equalities)
 
     def guess(self, among: Mask, total: list[Fraction], start: Indices | None) -> Indices:
         """Project in floats; return the rows in use, and keep the point if there is a residual."""
         candidate, begin = self.candidate, np.empty(0, dtype=np.int64)
         total_in_view = self.view.seen_sum(total)
         size = float(np.abs(total_in_view).max(initial=0.0))
-        if not 0.0 < size < np.inf or not (among.any() or len(self.free)):
+        if not 0.0 < size < np.inf or not (among.any() or len(self.equalities)):
             return begin
         if among.any():
             begin = start_rows(self.view, among) if start is None else start[among[start]]
         b = np.append(0.0, -total_in_view / size)
-        objective = Objective(self.view, b, 0.0, within=among, free=self.free)
+        objective = Objective(self.view, b, 0.0, within=among, free=self.equalities)
         answer = minimise(objective, begin, 1e-9, self.limits, lambda _: False)
         candidate.n_steps += len(answer.working)
         candidate.rows, candidate.multipliers, candidate.w = answer.rows, answer.multipliers, None
@@ -245,23 +245,23 @@ class _Decision:
         if self.view.lengths is not None:
             sizes = sizes * self.view.lengths_of(passes.fetch(rows), rows)
         firm = rows[sizes > _FIRM_SHARE * sizes.max()]
-        restricted = replace(self, free=firm[self.system.free[firm]])
+        restricted = replace(self, equalities=firm[self.system.equalities[firm]])
         none = np.zeros(passes.n, dtype=np.bool_)
         total = passes.exact_sum(self.system.mask_of_e, self.limits)
-        done = restricted.project(none, total, np.setdiff1d(firm, restricted.free))
+        done = restricted.project(none, total, np.setdiff1d(firm, restricted.equalities))
         return done if done.w is None else None
 
-    def conflict(self, rows_left: Mask, targets: Mask, done: Projection) -> Contradiction:
+    def conflict(self, rows_left: Mask, targets: Mask, done: Projection) -> Conflict:
         """An irreducible conflict, given that −Σ a_i over the targets lies in the cone.
 
         The conflict is found for one target. This target is e if e is one of them, because then the
         other rows need not be strict.
         """
-        passes, e = self.system.passes, self.system.e
+        passes, e = self.system.passes, self.system.homogenising_row
         target = e if targets[e] else int(np.flatnonzero(targets)[0])
         if np.count_nonzero(targets) > 1:
             alone = passes.row_set(np.array([target]))
-            guess = np.setdiff1d(done.rows, [*self.free.tolist(), target])
+            guess = np.setdiff1d(done.rows, [*self.equalities.tolist(), target])
             done = self.project(rows_left & ~alone, passes.exact_sum(alone, self.limits), guess)
             if done.w is not None:
                 raise AssertionError("−Σ a_i over the targets is in the cone, but no −a_i is.")
@@ -269,7 +269,7 @@ class _Decision:
         if target != e:
             pairs.append((target, Fraction(1)))
         rows = np.array([i for i, _ in pairs if i != e], dtype=np.int64)
-        return Contradiction(rows, [mu for i, mu in pairs if i != e])
+        return Conflict(rows, [mu for i, mu in pairs if i != e])
 
     def joined(
         self, stages: list[tuple[list[Fraction], RowSet]], rows_left: Mask
@@ -278,7 +278,7 @@ class _Decision:
         passes = self.system.passes
         if len(stages) == 1:
             return stages[0][0]
-        return combined(passes, stages, [rows_left, passes.row_set(self.free)], self.limits)
+        return combined(passes, stages, [rows_left, passes.row_set(self.equalities)], self.limits)
 
 
 def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> Vector | None:
@@ -293,7 +293,7 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
     for near in (np.array([float(f"{value:.12g}") for value in w.tolist()]), w):
         if system.holds(system.homogeneous(near.tolist()), limits):
             return near
-    if len(rows) == 0 or system.free.any():  # equalities have no slack
+    if len(rows) == 0 or system.equalities.any():  # equalities have no slack
         return None
     A = system.passes.at(rows)
     coefficients, right_side = A[:, :-1], A[:, -1] * float(system.unit)
@@ -317,16 +317,16 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
     multipliers are λ > 0 on these rows and λ of any sign on the equalities, with Σ λ_i a_i = 0.
     """
     passes = system.passes
-    free = np.flatnonzero(system.free)
+    free = np.flatnonzero(system.equalities)
     with np.errstate(all="ignore"):
         view = balanced_view(passes, limits)
-        parts = partition(view, ~system.free, limits, free=free)
+        parts = partition(view, ~system.equalities, limits, free=free)
     if parts.w is None:
         raise AssertionError("The system is feasible, but e is not separated.")
     extra: dict[int, Fraction] = {}
     if parts.dependence is not None:
         extra = dict(zip(parts.dependence.rows, parts.dependence.multipliers, strict=True))
-    at_zero = passes.members_of(parts.left, np.arange(passes.n)).tolist()
+    at_zero = passes.members_of(parts.rows_left, np.arange(passes.n)).tolist()
     multipliers = {i: 1 + extra.get(i, Fraction(0)) for i in at_zero}
     multipliers |= {i: extra[i] for i in free.tolist() if extra.get(i)}
     stated = system.stated_multipliers(multipliers.keys(), multipliers.values())

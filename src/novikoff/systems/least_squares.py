@@ -35,7 +35,7 @@ def least_squares(system: System, limits: Limits) -> Vector:
     Mangasarian, O. L. (2002). A finite Newton method for classification. *Optimization Methods and
     Software* 17(5), 913-929.
     """
-    free, w = system.free[:-1], np.zeros(system.p)
+    free, w = system.equalities[:-1], np.zeros(system.p)
     with np.errstate(all="ignore"):
         A, c = _stated_rows(system)
     peaks = [abs(part).max() if part.shape[0] else 0.0 for part in (A, c)]
@@ -69,7 +69,7 @@ def least_squares(system: System, limits: Limits) -> Vector:
 
 def _stated_rows(system: System) -> tuple[Any, Vector]:
     """A and c of the stated rows, in floats."""
-    factors = np.full(system.e, -1.0)
+    factors = np.full(system.homogenising_row, -1.0)
     if system.factors is not None:
         factors = -np.array([exact.nearest_float(1 / factor) for factor in system.factors[:-1]])
     A = scaled(system.passes.X[:-1], factors)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Vector, stacked
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
@@ -28,7 +28,7 @@ from novikoff.sentences import digits_down, digits_up, html_table, unbounded_cla
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
-from novikoff.systems.statement import check_budget, check_vector, stated_arrays
+from novikoff.systems.statement import check_vector, stated_arrays
 from novikoff.systems.system import System, nearest_floats, system_of
 
 
@@ -182,7 +182,7 @@ def _optimise(
         return result
     number, system = _with_objective_row(stated, f)
     row = int(np.flatnonzero(system.numbers == number)[0])
-    b = [system.factor(row) if i == row else Fraction(0) for i in range(system.e)]
+    b = [system.factor(row) if i == row else Fraction(0) for i in range(system.homogenising_row)]
     best = solution.exact_w
     proved: newton.Bound | None = None  # a bound on r = −f·w
     try:

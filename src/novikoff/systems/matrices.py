@@ -79,6 +79,6 @@ def lengths_in_units(A: Any) -> tuple[Vector, npt.NDArray[np.int64]]:
 
 def time_to_factor(n: int, p: int, limits: Limits) -> bool:
     """Whether there is time to factor a dense n × p matrix, which cannot be interrupted."""
-    seconds_left = limits.left()
+    seconds_left = limits.seconds_left()
     seconds = 6.0 * n * p * min(n, p) / _OPERATIONS_PER_SECOND
     return limits.reached() is None and (seconds_left is None or seconds <= seconds_left)

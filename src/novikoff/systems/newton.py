@@ -21,7 +21,7 @@ import numpy as np
 from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
-from novikoff.geometry.rational import solve_seconds, solved
+from novikoff.geometry.rational import solve_exactly, solve_seconds
 from novikoff.proofs import exact
 from novikoff.systems.engine import Point, point_or_conflict
 from novikoff.systems.system import System
@@ -69,13 +69,13 @@ def bounds(system: System, b: Sequence[Fraction], limits: Limits) -> Iterator[Bo
     """
     c = system.right()
     both = exact.numbers([*c, *b])
-    whole_c, whole_b = both.whole[: system.e], both.whole[system.e :]
+    whole_c, whole_b = both.whole[: system.homogenising_row], both.whole[system.homogenising_row :]
     bound = Bound(None, np.empty(0, dtype=np.int64), [])
     first: Fraction | None = None  # the first bound
     steps = 0
     while True:
         check_time(limits)
-        if bound.is_near and (moved := _moved(system, b, bound, limits)) is not None:
+        if bound.is_near and (moved := moved_to_near(system, b, bound, limits)) is not None:
             yield bound._replace(point=moved)
             return
         aim = _next_aim(bound, first, is_patient=steps <= _PATIENCE)
@@ -128,23 +128,25 @@ def _with_few_bits(r: Fraction) -> Fraction:
     return (r * unit).__floor__() / unit
 
 
-def _moved(
+def moved_to_near(
     system: System, b: Sequence[Fraction], bound: Bound, limits: Limits
 ) -> tuple[Fraction, ...] | None:
     """The point nearest to ``near`` that meets the rows of λ with equality, if it is a solution."""
     rows, r = bound.rows[:-1], bound.r or Fraction(0)  # the last row depends on the others
     check_time(limits, solve_seconds(len(rows)))
     w = bound.near or ()
-    whole, e = system.passes.whole(rows)
+    whole, e = system.passes.as_integers(rows)
     M, unit = -whole[:, :-1], Fraction(2) ** e  # a_i = M·2^e
     slack = zip(system.slack(w, limits, rows), rows.tolist(), strict=True)
     short = exact.numbers([value - r * b[i] for value, i in slack])
     try:
-        y = exact.numbers(solved(M @ M.T, short.whole)) if len(rows) else exact.numbers([])
+        y = exact.numbers(solve_exactly(M @ M.T, short.whole)) if len(rows) else exact.numbers([])
     except ZeroDivisionError:
         return None
     step = short.unit * y.unit / unit
     moved = [a + int(d) * step for a, d in zip(w, y.whole @ M, strict=True)]
     slacks = [s - r * d for s, d in zip(system.slack(moved, limits), b, strict=True)]
-    bad = any(s < 0 or (s and free) for s, free in zip(slacks, system.free.tolist(), strict=False))
+    bad = any(
+        s < 0 or (s and free) for s, free in zip(slacks, system.equalities.tolist(), strict=False)
+    )
     return None if bad else tuple(moved)

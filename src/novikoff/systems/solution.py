@@ -184,7 +184,7 @@ class Solution:
         """Whether some point satisfies every row strictly: "full", "relative" or "unknown"."""
         if self.interior_proof is None:
             return "unknown"
-        whole = len(self.interior_proof[1].rows) == 0 and not self.system.free.any()
+        whole = len(self.interior_proof[1].rows) == 0 and not self.system.equalities.any()
         return "full" if whole else "relative"
 
     @property
@@ -250,7 +250,7 @@ class Solution:
         return html_table([*rows, ("", f"and {n_hidden:,} more")] if n_hidden > 0 else rows)
 
     def __str__(self) -> str:
-        n = self.system.e
+        n = self.system.homogenising_row
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
             kept = self.proof is not None and len(self.proof.witnesses) > 0

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.names import POINTS
 from novikoff.proofs import exact
@@ -28,7 +28,7 @@ from novikoff.systems.conflicts import certificate_of, infeasible_solution, irre
 from novikoff.systems.distances import signed_radius
 from novikoff.systems.engine import (
     Candidate,
-    Contradiction,
+    Conflict,
     Point,
     nudged,
     point_or_conflict,
@@ -36,7 +36,7 @@ from novikoff.systems.engine import (
 )
 from novikoff.systems.matrices import dense
 from novikoff.systems.solution import Solution
-from novikoff.systems.statement import check_budget, check_vector, stated_arrays
+from novikoff.systems.statement import check_vector, stated_arrays
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
@@ -150,12 +150,12 @@ def solve_system(
     solution: Solution | None = None
     try:
         with np.errstate(all="ignore"):  # floats that overflow prove nothing
-            decision: Point | Contradiction | None
+            decision: Point | Conflict | None
             if method == "auto":
                 decision = _find(system, w0, point, limits, candidate)
             else:
                 decision = _propose(system, method, w0, limits, trace, candidate)
-            if isinstance(decision, Contradiction):
+            if isinstance(decision, Conflict):
                 solution = infeasible_solution(system, *irreducible(system, decision, limits))
             elif decision is not None:
                 solution = _feasible_solution(system, decision, point, limits)
@@ -178,7 +178,7 @@ def solve_system(
 
 def _find(
     system: System, w0: Vector | None, point: str, limits: Limits, candidate: Candidate
-) -> Point | Contradiction:
+) -> Point | Conflict:
     """Find a point or a conflict by projection, starting with the point that was given."""
     start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
@@ -187,7 +187,7 @@ def _find(
         moved = system if w0 is None else system.with_right(system.slack(start[:-1], limits))
         weak = replace(moved, strict=np.zeros_like(system.strict))
         decision = point_or_conflict(weak, limits, nearest=True, candidate=candidate)
-        if isinstance(decision, Contradiction):
+        if isinstance(decision, Conflict):
             return decision
         way = zip(start, moved.point(decision.v), strict=False)
         nearest = Point(system.homogeneous(a + b for a, b in way))
@@ -203,7 +203,7 @@ def _propose(
     limits: Limits,
     trace: bool,
     candidate: Candidate,
-) -> Point | Contradiction | None:
+) -> Point | Conflict | None:
     """Let a method propose a point and multipliers, and verify them; None if they prove nothing."""
     if isinstance(method, str):
         from novikoff.systems.methods import METHODS
@@ -215,10 +215,10 @@ def _propose(
         with limits.paused():  # the clock does not count compilation
             method(system.passes.X[:1, :-1], -np.ones(1), limits=Limits(updates=1), trace=trace)
     method_limits = limits.part(_METHOD_SHARE)
-    stated, free = system.stated, np.flatnonzero(system.free)
-    coefficients: Any = system.passes.X[: system.e, :-1]
-    right = dense(system.passes.X[: system.e, [-1]])
-    if isinstance(stated, Arrays) and stated.greater and system.e == len(stated.c):
+    stated, free = system.stated, np.flatnonzero(system.equalities)
+    coefficients: Any = system.passes.X[: system.homogenising_row, :-1]
+    right = dense(system.passes.X[: system.homogenising_row, [-1]])
+    if isinstance(stated, Arrays) and stated.greater and system.homogenising_row == len(stated.c):
         attempt = method(coefficients, None, w0=w0, limits=method_limits, trace=trace)
     else:
         c = right.ravel() * float(system.unit)
@@ -229,19 +229,21 @@ def _propose(
     too_slow = limits.seconds is not None and attempt.n_steps == 0 and attempt.w is None
     cut_short = too_slow or method_limits.reached() is not None
     if attempt.w is not None and np.isfinite(attempt.w).all():
-        met = coefficients[: system.e] @ attempt.w + right.ravel() * float(system.unit)
+        met = coefficients[: system.homogenising_row] @ attempt.w + right.ravel() * float(
+            system.unit
+        )
         near_rows = np.argsort(met, kind="stable")[: system.p]
         w = nudged(system, attempt.w, near_rows, limits)
         if w is not None:
             return Point(system.homogeneous(w.tolist()), floats=True)
     if attempt.multipliers is not None:
-        multipliers = np.array(attempt.multipliers[: system.e])
-        np.add.at(multipliers, free, np.abs(attempt.multipliers[system.e :]))
+        multipliers = np.array(attempt.multipliers[: system.homogenising_row])
+        np.add.at(multipliers, free, np.abs(attempt.multipliers[system.homogenising_row :]))
         near_rows = np.flatnonzero(multipliers > 0.0)
         proved = point_or_conflict(
             system, limits, within=system.passes.row_set(near_rows), floats=False
         )
-        if isinstance(proved, Contradiction):
+        if isinstance(proved, Conflict):
             return proved
     if cut_short:
         raise OutOfTimeError
@@ -301,7 +303,7 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
     system, exactly = solution.system, solution.exact_w or ()
     signs = system.signs(system.homogeneous(exactly), limits)
     near = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
-    if near is not None or point != "any" or system.free.any():
+    if near is not None or point != "any" or system.equalities.any():
         return near
     solution.interior_proof = relative_interior(system, limits)
     w = nearest_floats(dehomogenised(solution.interior_proof[0]))
@@ -316,12 +318,14 @@ def _least_distance(system: System, rows: Indices, multipliers: Vector) -> float
     The bound is −⟨c, λ⟩/‖Σ λ_i a_i‖, rounded down.
     """
     usable = (
-        np.isfinite(multipliers) & ((multipliers > 0.0) | system.free[rows]) & (rows != system.e)
+        np.isfinite(multipliers)
+        & ((multipliers > 0.0) | system.equalities[rows])
+        & (rows != system.homogenising_row)
     )
     rows, multipliers = rows[usable], multipliers[usable]
     if len(rows) == 0:
         return 0.0
-    whole, _ = system.passes.whole(rows)
+    whole, _ = system.passes.as_integers(rows)
     sums = exact.floats(multipliers).whole.dot(whole)
     right = int(sums[-1]) * system.unit
     squared = sum(int(value) ** 2 for value in sums[:-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -149,10 +148,3 @@ def _kept_rows(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
             raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
         kept_rows.update(numbers)
     return frozenset(kept_rows)
-
-
-def check_budget(budget: float | None) -> float | None:
-    """Return the budget; ValueError if it is not a positive number of seconds."""
-    if budget is not None and not (isinstance(budget, Real) and 0.0 < budget <= 1e300):
-        raise ValueError(f"budget must be a positive number of seconds, not {budget!r}.")
-    return budget

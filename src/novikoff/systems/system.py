@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.problem import Problem, pose
+from novikoff.core.problem import Problem, signed_problem
 from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError
@@ -49,9 +49,9 @@ class FoldedPasses(LocalPasses):
         super().__init__(near)
         self.parts, self.fold = LocalPasses(parts), fold
 
-    def whole(self, rows: Indices) -> tuple[Integers, int]:
+    def as_integers(self, rows: Indices) -> tuple[Integers, int]:
         """These rows as integers N and an exponent e: the rows are N·2^e exactly."""
-        parts, e = self.parts.whole(rows)
+        parts, e = self.parts.as_integers(rows)
         return self._folded(parts.T).T, e
 
     def exact_sum(self, within: RowSet, limits: Limits) -> list[Fraction]:
@@ -86,7 +86,7 @@ class System:
         The system as it was stated.
     passes : LocalPasses
         The homogeneous rows; e is the last row.
-    free : mask of shape (n,)
+    equalities : mask of shape (n,)
         The equalities, whose multipliers may have any sign.
     strict : mask of shape (n,)
         The rows with < instead of ≤.
@@ -94,10 +94,10 @@ class System:
         The number of each row in the statement; −1 for e.
     factors : sequence of Fraction, or None
         Each row is its factor times the stated row; None if all factors are 1.
-    left : matrix of shape (n, ≥ p)
+    coefficients : matrix of shape (n, ≥ p)
         −a, in several columns if a number does not fit into one float.
     fold : array of int
-        Column k of ``left`` is a summand of column fold[k].
+        Column k of ``coefficients`` is a summand of column fold[k].
     columns : sequence of arrays of shape (n,)
         Summands of c/unit.
     unit : Fraction
@@ -106,11 +106,11 @@ class System:
 
     stated: Statement
     passes: LocalPasses
-    free: Mask
+    equalities: Mask
     strict: Mask
     numbers: Indices
     factors: Sequence[Fraction] | None
-    left: Matrix
+    coefficients: Matrix
     fold: Indices
     columns: Sequence[Vector]
     unit: Fraction = Fraction(1)
@@ -121,14 +121,14 @@ class System:
         return self.passes.p - 1
 
     @property
-    def e(self) -> int:
+    def homogenising_row(self) -> int:
         """The index of the row t > 0, which is the last row."""
         return self.passes.n - 1
 
     @property
     def mask_of_e(self) -> Mask:
         """A mask of all rows in which only e is marked."""
-        return self.passes.row_set(np.array([self.e]))
+        return self.passes.row_set(np.array([self.homogenising_row]))
 
     def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
         """The vector (w, t) that stands for a point w."""
@@ -145,7 +145,7 @@ class System:
     @property
     def fixed(self) -> Mask:
         """The rows that stand for both bounds of a variable."""
-        return self.free & (self.numbers >= self.stated.m)
+        return self.equalities & (self.numbers >= self.stated.m)
 
     def stated_multipliers(
         self, rows: Iterable[int], multipliers: Iterable[Fraction]
@@ -179,7 +179,9 @@ class System:
         """Whether (w, t) satisfies every row, exactly."""
         signs = self.signs(v, limits)
         strict = np.append(self.strict[:-1], True)
-        return bool((signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.free].any())
+        return bool(
+            (signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.equalities].any()
+        )
 
     def right(self) -> list[Fraction]:
         """The right side c of every row except e."""
@@ -195,11 +197,11 @@ class System:
         """The slack c − ⟨a, w⟩ of every row except e, or of the rows ``among``."""
         at = exact.numbers(self.homogeneous(w))
         slacks: list[Fraction] = []
-        among = np.arange(self.e) if among is None else among
+        among = np.arange(self.homogenising_row) if among is None else among
         for rows in np.array_split(among, 1 + len(among) // _ROWS_PER_CHECK):
             if limits.reached() is not None:
                 raise OutOfTimeError
-            whole, e = self.passes.whole(rows)
+            whole, e = self.passes.as_integers(rows)
             unit = at.unit * Fraction(2) ** e
             slacks += [int(value) * unit for value in whole.dot(at.whole)]
         return slacks
@@ -214,7 +216,7 @@ class System:
         common = math.gcd(*right) or 1
         columns, shift = _summands([*(right // common), 0])
         columns[0][-1] = 1.0
-        passes = _passes(self.left, self.fold, columns)
+        passes = _passes(self.coefficients, self.fold, columns)
         return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
@@ -367,10 +369,10 @@ def _passes(coefficients: Any, fold: Indices, right: Sequence[Vector]) -> LocalP
     """Passes over the rows [left, right], where the last column is a sum of several columns."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(coefficients.shape[0], dtype=np.int8)
-    near = pose(side_by_side(coefficients[:, :p], right[0][:, None]), ones, False)
+    near = signed_problem(side_by_side(coefficients[:, :p], right[0][:, None]), ones, False)
     if len(right) == 1 and coefficients.shape[1] == p:
         return LocalPasses(near)
-    parts = pose(side_by_side(coefficients, np.array(right).T), ones, False)
+    parts = signed_problem(side_by_side(coefficients, np.array(right).T), ones, False)
     return FoldedPasses(near, parts, np.append(fold, np.full(len(right), p)))
 
 
@@ -390,27 +392,31 @@ def nearest_floats(w: Sequence[Fraction]) -> Vector:
     return np.array([exact.nearest_float(value) for value in w])
 
 
-def split(system: System, equalities: Mask) -> System:
+def split_equalities(system: System, equalities: Mask) -> System:
     """The same system, in which each of these equalities becomes two rows, one for each side."""
     both = np.flatnonzero(equalities)
     if len(both) == 0:
         return system
-    coefficients: Any = system.left
-    coefficients = stacked(coefficients[: system.e], -coefficients[both], coefficients[system.e :])
-    order = np.concatenate([np.arange(system.e), both, [system.e]])
-    factors_of_equalities = [system.factor(i) for i in range(system.e)]
+    coefficients: Any = system.coefficients
+    coefficients = stacked(
+        coefficients[: system.homogenising_row],
+        -coefficients[both],
+        coefficients[system.homogenising_row :],
+    )
+    order = np.concatenate([np.arange(system.homogenising_row), both, [system.homogenising_row]])
+    factors_of_equalities = [system.factor(i) for i in range(system.homogenising_row)]
     factors = [
         *factors_of_equalities,
         *(-factors_of_equalities[i] for i in both.tolist()),
         Fraction(1),
     ]
-    signs = np.repeat([1.0, -1.0, 1.0], [system.e, len(both), 1])
+    signs = np.repeat([1.0, -1.0, 1.0], [system.homogenising_row, len(both), 1])
     columns = [signs * column[order] for column in system.columns]
     return replace(
         system,
         passes=_passes(coefficients, system.fold, columns),
-        left=coefficients,
-        free=(system.free & ~equalities)[order],
+        coefficients=coefficients,
+        equalities=(system.equalities & ~equalities)[order],
         strict=system.strict[order],
         numbers=system.numbers[order],
         factors=factors,

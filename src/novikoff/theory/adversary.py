@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from novikoff.core.class_labels import Label, plain_label
+from novikoff.core.class_labels import Sides, plain_label
 from novikoff.core.rows import Signs, Vector
 from novikoff.geometry.verdict import Verdict
 from novikoff.proofs import certificate, digest, exact
@@ -126,7 +126,7 @@ def _unit_rows_certificate(
     X: sp.csr_array, signs: Signs, labels: tuple[Hashable, Hashable]
 ) -> Certificate:
     """The certificate of w = Σ y_i·e_i: ⟨a_i, w⟩ = 1, ‖w‖ = √n, and ‖Σ a_i‖/n = 1/√n."""
-    sides: tuple[Label, Label | None] = plain_label(labels[1]), plain_label(labels[0])
+    sides: Sides = plain_label(labels[1]), plain_label(labels[0])
     if (signs == signs[0]).all():  # if there is one label, certificates call it positive
         sides, signs = (plain_label(labels[int(signs[0] > 0)]), None), np.ones_like(signs)
     n, d = X.shape

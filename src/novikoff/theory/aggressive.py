@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Signs, Vector
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict
@@ -100,7 +100,7 @@ def compare_aggressive(stream: StreamName = "doubling", length: int = 1024) -> A
 
 def _cumulative_mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
     """The number of mistakes after each row of one pass."""
-    ran = run_from_zero(pose(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
+    ran = run_from_zero(signed_problem(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
     trace, wrong = ran.traces[0], np.zeros(len(y), dtype=np.int64)
     wrong[trace.n_steps[trace.margin <= 0.0]] = 1
     return np.cumsum(wrong)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.kernels import Function
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import separate
@@ -159,7 +159,7 @@ def herd(
         raise ValueError(f"The features must be a dense, non-empty matrix, not {what}.")
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool) or n_samples < 1:
         raise ValueError(f"n_samples must be a whole number above 0, not {n_samples!r}.")
-    pose(points, np.ones(len(points), dtype=np.int8), False)  # rejects NaN and infinity
+    signed_problem(points, np.ones(len(points), dtype=np.int8), False)  # rejects NaN and infinity
     points, n_samples = points.astype(np.float64, copy=False), int(n_samples)
     if kernel is not None:
         if target is not None:

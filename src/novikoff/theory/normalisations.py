@@ -14,9 +14,9 @@ from novikoff.core.fitting import Scaling
 from novikoff.core.rows import Vector
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict, VerdictData
-from novikoff.sentences import digits_down, digits_up, large
+from novikoff.sentences import aligned_lines, digits_down, digits_up, large
 from novikoff.theory.run import run_from_zero
-from novikoff.theory.summary import MAX_RUN_EPOCHS, aligned_lines
+from novikoff.theory.summary import MAX_RUN_EPOCHS
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Normalisations:
 
     Examples
     --------
-    >>> found = compare_normalisations([[0.0], [2.0]], [0, 1])
-    >>> [row.name for row in found.rows][:3]
+    >>> compared = compare_normalisations([[0.0], [2.0]], [0, 1])
+    >>> [row.name for row in compared.rows][:3]
     ['original', '× 0.1', '× 10']
     """
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.class_labels import check_labels, distinct_labels, plain_label, signs_of
-from novikoff.core.problem import pose, products
+from novikoff.core.problem import products, signed_problem
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix
 from novikoff.theory.bounds import finite_vector
@@ -175,7 +175,7 @@ def p_norm_margin(
         raise ValueError(f"y has {len(kinds)} kinds of labels, but a margin needs two classes.")
     if len(labels) != matrix.shape[0]:
         raise ValueError(f"X has {matrix.shape[0]} rows, but y has {len(labels)} labels.")
-    problem = pose(
+    problem = signed_problem(
         matrix,
         signs_of(labels, plain_label(kinds[1]), plain_label(kinds[0])),
         intercept is not None,

@@ -8,7 +8,7 @@ from novikoff.core import updates
 from novikoff.core.orders import Order, named
 from novikoff.core.problem import Problem
 from novikoff.core.rows import Vector
-from novikoff.core.runs import Plan, Run, load_loop, train_rule
+from novikoff.core.runs import Plan, Run, compile_loop, train_rule
 from novikoff.core.schemes import Binary
 from novikoff.core.stops import Limits
 
@@ -32,7 +32,7 @@ def run_from_zero(
     ``reference`` is the reference w* of the trace. Ctrl-C raises KeyboardInterrupt.
     """
     rule = named(order)
-    load_loop(problem, Binary(), rule, trace=trace)  # compile before the clock starts
+    compile_loop(problem, Binary(), rule, trace=trace)  # compile before the clock starts
     update = updates.aggressive() if aggressive else updates.perceptron()
     limits = Limits(max_epochs, max_updates, max_seconds)
     plan = Plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -10,6 +10,7 @@ from novikoff.core.orders import BY_NAME, Order
 from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.sentences import (
+    aligned_lines,
     digits_down,
     digits_up,
     html_table,
@@ -72,8 +73,8 @@ class Summary:
     Examples
     --------
     >>> import novikoff as nv
-    >>> found = nv.theory.summary([[0.0], [1.0], [3.0]], [0, 0, 1], orders=["cyclic"])
-    >>> found.bound, found.runs[0].mistakes
+    >>> summary = nv.theory.summary([[0.0], [1.0], [3.0]], [0, 0, 1], orders=["cyclic"])
+    >>> summary.bound, summary.runs[0].mistakes
     (50, 8)
     """
 
@@ -199,14 +200,6 @@ def summary(
         name = _short_name(order)
         runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
     return Summary(verdict, problem.n, problem.p - 1, runs)
-
-
-def aligned_lines(table: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
-    """Yield the lines of a table; ``sides`` has ">" for columns aligned right and "<" for left."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        cells = zip(row, sides, widths, strict=True)
-        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
 
 
 def _short_name(order: str | Sequence[int] | Order) -> str:

@@ -44,7 +44,7 @@ def traced_run(
     side: Side | None,
 ) -> TracedRun:
     """Return the run of a perceptron on these rows; repeat it if it was fitted without a trace."""
-    from novikoff.core.problem import pose
+    from novikoff.core.problem import signed_problem
 
     if not hasattr(estimator, "coef_"):
         name = type(estimator).__name__
@@ -52,7 +52,7 @@ def traced_run(
     fitted = estimator if hasattr(estimator, "trace_") else _fit_with_trace(estimator, X, y)
     trace, rule = trace_of(fitted, side), rule_of(estimator, X, y, side)
     signs = (rule.flip * rule.signs).astype(np.int8)
-    problem = pose(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
+    problem = signed_problem(rule.X, signs, bool(getattr(estimator, "fit_intercept", True)))
     if trace.problem is not None:
         acted = np.unique(trace.index)
         seen_by_run, at = trace.problem, np.searchsorted(rule.rows, acted)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from novikoff.core.orders import Order, named
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.systems.matrices import dense
@@ -52,7 +52,7 @@ def perceptron_method(
 
     system = unit_rows(A, c, w0)
     signs = np.ones(system.H.shape[0], dtype=np.int8)
-    problem = pose(system.H, signs, fit_intercept=False)
+    problem = signed_problem(system.H, signs, fit_intercept=False)
     limits = limits or Limits()
     run_limits = replace(limits, updates=most_steps(limits))
     state = train_rule(problem, Plan(update(), named(order), run_limits, seed, trace=trace))

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from novikoff.core.orders import Greedy, Order, named
-from novikoff.core.problem import pose
+from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits, Stop
 from novikoff.systems.matrices import scaled, side_by_side
@@ -136,7 +136,9 @@ def relaxation_method(
         factors = 1.0 / lengths_of(A)
         A, c = scaled(A, factors), c * factors
     signs = np.full(len(c), -1, dtype=np.int8)
-    problem = pose(side_by_side(A, (c / -_CONSTANT_WEIGHT)[:, None]), signs, fit_intercept=False)
+    problem = signed_problem(
+        side_by_side(A, (c / -_CONSTANT_WEIGHT)[:, None]), signs, fit_intercept=False
+    )
     w = np.append(np.zeros(A.shape[1]) if w0 is None else w0, [_CONSTANT_WEIGHT, 0.0])
     if shift == "halving":
         schedule = _halving(float((A @ w[:-2] - c).max(initial=0.0)) / 8.0, A.shape[1] + 1)
