@@ -75,11 +75,11 @@ Fate: TypeAlias = Literal["finite", "+inf", "-inf", "either sign", "undecided"]
 # are counted instead of seconds, so that the answer is the same on all machines.
 _STEPS_PER_COLUMN, _MAX_STEPS = 1 << 14, 1 << 29
 # Rows that occur twice are removed if there are at most this many entries to compare.
-_MAX_COMPARED = 1 << 24
+_MAX_COMPARED = 1 << 22
 # Dense rows are copied if they have at most this many entries.
 _MAX_ENTRIES = 1 << 27
-# Affine scaling ends when a step does not reduce |c·z| by this factor.
-_MIN_GAIN = 0.9
+# A linear program is counted as this number of steps for each entry of its rows.
+_STEPS_PER_ENTRY = 32
 # Every integer up to this size is exact in float64.
 _MAX_EXACT = 1 << 53
 
@@ -438,7 +438,7 @@ class Recession:
             return None
         R = exact_product(_signed(self.rows, rows), [*self.null_space_of_held.values()])
         z = [self.direction[j] / vector[j] for j, vector in self.null_space_of_held.items()]
-        return None if R is None else _SpanCoordinates(R, z)
+        return None if R is None else _SpanCoordinates(R, z, self._images.values())
 
     def fate(self, c: Mapping[int, Fraction]) -> Fate:
         """Return the estimate of c·β; the entries of c at aliased columns do not count."""
@@ -577,10 +577,11 @@ class _SpanCoordinates:
     """The separated rows R as functions on the span of the cone, and its independent components.
 
     Columns that share a row are in the same component. The cone of all z with R z ≥ 0 is the
-    product of one cone for each component. ``z`` is a point with R z > 0.
+    product of one cone for each component. ``z`` is a point with R z > 0, and ``images`` are
+    functionals whose signs will be asked for.
     """
 
-    def __init__(self, R: Any, z: list[Fraction]) -> None:
+    def __init__(self, R: Any, z: list[Fraction], images: Iterable[SparseVector]) -> None:
         import scipy.sparse as sp
         from scipy.sparse.csgraph import connected_components
 
@@ -591,23 +592,26 @@ class _SpanCoordinates:
         count, of = connected_components(graph, directed=False)
         self.of = of[n:]
         self.place = np.zeros(q, dtype=np.int64)
-        self.parts = []
+        self.parts: list[_Component] = []
         by_row, by_column = _grouped(of[:n], count), _grouped(self.of, count)
         for rows, columns in zip(by_row, by_column, strict=True):
             self.place[columns] = np.arange(len(columns))
             part = _distinct(R[rows][:, columns])
             self.parts.append(_Component(part, [[z[k] for k in columns.tolist()]]))
+        for image in images:
+            for c in {int(self.of[k]) for k in image}:
+                self.parts[c].targets.append(self._restricted(image, c))
+
+    def _restricted(self, image: SparseVector, c: int) -> SparseVector:
+        """The part of a functional that is about component c, in its coordinates."""
+        return {int(self.place[k]): value for k, value in image.items() if self.of[k] == c}
 
     def decide(self, images: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
         """The answers of `Recession._decide` for functionals on z."""
         fates: set[Fate] = set()
         responsible: list[bool | None] = []
         for c, part in enumerate(self.parts):
-            rows = [
-                {int(self.place[k]): value for k, value in image.items() if self.of[k] == c}
-                for image in images
-            ]
-            rows = [row for row in rows if row]
+            rows = [own for image in images if (own := self._restricted(image, c))]
             if not rows:
                 responsible.append(False)
                 continue
@@ -636,11 +640,14 @@ def _distinct(part: Any) -> Any:
 
 @dataclass
 class _Component:
-    """A cone of all z with R z ≥ 0, and points with R z > 0."""
+    """A cone of all z with R z ≥ 0, and points with R z > 0.
+
+    ``targets`` are functionals whose signs will be asked for.
+    """
 
     R: Any
     points: list[list[Fraction]]
-    n_failed: int = 0
+    targets: list[SparseVector] = field(default_factory=list)
 
     def decide(self, rows: list[SparseVector], work: Recession) -> tuple[Fate, bool | None]:
         """The answers of `Recession._decide` for functionals on z, of which none is 0."""
@@ -650,8 +657,9 @@ class _Component:
             return "either sign", False
         if self.R.shape[1] == 1:
             return "+inf" if values[0] > 0 else "-inf", True
-        if alone and self._find_other_sign(rows[0], work):
-            return "either sign", False
+        if alone and self.targets:
+            self._find_points(work)
+            return self.decide(rows, work)
         if not work.afford(self.R):
             return "undecided", None
         equal = np.zeros((len(rows), self.R.shape[1]))
@@ -662,79 +670,76 @@ class _Component:
             self.points.append(face.direction)
         return _answer(face, values[0])
 
-    def _find_other_sign(self, c: SparseVector, work: Recession) -> bool:
-        """Try to add a point z with R z > 0 where c·z has the other sign than at the first point.
+    def _find_points(self, work: Recession) -> None:
+        """Look for points z with R z > 0 at which the targets have other signs than at the first.
 
-        Affine scaling (Dikin 1967) moves from the first point towards c·z = 0, in floats. Each step
-        changes the products m_i by q_i, and minimises about Σ (q_i/m_i)².
+        A linear program in floats minimises Σ max(0, 1 + s_k·⟨c_k, z⟩) subject to R z ≥ 1, where
+        s_k are the signs at the first point. That R z > 0 is then proved. This is repeated with
+        the targets that have not changed their sign.
         """
-        if self.R.size > _MAX_COMPARED:
-            return False
-        with (
-            suppress(np.linalg.LinAlgError, ArithmeticError, ValueError),
-            np.errstate(all="ignore"),
-        ):
-            return self._walk_to_other_sign(c, work)
-        return False
+        targets = [
+            c
+            for c in self.targets
+            if _is_exact_in_float64([c]) and _product(c, self.points[0]) != 0
+        ]
+        self.targets = []
+        if targets:
+            with (
+                suppress(ArithmeticError, ValueError, MemoryError),
+                np.errstate(all="ignore"),
+            ):
+                self._add_points(targets, work)
 
-    @cached_property
-    def _scaled(self) -> tuple[Any, npt.NDArray[np.float64], LocalPasses]:
-        """R with columns of size about 1, the factors of its columns, and its passes."""
-        R = as_dense(self.R)
-        factors = np.ldexp(1.0, -np.frexp(np.abs(R).max(axis=0))[1])
-        R = R * factors
-        return R, factors, _passes(R)
+    def _add_points(self, targets: list[SparseVector], work: Recession) -> None:
+        import scipy.sparse as sp
 
-    def _step(self, u: npt.NDArray[np.float64]) -> _Step:
-        R, _, _ = self._scaled
-        m = R @ u
-        size = np.linalg.norm(m) / math.sqrt(len(m))
-        u, m = u / size, m / size
-        H = (R.T * (1.0 + m**-2.0)) @ R
-        return _Step(u, m, np.linalg.inv(H))
-
-    @cached_property
-    def _first_step(self) -> _Step:
-        _, factors, _ = self._scaled
-        z = self.points[0]
-        largest = max(map(abs, z))
-        return self._step(np.array([float(value / largest) for value in z]) / factors)
-
-    def _walk_to_other_sign(self, c: SparseVector, work: Recession) -> bool:
-        R, factors, passes = self._scaled
-        wide = np.zeros(R.shape[1])
-        wide[[*c]] = [float(value) for value in c.values()]
-        wide *= factors
-        wide /= np.abs(wide).max()
-        step, before = self._first_step, math.inf
-        while True:
-            value = float(wide @ step.u)
-            if not abs(value) < _MIN_GAIN * before:
-                return False
-            before = abs(value)
-            pull = step.inverse @ wide
-            move = pull * (-value / float(wide @ pull))
-            reach = float(np.max(R @ -move / step.m))
-            if reach < 1.0:
-                u = step.u + move * min(2.0, 0.5 + 0.5 / max(reach, 0.1))
-                if not passes.least_products(exact.floats(u), work.limits).separates:
-                    return False
-                # The factors are powers of two.
-                pairs = zip(u.tolist(), factors.tolist(), strict=True)
-                self.points.append([Fraction(a) * Fraction(b) for a, b in pairs])
-                return _product(c, self.points[-1]) * _product(c, self.points[0]) <= 0
-            if not work.afford_steps(R.size * R.shape[1] // 64):
-                return False
-            step = self._step(step.u + 0.9 / reach * move)
+        q = int(self.R.shape[1])
+        scaled: Any = sp.csr_array(self.R)
+        # Columns and rows of size about 1; the factors are powers of two.
+        sizes = np.asarray(abs(scaled).max(axis=0).todense()).ravel()
+        factors = np.ldexp(1.0, -np.frexp(sizes)[1])
+        scaled = sp.csr_array(scaled @ sp.diags_array(factors))
+        lengths = np.asarray(abs(scaled).max(axis=1).todense()).ravel()
+        scaled = sp.csr_array(sp.diags_array(1.0 / lengths) @ scaled)
+        largest = max(map(abs, self.points[0]))
+        first = np.array([float(value / largest) for value in self.points[0]]) / factors
+        at = [(k, j) for k, c in enumerate(targets) for j in c]
+        values = [float(value) for c in targets for value in c.values()]
+        T: Any = sp.csr_array((values, tuple(zip(*at, strict=True))), shape=(len(targets), q))
+        T = T @ sp.diags_array(factors)
+        T = sp.csr_array(sp.diags_array(np.sign(T @ first) / abs(T).max(axis=1).toarray()) @ T)
+        passes = _passes(self.R)
+        while T.shape[0] > 0 and work.afford_steps(_STEPS_PER_ENTRY * scaled.nnz):
+            u = _turned(scaled, T, work.limits)
+            if u is None:
+                return
+            z, turned = u * factors, T @ u < 0.0
+            if (
+                not turned.any()
+                or not passes.least_products(exact.floats(z), work.limits).separates
+            ):
+                return
+            self.points.append([Fraction(value) for value in z.tolist()])
+            T = T[np.flatnonzero(~turned)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A point of affine scaling, its products with all rows, and the inverse of its metric."""
+def _turned(R: Any, T: Any, limits: Limits) -> npt.NDArray[np.float64] | None:
+    """The u that minimises Σ max(0, 1 + T u) subject to R u ≥ 1, in floats; None if not found."""
+    import scipy.sparse as sp
+    from scipy.optimize import linprog
 
-    u: npt.NDArray[np.float64]
-    m: npt.NDArray[np.float64]
-    inverse: npt.NDArray[np.float64]
+    (k, q), left = T.shape, limits.seconds_left()
+    A: Any = sp.block_array([[-R, None], [T, -sp.eye_array(k)]], format="csr")
+    bounds: Any = [(None, None)] * q + [(0.0, None)] * k
+    found = linprog(
+        np.append(np.zeros(q), np.ones(k)),
+        A_ub=A,
+        b_ub=np.full(A.shape[0], -1.0),
+        bounds=bounds,
+        method="highs-ipm",
+        options={"time_limit": math.inf if left is None else left},
+    )
+    return None if found.x is None else np.asarray(found.x[:q])
 
 
 def _product(row: SparseVector, z: Sequence[Fraction]) -> Fraction:

@@ -338,21 +338,11 @@ def cox(
     Without entry times, an event is separated if a row at the same time or later in the same
     stratum is separated.
     """
-    sources: list[Indices] = []
-    targets: list[Indices] = []
-    tied: list[Indices] = []
     exact = ties == "exact"
-    for s in np.unique(strata).tolist():
-        subjects = np.flatnonzero(strata == s)
-        subjects = subjects[np.argsort(duration[subjects], kind="stable")]
-        for events, others in _risk_sets(subjects, duration, event, entry, exact):
-            if not exact:
-                tied.append(np.stack([np.full(len(events) - 1, events[0]), events[1:]], axis=1))
-                events = events[:1]
-            sources.append(events)
-            targets.append(others)
-    first, second, _ = _pairs(sources, targets)
-    pairs = np.concatenate(tied) if tied else np.zeros((0, 2), dtype=np.int64)
+    if entry is None and not exact:
+        first, second, pairs = _nested_pairs(duration, event, strata)
+    else:
+        first, second, pairs = _risk_pairs(duration, event, entry, strata, exact)
     cone = _differences(design.X, first, second, pairs[:, 0], pairs[:, 1])
 
     def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
@@ -372,8 +362,9 @@ def cox(
             np.maximum.at(last, strata[first[separated]], duration[first[separated]])
             separated_subjects |= event & (duration < last[strata])
         if not exact:
-            for a, b in pairs.tolist():  # tied events have the same rows
-                separated_subjects[[a, b]] = separated_subjects[a] or separated_subjects[b]
+            # Tied events have the same rows.
+            np.logical_or.at(separated_subjects, pairs[:, 0], separated_subjects[pairs[:, 1]])
+            separated_subjects[pairs[:, 1]] = separated_subjects[pairs[:, 0]]
         return separated_subjects
 
     return ModelCone(
@@ -385,6 +376,49 @@ def cox(
         equal=pairs[:, 1],
         separated_observations=separated_observations,
     )
+
+
+def _nested_pairs(duration: Vector, event: Mask, strata: Whole) -> tuple[Indices, Indices, Indices]:
+    """The pairs of `_risk_pairs` without entry times, for Breslow's and Efron's ties.
+
+    Each subject is compared with the last event that is not later than its end, and each event with
+    the event before.
+    """
+    order = np.lexsort((~event, duration, strata))  # events are first among equal times
+    ends, of, happened = duration[order], strata[order], event[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ends[1:] != ends[:-1]) | (of[1:] != of[:-1])
+    leads = new & happened  # the first of the events at a time
+    positions = np.arange(len(order))
+    last = np.maximum.accumulate(np.where(leads, positions, -1))  # at this time or before
+    before = np.append(-1, last[:-1])
+    source = np.where(leads, before, last)
+    known = (source >= 0) & (of[np.maximum(source, 0)] == of)
+    tied = happened & ~leads
+    compared = np.flatnonzero(known & ~tied)
+    pairs = np.stack([order[last[tied]], order[tied]], axis=1)
+    return order[source[compared]], order[compared], pairs
+
+
+def _risk_pairs(
+    duration: Vector, event: Mask, entry: Vector | None, strata: Whole, exact: bool
+) -> tuple[Indices, Indices, Indices]:
+    """Those who are compared: events, others at risk; and pairs of tied events, unless exact."""
+    sources: list[Indices] = []
+    targets: list[Indices] = []
+    tied: list[Indices] = [np.zeros((0, 2), dtype=np.int64)]
+    entry = np.full(len(duration), -np.inf) if entry is None else entry
+    for s in np.unique(strata).tolist():
+        subjects = np.flatnonzero(strata == s)
+        subjects = subjects[np.argsort(duration[subjects], kind="stable")]
+        for events, others in _risk_sets(subjects, duration, event, entry, exact):
+            if not exact:
+                tied.append(np.stack([np.full(len(events) - 1, events[0]), events[1:]], axis=1))
+                events = events[:1]
+            sources.append(events)
+            targets.append(others)
+    first, second, _ = _pairs(sources, targets)
+    return first, second, np.concatenate(tied)
 
 
 def _above_the_least(
@@ -415,7 +449,7 @@ def _above_the_least(
 
 
 def _risk_sets(
-    subjects: Indices, duration: Vector, event: Mask, entry: Vector | None, exact: bool
+    subjects: Indices, duration: Vector, event: Mask, entry: Vector, exact: bool
 ) -> Iterator[tuple[Indices, Indices]]:
     """For each time of an event: the events, and those they are compared with.
 
@@ -424,25 +458,18 @@ def _risk_sets(
     ends, happened = duration[subjects], event[subjects]
     times = np.unique(ends[happened])
     starts = np.searchsorted(ends, times, side="left")
-    stops = np.append(starts[1:], len(subjects))
     after = np.searchsorted(ends, times, side="right")
     events = [subjects[a:b][happened[a:b]] for a, b in zip(starts, after, strict=True)]
     for k, t in enumerate(times.tolist()):
-        segment = slice(starts[k], stops[k])
-        if entry is None:
-            others = subjects[segment]
-            others = others[~(happened[segment] & (ends[segment] == t))]
-            later = events[k + 1] if k + 1 < len(times) else subjects[:0]
-        else:
-            j, later = k + 1, subjects[:0]
-            while j < len(times) and len(later) == 0:
-                later = events[j][entry[events[j]] < t]
-                j += 1
-            stop = starts[j - 1] if len(later) > 0 else len(subjects)
-            segment = slice(starts[k], stop)
-            others = subjects[segment]
-            gone = happened[segment] & (ends[segment] == t)
-            others = others[~gone & (entry[others] < t)]
+        j, later = k + 1, subjects[:0]
+        while j < len(times) and len(later) == 0:
+            later = events[j][entry[events[j]] < t]
+            j += 1
+        stop = starts[j - 1] if len(later) > 0 else len(subjects)
+        segment = slice(starts[k], stop)
+        others = subjects[segment]
+        gone = happened[segment] & (ends[segment] == t)
+        others = others[~gone & (entry[others] < t)]
         if len(later) > 0:
             others = np.append(others, later if exact else later[:1])
         yield events[k], others
