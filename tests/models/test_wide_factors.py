@@ -28,7 +28,7 @@ def separated_by_linear_program(frame: pd.DataFrame, y: Any) -> Any:
     design = pd.get_dummies(frame, drop_first=True, dtype=float)
     A = np.column_stack([np.ones(len(y)), design.to_numpy()]) * np.where(y, 1.0, -1.0)[:, None]
     n, p = A.shape
-    answer = linprog(
+    answer: Any = linprog(
         np.append(np.zeros(p), -np.ones(n)),
         A_ub=sp.hstack([sp.csr_array(-A), sp.eye_array(n)], format="csr"),
         b_ub=np.zeros(n),
