@@ -110,9 +110,8 @@ def scrolls_over_the_lab(folder: Path, browser: Any) -> bool:
 
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((folder / "proof.html").resolve().as_uri())
-    frame = page.frame_locator("iframe.lab")
-    frame.locator(".chart path").first.wait_for(state="attached")
-    box = frame.locator(".space").bounding_box()
+    page.frame_locator("iframe.lab").locator(".chart path").first.wait_for(state="attached")
+    box = page.locator("iframe.lab").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, 500)
     try:

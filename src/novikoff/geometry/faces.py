@@ -44,7 +44,7 @@ import numpy as np
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
-from novikoff.geometry.passes import Passes, check_time
+from novikoff.geometry.passes import LocalPasses, Passes, check_time
 from novikoff.geometry.rational import exact_multipliers, project_on_cone
 from novikoff.geometry.view import View
 from novikoff.geometry.visits import RowSet
@@ -53,6 +53,8 @@ from novikoff.proofs.dependence import Dependence
 
 # To find floats with the same signs as an exact w, up to this many multiples of w are rounded.
 _TRIES = 64
+# A linear program suggests rows for an exact projection only if there are at least this many.
+_MANY = 48
 # Multipliers below this share of the largest multiplier are treated as rounding errors.
 _FIRM = 1e-9
 
@@ -89,6 +91,8 @@ def partition(
     while passes.size(rows_left) > 0 and claim is None:
         total = passes.exact_sum(rows_left, limits)
         guess = guess_rows(view, rows_left, total, limits, start, free)
+        if free is None and isinstance(rows_left, np.ndarray):
+            guess = vertex_rows(view, np.flatnonzero(rows_left), total, guess, limits)
         nearest = project_on_cone(passes, rows_left, total, view.columns, guess, limits, free)
         if nearest.w is None or nearest.seen is None:
             claim = Dependence(tuple(nearest.rows.tolist()), tuple(nearest.multipliers), True, None)
@@ -129,6 +133,51 @@ def guess_rows(
     elif isinstance(rows_left, np.ndarray):
         begin = start_rows(view, rows_left)
     return minimise(objective, begin, 1e-9, limits, lambda _: False).rows
+
+
+def vertex_rows(
+    view: View, candidates: Indices, sum_: Sequence[Fraction], guess: Indices, limits: Limits
+) -> Indices:
+    """Return rows for the exact projection to start from: ``guess``, or those of a vertex.
+
+    If the rows ``guess`` are linearly dependent, or negative multipliers are needed on them, then
+    the exact projection would drop most of them and would admit others one by one. With many rows,
+    a linear program suggests better ones: it finds μ ≥ 0 that minimises ‖Σ μ_i a_i − b‖₁ for
+    b = −Σ a_i, over the rows ``candidates``. At a vertex the rows with μ > 0 are independent. The
+    arithmetic is that of floats: the rows are only a suggestion.
+    """
+    size = float(np.abs(total := view.seen_sum(sum_)).max(initial=0.0))
+    if len(guess) < _MANY or not 0.0 < size < np.inf or not isinstance(view.passes, LocalPasses):
+        return guess
+    with np.errstate(all="ignore"):
+        gathered = view.gather(guess)
+        guessed = gathered if isinstance(gathered, np.ndarray) else gathered.toarray()
+        if not np.isfinite(guessed).all():
+            return guess
+        try:
+            mu, _, rank, _ = np.linalg.lstsq(guessed.T, -total / size, rcond=None)
+        except np.linalg.LinAlgError:
+            return guess
+    if rank == len(guess) and np.count_nonzero(mu <= 0.0) <= len(guess) // 8:
+        return guess
+    import scipy.sparse as sp
+    from scipy.optimize import linprog
+
+    rows = sp.csr_array(view.gather(candidates))
+    n, p = rows.shape
+    slack = sp.eye_array(p)
+    seconds = limits.seconds_left()
+    try:
+        answer = linprog(
+            np.append(np.zeros(n), np.ones(2 * p)),
+            A_eq=sp.hstack([rows.T, slack, -slack], format="csc"),
+            b_eq=-total / size,
+            method="highs-ds",
+            options={"time_limit": np.inf if seconds is None else max(seconds, 0.0)},
+        )
+    except (ValueError, MemoryError):  # numbers that are too large or too small for the program
+        return guess
+    return guess if answer.x is None else candidates[answer.x[:n] > 0.0]
 
 
 def combined(
