@@ -675,7 +675,8 @@ class _Component:
 
         A linear program in floats minimises Σ max(0, 1 + s_k·⟨c_k, z⟩) subject to R z ≥ 1, where
         s_k are the signs at the first point. That R z > 0 is then proved. This is repeated with
-        the targets that have not changed their sign.
+        the targets that have not changed their sign, and with each of them alone when no sign
+        changes any more.
         """
         targets = [
             c
@@ -708,18 +709,22 @@ class _Component:
         T: Any = sp.csr_array((values, tuple(zip(*at, strict=True))), shape=(len(targets), q))
         T = T @ sp.diags_array(factors)
         T = sp.csr_array(sp.diags_array(np.sign(T @ first) / abs(T).max(axis=1).toarray()) @ T)
-        passes = _passes(self.R)
+        passes, together = _passes(self.R), True
         while T.shape[0] > 0 and work.afford_steps(_STEPS_PER_ENTRY * scaled.nnz):
-            u = _turned(scaled, T, work.limits)
+            # One program for all targets; then, where it turns none of them, one for each target.
+            u = _turned(scaled, T if together else T[:1], work.limits)
             if u is None:
                 return
             z, turned = u * factors, T @ u < 0.0
-            if (
-                not turned.any()
-                or not passes.least_products(exact.floats(z), work.limits).separates
-            ):
-                return
-            self.points.append([Fraction(value) for value in z.tolist()])
+            if turned.any():
+                if not passes.least_products(exact.floats(z), work.limits).separates:
+                    return
+                self.points.append([Fraction(value) for value in z.tolist()])
+            elif together:
+                together = False
+                continue
+            if not together:
+                turned[0] = True  # the sign of this target is left to the exact search
             T = T[np.flatnonzero(~turned)]
 
 
