@@ -174,7 +174,7 @@ def test_every_interface_rejects_a_table_with_the_same_message(name: str) -> Non
 @pytest.mark.parametrize("model", [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()], ids=class_name)
 def test_estimators_refuse_categories_and_labels_for_other_rows(model: Any) -> None:
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": pd.Categorical(["u", "v", "u"])})
-    with pytest.raises(ValueError, match="encode"):
+    with pytest.raises(ValueError, match="Encode them first"):
         model.fit(X, [0, 1, 1])
     with pytest.raises(ValueError, match="X has two columns named 'a': rename"):
         model.fit(X[["a", "a"]], [0, 1, 1])

@@ -274,7 +274,7 @@ def test_labels_besides_are_refused() -> None:
     for ask in (lambda: nv.separate(rows, y), lambda: nv.verify(proof, rows, y[::-1])):
         with pytest.raises(ValueError, match="include their labels: do not pass y"):
             ask()
-    with pytest.raises(TypeError, match="call separate"):
+    with pytest.raises(TypeError, match="Call separate"):
         nv.separate_classes(rows, None)
 
 

@@ -121,7 +121,7 @@ def test_a_refused_example_brings_neither_class_nor_feature() -> None:
     row: Example = {"a": 1.0, "b": 2.0}
     before, predicted = state(clf), clf.predict_one(row)
     for x, y in bad:
-        with pytest.raises(ValueError, match=r"range|in order|not a finite"):
+        with pytest.raises(ValueError, match=r"range|cannot be compared|not a finite"):
             clf.learn_one(x, y)
         assert state(clf) == before
     assert clf.classes_.tolist() == ["x", "y"]
