@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
 
 import novikoff as nv
 from novikoff.geometry import cone
@@ -334,6 +336,30 @@ def test_advice_about_intervals_and_tests(X: Any, y: Any, words: str) -> None:
     text = next(own for own in nv.detect_separation(X, y).advice if own.startswith("Wald"))
     assert words in text
     assert "chi-squared approximation can be poor" in text
+
+
+def profile(X: Any, y: Any, j: int, value: float) -> float:
+    """The largest log-likelihood of a logistic regression whose coefficient j has this value."""
+    rows = np.column_stack([np.ones(len(y)), X]).astype(np.float64)
+    signs = np.where(np.asarray(y) == 1, 1.0, -1.0)
+    free = np.delete(signs[:, None] * rows, j + 1, axis=1)
+    fixed = value * signs * rows[:, j + 1]
+    loss = lambda b: np.logaddexp(0.0, -(free @ b + fixed)).sum()  # noqa: E731
+    slope = lambda b: -free.T @ expit(-(free @ b + fixed))  # noqa: E731
+    return -float(minimize(loss, np.zeros(free.shape[1]), jac=slope, method="BFGS").fun)
+
+
+def test_profile_intervals_have_the_ends_that_the_advice_names() -> None:
+    """The supremum is 0 with complete separation, else that of the rows not separated."""
+    X, y = [[0, 0], [1, 1], [2, 3], [3, 3]], [0, 0, 1, 1]
+    for j in (0, 1):  # either sign
+        assert [profile(X, y, j, value) for value in (-20.0, 20.0)] == pytest.approx(
+            [0, 0], abs=0.01
+        )
+    X, y = [[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]
+    highest = 3 * (np.log(1 / 3) / 3 + 2 * np.log(2 / 3) / 3)  # the slope of column 1 is 0
+    assert profile(X, y, 0, 20.0) == pytest.approx(highest, abs=0.01)
+    assert profile(X, y, 0, -20.0) < highest - 10
 
 
 @pytest.mark.parametrize("family", ["multinomial", "cumulative", "sequential"])
