@@ -21,6 +21,7 @@ from benchmarks import data, loops, peers
 from benchmarks.cluster import cluster_rows
 from benchmarks.first_touch import first_touch, small_files
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
+from benchmarks.separation import separation_rows
 from benchmarks.systems import first_solve, system_files, tall_systems
 from novikoff.sentences import counted
 
@@ -64,6 +65,10 @@ class Scale:
     budgeted: tuple[int, int] = (20_000, 50)  # rows and columns of a stream
     second_order: tuple[int, int] = (2_000, 500)
     cluster: tuple[int, int] = (2_000_000, 50)
+    factor: tuple[int, int] = (20_000, 300)  # rows and columns of a binary model
+    multinomial: tuple[int, int, int] = (990, 10, 11)  # rows, columns, classes
+    lifetimes: tuple[int, int] = (100_000, 10)
+    countries: int = 200
 
 
 FULL = Scale()
@@ -95,6 +100,10 @@ TINY = Scale(
     budgeted=(400, 5),
     second_order=(100, 10),
     cluster=(2_000, 5),
+    factor=(400, 20),
+    multinomial=(90, 2, 3),
+    lifetimes=(300, 3),
+    countries=10,
 )
 
 
@@ -371,6 +380,13 @@ def cluster(scale: Scale, turns: int) -> list[Row]:
     return cluster_rows(scale.cluster, turns)
 
 
+def separation(scale: Scale, turns: int) -> list[Row]:
+    """Every coefficient of four models decided; HiGHS says only the kind of separation."""
+    return separation_rows(
+        scale.factor, scale.multinomial, scale.lifetimes, scale.countries, turns, scale.patience
+    )
+
+
 def kernels(scale: Scale, turns: int) -> list[Row]:
     """The kernel perceptron to ten epochs, and the Forgetron on a stream with 10 % noise."""
     (n, d), rows = scale.kernel, []
@@ -462,6 +478,7 @@ CASES: dict[str, Case] = {
     "herding": herding,
     "systems": systems,
     "cluster": cluster,
+    "separation": separation,
     "kernels": kernels,
     "second-order": second_order,
     "passive-aggressive": passive_aggressive,

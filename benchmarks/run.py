@@ -16,7 +16,16 @@ from benchmarks import record
 from benchmarks.cases import CASES, FULL, TINY
 from benchmarks.measure import render
 
-PEERS = ("numpy", "scipy", "numba", "scikit-learn", "river", "pandas", "vowpalwabbit")
+PEERS = (
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "river",
+    "pandas",
+    "vowpalwabbit",
+    "firthmodels",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

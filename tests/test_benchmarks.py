@@ -16,7 +16,7 @@ from benchmarks.measure import Row, render
     "name",
     [
         *("dense", "verdicts", "pocket", "pocket-at-size"),
-        *("kernels", "second-order", "first-fits", "herding"),
+        *("kernels", "second-order", "first-fits", "herding", "separation"),
     ],
 )
 def test_case_runs_tiny(name: str) -> None:

@@ -357,12 +357,57 @@ WRONG: list[tuple[list[str], list[str]]] = [
      ['column "age" (--entry) is not before duration in row 1']),
     (["pairs.csv", "--family", "choice", "--outcome", "x", "--groups", "set"],
      ['column "x" (--outcome) is not 0 or 1 in row 1']),
+    (["vertex.csv", "--outcome", "y", "--factors", "q"], ['no column "q" (--factors)']),
+    (["vertex.csv", "--outcome", "y", "--features", "x1", "--factors", "x2"],
+     ["--factors x2 is not among"]),
+    (["vertex.csv", "--outcome", "y", "--features", "x1", "--weights", "q"],
+     ['no column "q" (--weights)']),
+    (["vertex.csv", "--outcome", "y", "--features", "q"], ['no column "q" (--features)']),
+    (["vertex.csv", "--outcome", "y", "--drop", "y"], ["both by --outcome and by --drop"]),
+    (["trial.csv", "--family", "cox", "--duration", "days", "--drop", "days"],
+     ["both by --duration and by --drop"]),
+    (["pairs.csv", "--family", "choice", "--outcome", "x", "--groups", "q"],
+     ['no column "q" (--groups)']),
+    (["vertex.csv", "--formula", "y ~ x1 + q"], ['no column "q" (--formula)']),
+    (["vertex.csv", "--formula", "y ~ "], ["The formula 'y ~ ' has no covariates"]),
+    (["wins.csv", "--family", "bradley-terry", "--reference", "B=1"],
+     ["--reference B=1: with bradley-terry, write --reference wins=NAME", "A, B, C"]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("words", "parts"), WRONG, ids=lambda part: " ".join(part)[:50])
 def test_errors_name_the_column_and_the_remedy(words: list[str], parts: list[str]) -> None:
     refused(inside("separation", *words), *parts)
+
+
+def test_errors_advise_choices_that_the_command_has() -> None:
+    Path("missing.csv").write_text("x,y\n1,0\n,1\n3,1\n")
+    done = inside("separation", "missing.csv", "--outcome", "y")
+    refused(done, "--missing drop")
+    assert "mean" not in done.err
+
+
+def test_categories_that_only_rows_of_weight_0_have_are_left_out() -> None:
+    """Without them, the model of the other rows has finite estimates."""
+    Path("g.csv").write_text("x,g,w\n0,low,1\n1,low,1\n0,mid,1\n1,mid,1\n2,high,0\n")
+    options = ["--outcome", "g", "--weights", "w", "--family"]
+    body = report("g.csv", *options, "cumulative", "--levels", "low,mid,high")
+    assert fates(body) == {"low|mid": "finite", "x": "finite"}
+    assert "classes of y that do not occur are left out" in body["data"]["notes"]
+    body = report("g.csv", *options, "multinomial")
+    assert "classes of y that only occur in rows left out: high" in body["data"]["notes"]
+
+
+def test_the_table_of_rows_is_as_the_help_says() -> None:
+    Path("w.csv").write_text("x,y,w\n1,0,1\n2,1,0\n,1,1\n4,1,1\n1,1,1\n")
+    words = ["--outcome", "y", "--weights", "w", "--missing", "drop", "--rows", "rows.csv"]
+    assert inside("separation", "w.csv", *words).code == 0
+    rows = [*csv.DictReader(Path("rows.csv").read_text().splitlines())]
+    assert [(row["row"], row["separated"]) for row in rows] == [
+        ("1", "0"), ("2", ""), ("4", "1"), ("5", "0"),
+    ]  # fmt: skip
+    told = " ".join(inside("separation", "--help").out.split())
+    assert "1 for separated rows, 0 for others, empty for rows of weight 0" in told
 
 
 @pytest.mark.parametrize(

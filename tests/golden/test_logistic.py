@@ -61,11 +61,13 @@ def tables(draw: st.DrawFn) -> tuple[Numbers, Indices, bool]:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     X = rng.integers(-2, 3, size=(n, d)).astype(np.float64)
     y = np.where(rng.integers(0, 2, n) == 0, -1, 1)
-    mode = draw(st.sampled_from(["any", "one-sided", "separable"]))
+    mode = draw(st.sampled_from(["any", "one-sided", "separable", "constant"]))
     if mode == "one-sided":
         X[:, 0] = np.abs(X[:, 0])
         y[X[:, 0] > 0] = 1
-    elif mode == "separable":
+    elif mode != "any":
+        if mode == "constant":
+            X[:, 0] = 1.0
         y = np.where(X @ rng.integers(-2, 3, d) + rng.integers(-1, 2) > 0, 1, -1)
     return X, np.where(y == y.max(), 1, -1), draw(st.booleans())
 
@@ -94,8 +96,14 @@ def test_it_is_the_answer_of_detect_separation(
     assert verdict.responsible_columns is not None
     if len({*y.tolist()}) == 2:
         assert dict(verdict.logistic) == dict(found.coefficients)
-    if fit_intercept:  # otherwise `detect_separation` takes a constant column for the intercept
-        assert {*verdict.responsible_columns} == {*(found.responsible_columns or [])}
+    assert {*verdict.responsible_columns} == {*(found.responsible_columns or [])}
+
+
+def test_a_constant_column_is_responsible_like_any_other_without_an_intercept() -> None:
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]]), np.array([-1, -1, 1, 1])
+    assert oracle(X, y, False)[1] == [0, 1]
+    assert nv.separate(X, y, fit_intercept=False).responsible_columns == [0, 1]
+    assert nv.detect_separation(X, y, fit_intercept=False).responsible_columns == [0, 1]
 
 
 EITHER = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0], [3.0, 3.0]]), np.array([-1, -1, 1, 1])

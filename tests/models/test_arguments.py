@@ -157,7 +157,8 @@ def test_a_class_that_is_the_only_one_moves_the_intercept_by_its_reference() -> 
     assert nv.detect_separation(X, [*"yyyy"], reference="n").coefficients["(intercept)"] == "+inf"
 
 
-def test_a_constant_column_is_no_cause_without_fit_intercept_either() -> None:
+def test_a_constant_column_counts_like_any_other_without_fit_intercept() -> None:
+    """Without it, 1 and 2 are on the same side of 0, and have different outcomes."""
     table = pd.DataFrame({"const": 1.0, "x": [0.0, 1.0, 2.0, 3.0]})
     found = nv.detect_separation(table, [0, 0, 1, 1], fit_intercept=False)
-    assert found.responsible_columns == ["x"]
+    assert found.responsible_columns == ["const", "x"]

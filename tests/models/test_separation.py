@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
 
 import novikoff as nv
 from novikoff.geometry import cone
@@ -276,7 +279,7 @@ def interrupted(*arguments: Any) -> Any:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("formula", ['y ~ __import__("os").x', "y ~ x | z"])
+@pytest.mark.parametrize("formula", ['y ~ __import__("os").x', "y ~ x | z", "y ~ ", "~", ""])
 def test_a_formula_that_cannot_be_read_is_one_error(formula: str) -> None:
     pytest.importorskip("formulaic")
     data = pd.DataFrame({"x": [1, 2, 3], "z": [1, 2, 3], "y": [0, 1, 1]})
@@ -302,8 +305,83 @@ def test_rows_are_at_least_these_if_the_kind_is_undecided() -> None:
         ({"link": "probit"}, "MPL_Jeffreys"),
         ({"link": "loglog"}, "use cloglog"),
         ({"family": "adjacent"}, "parallel = TRUE"),
+        ({"family": "sequential"}, "logistf"),
+        ({"family": "sequential", "link": "probit"}, "stacked rows.*MPL_Jeffreys"),
+        ({"family": "sequential", "link": "loglog"}, "stacked rows.*use cloglog"),
+        ({"family": "cumulative"}, r"bayespolr\(\)"),
+        ({"family": "cumulative", "link": "probit"}, 'method = "probit"'),
+        ({"family": "cumulative", "link": "cloglog"}, r'cumulative\("cloglog"\)'),
+        ({"family": "cumulative", "link": "loglog"}, "reverse the order"),
     ],
 )
 def test_advice_names_functions_that_fit_this_model(options: Any, words: str) -> None:
     found = nv.detect_separation([[0.0], [1.0], [2.0]], [0, 1, 1], **options)
-    assert words in found.advice[0]
+    assert re.search(words, found.advice[0])
+    if options.get("link", "logit") != "logit":
+        assert "Firth" not in found.advice[0]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (
+            [[0, 1], [0, 2], [0, 3], [1, 2]],
+            [0, 1, 0, 1],
+            "of 0 has a finite lower end and no upper",
+        ),
+        ([[0, 0], [1, 1], [2, 3], [3, 3]], [0, 0, 1, 1], "of 0 and 1 has no ends"),
+    ],
+)
+def test_advice_about_intervals_and_tests(X: Any, y: Any, words: str) -> None:
+    text = next(own for own in nv.detect_separation(X, y).advice if own.startswith("Wald"))
+    assert words in text
+    assert "chi-squared approximation can be poor" in text
+
+
+def profile(X: Any, y: Any, j: int, value: float) -> float:
+    """The largest log-likelihood of a logistic regression whose coefficient j has this value."""
+    rows = np.column_stack([np.ones(len(y)), X]).astype(np.float64)
+    signs = np.where(np.asarray(y) == 1, 1.0, -1.0)
+    free = np.delete(signs[:, None] * rows, j + 1, axis=1)
+    fixed = value * signs * rows[:, j + 1]
+    loss = lambda b: np.logaddexp(0.0, -(free @ b + fixed)).sum()  # noqa: E731
+    slope = lambda b: -free.T @ expit(-(free @ b + fixed))  # noqa: E731
+    return -float(minimize(loss, np.zeros(free.shape[1]), jac=slope, method="BFGS").fun)
+
+
+def test_profile_intervals_have_the_ends_that_the_advice_names() -> None:
+    """The supremum is 0 with complete separation, else that of the rows not separated."""
+    X, y = [[0, 0], [1, 1], [2, 3], [3, 3]], [0, 0, 1, 1]
+    for j in (0, 1):  # either sign
+        assert [profile(X, y, j, value) for value in (-20.0, 20.0)] == pytest.approx(
+            [0, 0], abs=0.01
+        )
+    X, y = [[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1]
+    highest = 3 * (np.log(1 / 3) / 3 + 2 * np.log(2 / 3) / 3)  # the slope of column 1 is 0
+    assert profile(X, y, 0, 20.0) == pytest.approx(highest, abs=0.01)
+    assert profile(X, y, 0, -20.0) < highest - 10
+
+
+@pytest.mark.parametrize("family", ["multinomial", "cumulative", "sequential"])
+@pytest.mark.parametrize("form", ["array", "category"])
+def test_classes_that_only_rows_of_weight_0_have_are_in_the_notes(family: str, form: str) -> None:
+    y: Any = np.array([0, 0, 1, 1, 2, 2, 7])
+    y = y if form == "array" else pd.Categorical(y)
+    X = [[0.0], [1.0], [0.0], [1.0], [0.0], [1.0], [5.0]]
+    words = (
+        "only occur in rows left out: 7" if form == "array" else "classes of y that do not occur"
+    )
+    found = nv.detect_separation(X, y, family=family, weights=[1, 1, 1, 1, 1, 1, 0])
+    assert found.kind == "overlap"
+    assert any(words in note for note in found.notes)
+    found = nv.detect_separation(X[:6], y[:6] if form == "array" else [0, 0, 1, 1, 2, 2],
+                                 family=family)  # fmt: skip
+    assert not any("classes of y that" in note for note in found.notes)
+
+
+def test_a_constant_column_is_responsible_if_there_is_no_intercept() -> None:
+    found = nv.detect_separation([[1.0], [-1.0]], [1, 1], weights=[1, 0], fit_intercept=False)
+    assert found.responsible_columns == [0]
+    pytest.importorskip("formulaic")
+    data = pd.DataFrame({"y": [1, 1]})
+    assert nv.detect_separation(formula="y ~ 1", data=data).responsible_columns == []

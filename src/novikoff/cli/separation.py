@@ -25,6 +25,7 @@ from novikoff.cli.progress import (
     print_text,
     showing_progress,
 )
+from novikoff.errors import DataError
 from novikoff.formats.files import Content, check_apart, check_writable, write_files
 from novikoff.names import DATA_FORMATS
 
@@ -72,7 +73,7 @@ _model_options = add_options("The model", [
                  "that are factors. Columns of text always are."),
     click.option("--reference", multiple=True, metavar="COLUMN=LEVEL", help="The reference level "
                  "of a factor; of the outcome, the class that is coded as 0 or is the baseline. "
-                 "May be repeated. [default: the first level]"),
+                 "For bradley-terry, wins=NAME. May be repeated. [default: the first level]"),
     click.option("--levels", metavar="A,B,…", help="cumulative, adjacent and sequential: the "
                  "categories of the outcome in their order. [default: sorted]"),
     click.option("--no-intercept", is_flag=True, help="A model without an intercept."),
@@ -103,8 +104,9 @@ _writing_options = add_options("Files", [
                  show_default=True, help="Output format."),
     click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "
                  "[default: standard output]"),
-    click.option("--rows", type=click.Path(), metavar="FILE", help="Write a CSV of all rows with a "
-                 "column separated: 1 for the rows that are separated, else 0."),
+    click.option("--rows", type=click.Path(), metavar="FILE", help="Write a CSV of the rows "
+                 "with a column separated: 1 for separated rows, 0 for others, empty for rows of "
+                 "weight 0. Rows dropped for missing values are not in it."),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write a certificate of "
                  "the verdict, which novikoff verify checks against FILE."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
@@ -223,7 +225,13 @@ def command(file: str, **values: Any) -> None:
     with showing_progress() as show:
         show(f"reading {file}", None)
         how = question.reading(asked.read_options())
-        data = read(file, how, labelled=question.labelled, progress=partial(_step, show))
+        try:
+            data = read(file, how, labelled=question.labelled, progress=partial(_step, show))
+        except DataError as error:
+            message = question.with_own_options(str(error))
+            if message == str(error):
+                raise
+            raise DataError(message) from None
         study = study_separation(data, question, show, budget=asked.budget)
         if "certificate" in targets:
             show("writing the certificate", None)

@@ -221,7 +221,8 @@ class TableReader(Reader):
             several = n_rows > 1 and self.whole
             also = f" ({n_rows:,} rows in all have missing values)" if several else ""
             mean = ", --missing mean replaces missing values by the mean of the column"
-            mean = mean if self.whole and not trained else ""
+            plain = self.whole and not trained and not self.request.options.regression
+            mean = mean if plain else ""
             raise DataError(
                 f"{self._place_of_first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
             )

@@ -30,6 +30,8 @@ from novikoff.models.sources import read_arguments
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
 _ORDERED = ("cumulative", "adjacent", "sequential")
 _CODED = ("strata", "groups")
+# The options of the reader in its errors, but not in a name in quotes.
+_READING = re.compile(r'(?<![\w"-])--(label|one-hot|id|features)\b(?!-)')
 _COUNTS = ("poisson", "negative-binomial", "rank-ordered", "choice", "conditional-logit")
 
 
@@ -121,6 +123,18 @@ class SeparationOptions:
         ):
             raise CertificateError("The description of the model has values of the wrong type.")
         return cls(**body)
+
+    def with_own_options(self, message: str) -> str:
+        """An error about reading, with the options of this command in the place of the reader's."""
+        own = {"label": "duration" if self.family == "cox" else "outcome", "one-hot": "factors"}
+        if self.groups is not None:
+            own["id"] = "groups"
+        if self.formula is not None:
+            own["features"] = "formula"
+        for name, column in self.columns.items():
+            if f"column {quoted(column)}" in message:  # it is read as a feature
+                own["features"] = name
+        return _READING.sub(lambda match: f"--{own.get(match[1], match[1])}", message)
 
     def reading(self, options: ReadOptions) -> ReadOptions:
         """Return how to read the file: which columns are needed besides the covariates."""
@@ -234,8 +248,16 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
     if not covariates:
         raise DataError("no column is left for the covariates.")
     frame = None if asked.formula is None else file.frame()
-    for column in asked.reference:
-        plain = asked.formula is None and column != asked.outcome
+    for column, level in asked.reference.items():
+        if asked.family == "bradley-terry" and column != "wins":
+            known = ", ".join(argument(str(name)) for name in data.names[:20])
+            raise DataError(
+                f"--reference {column}={level}: with bradley-terry, write --reference wins=NAME; "
+                f"the names are {known}."
+            )
+        plain = (
+            asked.formula is None and asked.family != "bradley-terry" and column != asked.outcome
+        )
         if plain and column in file.parts and not file.parts[column].levels:
             hint = f"--factors {argument(column)} makes it one"
             raise DataError(f"column {quoted(column)} (--reference) is not a factor; {hint}.")

@@ -28,9 +28,6 @@ _PENALTY = {
     "multinomial": "Firth's bias reduction has finite estimates: brmultinom() of brglm2 (R).",
     "adjacent": "Firth's bias reduction has finite estimates: bracl(parallel = TRUE) of "
     "brglm2 (R).",
-    "cumulative": "A weak prior has finite estimates: bayespolr() of arm (R).",
-    "sequential": "A sequential model is a binomial model of stacked rows, one for each category "
-    "that an observation has reached. " + _BINOMIAL,
     "cox": "Firth's penalised partial likelihood has finite estimates: FirthCoxPH of firthmodels "
     "(Python), coxphf() of coxphf (R).",
     "conditional-logit": "A penalty has finite estimates: ConditionalLogit.fit_regularized() of "
@@ -42,6 +39,17 @@ _PENALTY = {
     "statsmodels (Python).",
     "bradley-terry": "A penalty has finite estimates: ilsr_pairwise(alpha=…) of choix (Python), "
     "BTm(br = TRUE) of BradleyTerry2 (R).",
+}
+_STACKED = (
+    "A sequential model is a binomial model of stacked rows, one for each category that an "
+    "observation has reached. "
+)
+_CUMULATIVE = {
+    "logit": "bayespolr() of arm (R).",
+    "probit": 'bayespolr(method = "probit") of arm (R).',
+    "cloglog": 'brm(family = cumulative("cloglog"), prior = …) of brms (R).',
+    "loglog": "reverse the order of the categories, which makes the link cloglog, and use "
+    'brm(family = cumulative("cloglog"), prior = …) of brms (R).',
 }
 _EXACT = {
     "binomial": "exlogistic (Stata), PROC LOGISTIC with EXACT (SAS), elrm() of elrm (R, by Markov "
@@ -117,7 +125,10 @@ def remedies(case: Situation) -> list[str]:
 
 
 def _penalty(case: Situation) -> str:
-    if case.family != "binomial":
+    if case.family == "cumulative":
+        return f"A weak prior has finite estimates: {_CUMULATIVE[case.link]}"
+    stacked = _STACKED if case.family == "sequential" else ""
+    if case.family != "binomial" and not stacked:
         return _PENALTY[case.family]
     if case.link == "log":
         return (
@@ -125,24 +136,29 @@ def _penalty(case: Situation) -> str:
             "link: brglm_fit() of brglm2 (R)."
         )
     if case.link == "logit":
-        return _BINOMIAL
-    return _BINOMIAL_LINKS + (_LOGLOG if case.link == "loglog" else "")
+        return stacked + _BINOMIAL
+    return stacked + _BINOMIAL_LINKS + (_LOGLOG if case.link == "loglog" else "")
 
 
 def _intervals(signs: Sequence[tuple[Hashable, str]]) -> str:
-    useless = "Wald intervals, standard errors and p-values of infinite estimates mean nothing."
-    signed = [(name, side) for name, side in signs if side in _SIDES]
-    if not signed:
-        return f"{useless} Likelihood-ratio tests remain valid."
+    texts = ["Wald intervals, standard errors and p-values of infinite estimates mean nothing."]
     parts = []
     for side, ends in _SIDES.items():
-        names = [name for name, own in signed if own == side]
+        names = [name for name, own in signs if own == side]
         if names:
             parts.append(f"of {_listed(names)} has {ends}")
-    return (
-        f"{useless} The profile-likelihood interval {', that '.join(parts)}: hold the coefficient "
-        "at one value after another, refit, and compare log-likelihoods."
+    if parts:
+        texts.append(
+            f"The profile-likelihood interval {', that '.join(parts)}: hold the coefficient at one "
+            "value after another, refit, and compare log-likelihoods."
+        )
+    either = [name for name, own in signs if own == "either sign"]
+    if either:
+        texts.append(f"The profile-likelihood interval of {_listed(either)} has no ends.")
+    texts.append(
+        "Likelihood-ratio statistics are finite, but their chi-squared approximation can be poor."
     )
+    return " ".join(texts)
 
 
 def _listed(names: Sequence[Hashable], last: str = "and") -> str:

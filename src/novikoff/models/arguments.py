@@ -30,12 +30,15 @@ class Table:
         The label of each row; by default they are counted from 0.
     terms : mapping
         The names of the columns of each term of a formula; not of the intercept.
+    with_intercept : bool
+        Whether constant columns are the intercept, as in the matrix of a formula.
     """
 
     X: Matrix
     columns: Columns
     rows: Labels | None = None
     terms: Mapping[Hashable, Sequence[Hashable]] = field(default_factory=dict)
+    with_intercept: bool = False
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def design_of(X: Any, table: Table | None, arguments: Arguments) -> Designed:
     left_out = _reference_levels(columns, arguments.level_references, keeps_first)
     order = [*first, *(j for j in range(values.shape[1]) if j not in {*first, *left_out})]
     names: list[Hashable] = [columns.names[j] for j in order]
-    is_intercept = {*first} if intercept else {*constant} if about.intercept else set()
+    is_intercept = {*first}
+    if table is not None and table.with_intercept and about.intercept:
+        is_intercept |= {*constant}
     terms = _terms(columns, order, is_intercept, {} if table is None else table.terms)
     values = values[:, order]
     notes = [f"the constant column {names[0]!r} is the intercept"] if first else []

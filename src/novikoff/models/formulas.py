@@ -37,6 +37,7 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
     """The arguments of a formula such as "died ~ age + C(colour)" (by formulaic)."""
     if not isinstance(formula, str):
         raise TypeError(f"formula must be text such as 'y ~ x', not {type(formula).__name__}.")
+    _check_covariates(formula)
     if asked.X is not None:
         raise ValueError("Give X, or a formula with data=…, not both.")
     if data is None:
@@ -88,12 +89,13 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
         X, names = X[:, keep], [names[j] for j in keep]
         if not names:
             raise DataError("The formula has no covariates.")
-    table = Table(X, Columns(names), index, terms)
+    table = Table(X, Columns(names), index, terms, with_intercept=True)
     return {**arguments, "X": table, "fit_intercept": False}
 
 
 def variables_of(formula: str) -> list[str]:
     """The columns of a frame that a formula needs, the outcome first."""
+    _check_covariates(formula)
     formulaic, errors = _formulaic()
     try:
         read = formulaic.Formula(formula)
@@ -106,6 +108,15 @@ def variables_of(formula: str) -> list[str]:
         {str(name) for name in part.required_variables} for part in parts if part is not None
     ]
     return [*dict.fromkeys(name for own in variables for name in sorted(own))]
+
+
+def _check_covariates(formula: str) -> None:
+    """ValueError if nothing stands on the right of ~, where formulaic means the intercept."""
+    if not formula.rpartition("~")[2].strip():
+        raise ValueError(
+            f"The formula {formula!r} has no covariates: name columns on the right of ~, or write "
+            "1 for the intercept alone."
+        )
 
 
 def _formulaic() -> tuple[Any, Any]:

@@ -28,7 +28,7 @@ from novikoff.models.arguments import Arguments, Table
 from novikoff.models.cones import Design, ModelCone, Whole
 from novikoff.models.designs import design_of
 from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
-from novikoff.sentences import counted
+from novikoff.sentences import counted, first_few
 
 
 @dataclass(frozen=True)
@@ -322,12 +322,19 @@ class _Observations:
         The classes are in the order of the categories or, if y has no categories, sorted. If
         ``ordered``, text without an order is rejected.
         """
-        if self.arguments.levels is not None:
-            return np.asarray(self.y).astype(np.int64), [*self.arguments.levels]
+        named = self.arguments.levels
         coded = coded_categories(self.y)
+        if named is not None:
+            coded = np.asarray(self.y).astype(np.int64), [*named]
         if coded is None:
             labels = self._y_labels
             codes, levels = _coded(labels)
+            if len(self.labels) < n_rows(self.arguments.y):
+                known = {*levels}
+                gone = [own for own in self._classes_of_all_rows() if own not in known]
+                if gone:
+                    shown = first_few([str(own) for own in gone], len(gone))
+                    self.notes.append(f"classes of y that only occur in rows left out: {shown}")
             if ordered and len(levels) > 2 and any(isinstance(own, str) for own in levels):
                 raise DataError(
                     "y is text, whose order is not known: make it an ordered category, as in "
@@ -340,7 +347,7 @@ class _Observations:
         if len(present) < len(categories):
             self.notes.append("classes of y that do not occur are left out")
         classes: list[Hashable] = [categories[k] for k in present.tolist()]
-        if ordered:
+        if ordered and named is None:
             shown = " < ".join(map(str, classes[:10]))
             self.notes.append(f"order of the classes of y: {shown}")
         return np.searchsorted(present, codes).astype(np.int64), classes

@@ -391,7 +391,9 @@ class Separation:
         """The columns each of which causes the separation: proved.
 
         Without any one of these columns, finite estimates exist. A factor is left out as a whole,
-        and a column together with the columns that are aliased. The list is empty if no single
+        and a column together with the columns that are aliased. The intercept is not listed; with
+        ``fit_intercept=False`` a constant column of X counts like any other, but the constant
+        column of a formula or of a model object is an intercept. The list is empty if no single
         column is responsible; None if this was not determined.
         """
         first = self._recession.rows.p - len(self._model_cone.names)

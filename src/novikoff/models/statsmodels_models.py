@@ -81,7 +81,7 @@ def arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]
     spec = getattr(model.data, "model_spec", None) or getattr(model.data, "design_info", None)
     terms = {} if spec is None else terms_of(spec, names)
     taken = {
-        "X": Table(X, columns, _row_labels(model), terms),
+        "X": Table(X, columns, _row_labels(model), terms, with_intercept=True),
         "fit_intercept": False,
         "weights": asked.get("weights"),
     }

@@ -88,10 +88,10 @@ def separation_json(study: SeparationStudy) -> str:
 
 
 def separation_rows(study: SeparationStudy) -> bytes:
-    """Return a CSV of all rows: number, id if there are ids, outcome, and whether it is separated.
+    """Return a CSV of the rows: number, id if there are ids, outcome, and whether it is separated.
 
     ``separated`` is 1 or 0; it is empty for rows that the model leaves out, such as rows of
-    weight 0.
+    weight 0. Rows that were dropped in reading, for missing values, are not in it.
     """
     data, out = study.data, io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
