@@ -385,3 +385,14 @@ def test_a_constant_column_is_responsible_if_there_is_no_intercept() -> None:
     pytest.importorskip("formulaic")
     data = pd.DataFrame({"y": [1, 1]})
     assert nv.detect_separation(formula="y ~ 1", data=data).responsible_columns == []
+
+
+def test_a_repeated_index_label_does_not_name_a_row_to_refit() -> None:
+    X = pd.DataFrame({"a": [0.0, 0.0, 1.0, 0.0], "b": [1.0, 2.0, 2.0, 3.0]}, index=[0, 1, 0, 1])
+    separation = nv.detect_separation(X, pd.Series([0, 1, 1, 0], index=X.index))
+    assert separation.kind == "quasi-complete separation"
+    assert "Firth" in str(separation)
+    with pytest.raises(ValueError, match=r"same index label.*reset_index"):
+        separation.limiting_model()
+    again = nv.detect_separation(X.reset_index(drop=True), [0, 1, 1, 0])
+    assert again.limiting_model().rows.tolist() == [0, 1, 3]

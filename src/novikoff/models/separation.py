@@ -449,7 +449,8 @@ class Separation:
         ------
         ValueError
             If an observation has several inequalities (multinomial, ordinal, Cox and conditional
-            models), so that its contribution does not disappear as a whole.
+            models), so that its contribution does not disappear as a whole; or if several rows have
+            the same label, so that labels do not name the rows.
 
         Examples
         --------
@@ -465,6 +466,16 @@ class Separation:
             )
         if not self._recession.face.complete:
             raise ValueError("The separated observations are not known: give a larger budget.")
+        if len(set(self.rows.tolist())) < len(self.rows):
+            raise ValueError(
+                "Several rows have the same index label, so that labels do not name the rows to "
+                "refit. Give the rows labels of their own first, for instance by "
+                "X.reset_index(drop=True)."
+            )
+        return self._limiting_model()
+
+    def _limiting_model(self) -> LimitingModel:
+        """The limiting model; its labels may name several rows."""
         face, recession = self._recession.face, self._recession
         observations_left = np.concatenate(
             [self._model_cone.owner[~face.separated], self._model_cone.equal]
@@ -518,7 +529,7 @@ class Separation:
         infinite = ("+inf", "-inf", "either sign")
         factors = {*self._references.values()}
         by_row = self._model_cone.by_observation and self._recession.face.complete
-        limiting = self.limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
+        limiting = self._limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
         return remedies(
             Situation(
                 self.family,
