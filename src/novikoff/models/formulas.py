@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.core.class_labels import plain_label
 from novikoff.core.validation import Columns
 from novikoff.errors import DataError
 from novikoff.models.arguments import Arguments, Table
@@ -60,7 +61,7 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
     for column in variables:
         where = missing_rows(data[column])
         if where.any() and asked.missing == "error":
-            row = _index(data)[int(np.argmax(where))]
+            row = plain_label(_index(data)[int(np.argmax(where))])
             raise DataError(
                 f"{column!r} is missing in row {row!r}: missing='drop' leaves such rows out."
             )
