@@ -63,6 +63,16 @@ def add_options(heading: str, options: Sequence[Decorator]) -> Callable[[Command
     return add
 
 
+# How the text of a table is laid out.
+layout_options: list[Decorator] = [
+    click.option("--header/--no-header", default=None, help="Whether the first line names the "
+                 "columns. [default: detected]"),
+    click.option("--delimiter", metavar="CHAR", help="The character between fields; \\t is a tab. "
+                 "[default: detected]"),
+    click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
+                 "[default: .]"),
+]  # fmt: skip
+
 # The options of `FileOptions`.
 file_options = add_options("Reading the file", [
     click.option("--label", metavar="NAME|INDEX", help="The label column, by name or by number, "
@@ -77,12 +87,7 @@ file_options = add_options("Reading the file", [
     click.option("--missing", type=click.Choice(["refuse", "drop", "mean"]), help="Treat missing "
                  "values as an error, drop their rows, or replace them by the mean of the column. "
                  "[default: refuse]"),
-    click.option("--header/--no-header", default=None, help="Whether the first line names the "
-                 "columns. [default: detected]"),
-    click.option("--delimiter", metavar="CHAR", help="The character between fields; \\t is a tab. "
-                 "[default: detected]"),
-    click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
-                 "[default: .]"),
+    *layout_options,
     click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of DATA. "
                  "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip

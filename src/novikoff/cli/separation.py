@@ -16,6 +16,7 @@ from novikoff.cli.options import (
     FileOptions,
     add_options,
     given_options,
+    layout_options,
     names,
     reject,
 )
@@ -90,12 +91,7 @@ _reading_options = add_options("Reading the file", [
                  "covariate."),
     click.option("--missing", type=click.Choice(["refuse", "drop"]), help="Treat missing values as "
                  "an error, or drop their rows. [default: refuse]"),
-    click.option("--header/--no-header", default=None, help="Whether the first line names the "
-                 "columns. [default: detected]"),
-    click.option("--delimiter", metavar="CHAR", help="The character between fields; \\t is a tab. "
-                 "[default: detected]"),
-    click.option("--decimal", metavar="CHAR", help="The decimal point: a point or a comma. "
-                 "[default: .]"),
+    *layout_options,
     click.option("--from", "from_", type=click.Choice([*DATA_FORMATS]), help="The format of FILE. "
                  "[default: detected from the name or the first bytes]"),
 ])  # fmt: skip

@@ -10,11 +10,10 @@ import numpy as np
 from novikoff.core.problem import Rows
 from novikoff.core.rows import compact
 from novikoff.core.validation import Columns, check_matrix, columns_of
+from novikoff.geometry.logistic import INTERCEPT
 from novikoff.models.arguments import Arguments, Table
 from novikoff.models.cones import Design, beside
 from novikoff.models.families import FAMILIES
-
-INTERCEPT = "(intercept)"
 
 
 class Designed(NamedTuple):

@@ -20,6 +20,7 @@ from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import Fate, Recession
+from novikoff.geometry.logistic import Estimate
 from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
@@ -29,7 +30,6 @@ from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
 Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
-Estimate = Literal["finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"]
 
 _WORDS = {
     "+inf": "+∞",
