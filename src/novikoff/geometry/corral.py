@@ -48,7 +48,7 @@ from scipy.linalg.lapack import dtrtrs
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
-from novikoff.geometry.passes import OutOfTimeError, Passes, check_time
+from novikoff.geometry.passes import OutOfTimeError, Passes, TooLargeError, check_time
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
 from novikoff.geometry.visits import Mask, MostViolated, RowSet
 from novikoff.proofs import exact
@@ -370,7 +370,8 @@ class Corral:
     may have any sign. If ``members`` is None, all rows of the working set join first, and then all
     rows with multiplier ≤ 0 leave together. If the vectors and b are given by their coordinates in
     a basis, ``frame`` has this orthonormal basis as columns. OutOfTimeError is raised if a limit is
-    reached before the first members have joined.
+    reached before the first members have joined, and TooLargeError if more independent free vectors
+    would have to join than ``most``.
     """
 
     def __init__(
@@ -427,6 +428,8 @@ class Corral:
             for k, (i, j) in enumerate(members_of_block, first):
                 if k % _PIVOTS_PER_LOOK == 0:
                     check_time(limits)
+                if k < n_free and self.most == len(self.members) < len(self.b):
+                    raise TooLargeError
                 self.n_free += self._join(i, j) and k < n_free
         self.u = self._unconstrained()
 
@@ -461,8 +464,10 @@ class Corral:
         return float(self.residual @ self.residual) < before
 
     def _join(self, i: int, j: int) -> bool:
-        """Append a vector to the factors, unless it depends on the members."""
+        """Append a vector to the factors, unless it depends on the members or they are full."""
         k = len(self.members)
+        if k == self.most:
+            return False
         g = self.working.vector(i, j)
         v, c = g, np.zeros(k)
         for _ in range(2):  # twice is enough: Gram-Schmidt with reorthogonalisation

@@ -46,6 +46,10 @@ class OutOfTimeError(Exception):
     """A limit was reached before the answer was known."""
 
 
+class TooLargeError(OutOfTimeError):
+    """The dense factors of the projection would need too much memory."""
+
+
 def check_time(limits: Limits, seconds: float = 0.0) -> None:
     """Raise OutOfTimeError if a limit is reached, or if fewer than ``seconds`` are left."""
     seconds_left = limits.seconds_left()

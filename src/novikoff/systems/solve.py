@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits, check_budget
-from novikoff.geometry.passes import OutOfTimeError
+from novikoff.geometry.passes import OutOfTimeError, TooLargeError
 from novikoff.names import POINTS
 from novikoff.proofs import exact
 from novikoff.proofs.system_certificate import Radius
@@ -163,6 +163,8 @@ def solve_system(
                 ended = f"the method ended after {counted(candidate.n_steps, 'step')}"
     except KeyboardInterrupt:
         limits.interrupt()
+    except TooLargeError:
+        ended = "the projection would need too much memory"
     except OutOfTimeError:
         ended = "the time was up"
     except OverflowError:
