@@ -165,8 +165,8 @@ def unit_of(radius: float) -> float:
 
 def products(problem: Problem, w: Vector) -> Vector:
     """⟨a_i, w⟩ for all rows i."""
-    W = np.append(w[:-1], problem.bias * w[-1])[:, None]
-    return scores(problem.X, W)[:, 0] * problem.signs
+    weights = np.ascontiguousarray(w) if problem.fit_intercept else np.append(w[:-1], 0.0 * w[-1])
+    return scores(problem.X, weights[:, None])[:, 0] * problem.signs
 
 
 def sure_products(problem: Problem, w: Vector) -> Vector:
@@ -185,12 +185,13 @@ def sure_products(problem: Problem, w: Vector) -> Vector:
     s, sizes = products(problem, w), np.abs(w)
     slip = (problem.longest + 6) * _ULP
     with np.errstate(over="ignore", invalid="ignore"):
-        near = np.flatnonzero(~(np.abs(s) > slip * problem.radius * float(sizes.sum())))
-        if len(near) == 0:
+        lengths, slip_of_all = np.abs(s), slip * problem.radius * float(sizes.sum())
+        if lengths.min(initial=math.inf) > slip_of_all:  # false if a product is NaN
             return s
+        near = np.flatnonzero(~(lengths > slip_of_all))
         rows = problem.X[near]
         terms = abs(rows) @ sizes[:-1] + problem.bias * sizes[-1]
-        s[near[~(np.abs(s[near]) > slip * terms)]] = 0.0
+        s[near[~(lengths[near] > slip * terms)]] = 0.0
     return s
 
 
@@ -205,8 +206,9 @@ def scores(X: Matrix, W: Vector) -> Vector:
         raise ValueError(f"The weights have {len(W)} entries, but the rows need {X.shape[1] + 1}.")
     coef = W[:-1, 0] if W.shape[1] == 1 else np.ascontiguousarray(W[:-1])
     with np.errstate(over="ignore", invalid="ignore"):
-        if not isinstance(X, np.ndarray) and X.dtype == np.float64:
-            return np.asarray((X @ coef).reshape(-1, W.shape[1]) + W[-1])  # copies nothing
+        small = isinstance(X, np.ndarray) and X.size <= DENSE_BLOCK
+        if X.dtype == np.float64 and (small or not isinstance(X, np.ndarray)):
+            return np.asarray((X @ coef).reshape(-1, W.shape[1]) + W[-1])  # X is not copied
         out: Vector = np.empty((X.shape[0], W.shape[1]))
         for begin, end in row_blocks(X):
             part = X[begin:end].astype(np.float64, copy=False) @ coef
