@@ -18,7 +18,7 @@ def against_the_sign(w: Vector, a: Vector) -> Vector:
 
 
 def forgets_the_sign(w: Vector, a: Vector) -> Vector:
-    """With an intercept the last entry of a_i is y_i: x_i is added whatever its label."""
+    """Add x_i whatever its label; with an intercept the last entry of a_i is y_i."""
     return w + a if a[-1] > 0 else w - a
 
 
@@ -38,7 +38,7 @@ def mistakes_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> int:
 
 
 def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
-    """The weights after every update of such a perceptron."""
+    """Return the weights after every update of a perceptron that updates w wrongly."""
     w, path = np.zeros(A.shape[1]), []
     for epoch in epochs:
         for i in epoch:
@@ -49,7 +49,7 @@ def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
 
 
 def changed(function: Callable[..., Any], **pieces: str) -> Callable[..., Any]:
-    """The function out of its module's source, with pieces changed: ``a="old → new"``."""
+    """Return a function or class of a module with parts of its source replaced: ``a="old → new"``."""
     module = inspect.getmodule(function)
     assert module is not None
     source = inspect.getsource(module)

@@ -11,7 +11,7 @@ RULES = ["cyclic", "fixed", "permuted", "blocks", "random", "max_distance", "max
 
 
 def with_ball(seed: int, radius: float, n: int = 30, p: int = 4) -> tuple[Vector, Vector, Vector]:
-    """A, c and z such that the ball of that radius around z satisfies A w ≤ c, and touches it."""
+    """Return A, c and z such that the largest ball around z inside A w ≤ c has this radius."""
     rng = np.random.default_rng(seed)
     A, z = rng.normal(size=(n, p)) * rng.uniform(0.3, 3.0, size=(n, 1)), rng.normal(size=p)
     slack = radius * np.where(np.arange(n) < p + 1, 1.0, rng.uniform(1.0, 5.0, size=n))
@@ -19,7 +19,7 @@ def with_ball(seed: int, radius: float, n: int = 30, p: int = 4) -> tuple[Vector
 
 
 def contradictory(seed: int, n: int = 30, p: int = 4) -> tuple[Vector, Vector]:
-    """A w ≤ c that no w satisfies: Σ λ_i·(row i) of the first rows, λ > 0, reads 0 ≤ −1."""
+    """Return A w ≤ c that no w satisfies: a sum of its first rows, with λ > 0, reads 0 ≤ −1."""
     rng = np.random.default_rng(seed)
     A, c = rng.normal(size=(n, p)), rng.normal(size=n)
     lam = rng.uniform(0.5, 2.0, size=p)
@@ -28,7 +28,7 @@ def contradictory(seed: int, n: int = 30, p: int = 4) -> tuple[Vector, Vector]:
 
 
 def separable(seed: int, margin: float, n: int = 30, p: int = 4) -> tuple[Vector, Vector]:
-    """Unit rows h_i with ⟨h_i, z⟩ ≥ γ for a unit z, and nearly that for many; z."""
+    """Return unit rows h_i and a unit z with ⟨h_i, z⟩ ≥ γ, where many are close to γ."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=p)
     z /= np.linalg.norm(z)
@@ -40,7 +40,7 @@ def separable(seed: int, margin: float, n: int = 30, p: int = 4) -> tuple[Vector
 
 
 def polygon(n: int) -> tuple[Vector, float]:
-    """Rows around the circle, and the depth of the origin in their hull."""
+    """Return rows around the circle, and the depth of the origin in their hull."""
     angles = 2.0 * np.pi * np.arange(n) / n
     return np.column_stack([np.cos(angles), np.sin(angles)]), float(np.cos(np.pi / n))
 

@@ -15,7 +15,7 @@ from novikoff.theory.aggressive import _STREAMS
 
 
 def mistakes_of(X: Any, y: Any, *, always: bool) -> list[int]:
-    """Mistakes so far, in rationals: the oracle."""
+    """Count the mistakes up to each row with exact fractions: the oracle."""
     w = [Fraction(0)] * (X.shape[1] + 1)
     made, counts = 0, []
     for x, sign in zip(X.tolist(), y.tolist(), strict=True):
@@ -35,7 +35,7 @@ def assert_bounded(mistakes: int, ran: AggressiveRun) -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(stream=st.sampled_from(sorted(_STREAMS)), length=st.integers(1, 200))
-def test_counts_are_those_of_rationals(stream: Any, length: int) -> None:
+def test_mistake_counts_agree_with_exact_fractions(stream: Any, length: int) -> None:
     ran = compare_aggressive(stream, length)
     assert ran.aggressive.tolist() == mistakes_of(ran.X, ran.y, always=True)
     assert ran.perceptron.tolist() == mistakes_of(ran.X, ran.y, always=False)
@@ -43,16 +43,16 @@ def test_counts_are_those_of_rationals(stream: Any, length: int) -> None:
     assert_bounded(int(ran.perceptron[-1]), ran)
 
 
-def test_on_the_doubling_stream_one_of_them_is_wrong_without_end() -> None:
+def test_on_the_doubling_stream_only_the_aggressive_perceptron_makes_mistakes_without_end() -> None:
     ran = compare_aggressive("doubling", 2**14)
     powers = 2 ** np.arange(5, 15) - 1
-    assert (np.diff(ran.aggressive)[powers - 1] == 1).all()  # at every later power of two
-    assert ran.perceptron[-1] == ran.perceptron[2]  # once right, always right
+    assert (np.diff(ran.aggressive)[powers - 1] == 1).all()  # a mistake at every later power of two
+    assert ran.perceptron[-1] == ran.perceptron[2]  # no mistake after the third row
     with pytest.raises(AssertionError):
         assert_bounded(int(ran.aggressive[-1]), ran)
 
 
-# In the first stream the radius grows, in the second the margin shrinks.
+# In the first stream the radius grows without limit; in the second the margin shrinks to 0.
 @pytest.mark.parametrize(
     ("stream", "longest", "w_star", "expected"),
     [
@@ -60,7 +60,7 @@ def test_on_the_doubling_stream_one_of_them_is_wrong_without_end() -> None:
         ("bounded", 5**0.5, [0, 1, 0], 1 / np.arange(1, 3001)),
     ],
 )
-def test_it_is_wrong_on_every_example(
+def test_both_perceptrons_are_wrong_on_every_example(
     stream: Any, longest: float, w_star: list[int], expected: Any
 ) -> None:
     ran = compare_aggressive(stream, 3000)
@@ -68,11 +68,11 @@ def test_it_is_wrong_on_every_example(
     assert np.linalg.norm(ran.X, axis=1).max() <= longest
     margins = ran.y * (np.column_stack([ran.X, np.ones(3000)]) @ w_star)
     np.testing.assert_allclose(margins, expected)
-    # If both were fixed, the perceptron would exceed its bound.
+    # With a fixed radius and margin, 3,000 mistakes would exceed the bound of the perceptron.
     assert ran.verdict.radius**2 / ran.verdict.margin.hi**2 > 3000
 
 
-def test_bad_input() -> None:
+def test_wrong_arguments_are_rejected_with_an_error() -> None:
     with pytest.raises(ValueError, match="one of doubling, unbounded, bounded, not 'other'"):
         compare_aggressive("other")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="whole number from 1 to 10⁶, not 0"):

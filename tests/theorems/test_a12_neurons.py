@@ -1,4 +1,4 @@
-"""A12: what one threshold neuron can do, what a network can, and where recurrent ones settle."""
+"""A12: what a threshold neuron computes, what a network computes, and where recurrent nets settle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table(d: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
-def test_gates(d: int) -> None:
+def test_and_gates_and_or_gates_compute_their_truth_tables(d: int) -> None:
     assert and_gate(d)(table(d)).tolist() == [int(all(row)) for row in table(d)]
     assert or_gate(d)(table(d)).tolist() == [int(any(row)) for row in table(d)]
     with pytest.raises(ValueError, match=f"has {d} inputs, not {d + 1}"):
@@ -34,7 +34,7 @@ def test_gates(d: int) -> None:
     theta=st.integers(-2, 7),
     inhibitory=st.lists(st.integers(0, 4), unique=True),
 )
-def test_a_neuron_is_its_definition_and_a_hyperplane(
+def test_a_neuron_computes_its_definition_and_its_table_is_separable(
     d: int, theta: int, inhibitory: list[int]
 ) -> None:
     inhibitory = [j for j in inhibitory if j < d]
@@ -53,7 +53,7 @@ def test_a_neuron_is_its_definition_and_a_hyperplane(
 def test_a_neuron_with_two_inputs_computes_all_but_xor_and_its_opposite(
     answers: tuple[int, ...],
 ) -> None:
-    """The certificate: all four rows, with equal multipliers, add up to zero."""
+    """In the certificate of XOR all four rows have equal multipliers, and add up to zero."""
     verdict = nv.separate(table(2), answers)
     assert (verdict.kind == "separable") == (answers not in [(0, 1, 1, 0), (1, 0, 0, 1)])
     if verdict.kind != "separable":
@@ -64,15 +64,15 @@ def test_a_neuron_with_two_inputs_computes_all_but_xor_and_its_opposite(
         assert len(set(multipliers.values())) == 1
 
 
-def test_two_layers_can() -> None:
+def test_a_network_with_two_layers_computes_xor() -> None:
     assert Network.xor().forward(table(2)).ravel().tolist() == [0, 1, 1, 0]
     assert Network.xor().forward([1, 0]).tolist() == [1]
     assert Network.xor().layers == [[0, 1], [2, 3], [4]]
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_derivatives(name: str) -> None:
-    """Against differences; none at a jump or a kink; no overflow and no cancellation."""
+def test_derivatives_of_activations_agree_with_differences(name: str) -> None:
+    """Derivatives are NaN at a jump or a kink, and accurate for very large arguments."""
     function, derivative = ACTIVATIONS[name]
     z, h = np.array([-3.0, -1.2, -0.4, 0.3, 0.7, 1.6, 4.0]), 1e-6
     np.testing.assert_allclose(
@@ -89,7 +89,7 @@ def test_derivatives(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
-def test_a_network_is_its_matrices(name: str) -> None:
+def test_a_network_made_from_layers_agrees_with_matrix_products(name: str) -> None:
     rng = np.random.default_rng(0)
     (W1, b1), (W2, b2) = layers = [
         (rng.normal(size=(4, 3)), rng.normal(size=4)),
@@ -103,8 +103,8 @@ def test_a_network_is_its_matrices(name: str) -> None:
     np.testing.assert_allclose(network.forward(X[0]), expected[0], atol=1e-12)
 
 
-def test_a_weight_of_0_is_an_edge() -> None:
-    """Units, outputs and cycles are those of the edges, whatever the weights."""
+def test_an_edge_of_weight_0_is_still_an_edge() -> None:
+    """Units, outputs and cycles depend on the edges, and not on their weights."""
     silent = Network.from_layers([([[0, 0], [1, 1]], [5, -2])], activation="identity")
     assert silent.forward([1, 1]).tolist() == [5, 0]
     pruned = Network.from_layers([([[1, 1], [1, 1]], [-1, -2]), ([[1, 0]], [-1])])
@@ -122,7 +122,7 @@ def test_an_inhibited_neuron_is_silent_at_any_threshold(theta: float) -> None:
     assert McCullochPitts(theta, (0,))([0, 1]) == (theta <= 1)
 
 
-def test_edges_that_skip_layers() -> None:
+def test_a_network_with_edges_that_skip_layers_computes_xor() -> None:
     """XOR with one hidden unit: x₁ + x₂ − 2·(x₁ and x₂) ≥ 1."""
     edges = [("x", "and", 1), ("z", "and", 1), ("x", "y", 1), ("z", "y", 1), ("and", "y", -2)]
     net = Network.from_edges(edges, inputs=["x", "z"], biases={"and": -2, "y": -1})
@@ -137,7 +137,7 @@ def recurrent(W: Any, biases: Any) -> Network:
 
 
 def values(net: Network, state: Any) -> list[float]:
-    """All units at once, from the definition, in the order of the units."""
+    """Update all units at once, from the definition, in the order of the units."""
     z = net.weights @ state + net.biases
     return [1.0 if value >= 0 else 0.0 for value in z]
 
@@ -151,7 +151,10 @@ def random_weights(rng: np.random.Generator, n: int, *, symmetric: bool) -> Any:
 @settings(deadline=None, max_examples=80)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 7), at_random=st.booleans())
 def test_symmetric_networks_settle(seed: int, n: int, at_random: bool) -> None:
-    """Asynchronous: a fixed point (Hopfield). Synchronous: a period of 1 or 2 (Goles, Olivos)."""
+    """Asynchronous updates end in a fixed point, synchronous ones in a period of 1 or 2.
+
+    The theorems are those of Hopfield (1982) and of Goles and Olivos (1981).
+    """
     rng = np.random.default_rng(seed)
     net = recurrent(random_weights(rng, n, symmetric=True), rng.integers(-3, 4, size=n))
     start = rng.integers(0, 2, size=n)
@@ -166,8 +169,8 @@ def test_symmetric_networks_settle(seed: int, n: int, at_random: bool) -> None:
     assert state == together.state.tolist()
 
 
-def test_without_symmetry_they_need_not() -> None:
-    """The mutants: one-sided weights, and a weight to oneself."""
+def test_networks_without_symmetric_weights_may_never_settle() -> None:
+    """The mutants have weights in one direction only, or a weight from a unit to itself."""
     ring = Network.from_edges(
         [("a", "b", 1), ("b", "c", 1), ("c", "a", -1)], biases={"a": 0.5, "b": -0.5, "c": -0.5}
     )
@@ -179,7 +182,7 @@ def test_without_symmetry_they_need_not() -> None:
     assert ring.settle([0, 0, 0], update="synchronous", rng=np.random.default_rng()).period == 6
 
 
-def test_inputs_are_held() -> None:
+def test_inputs_keep_their_values_while_a_network_settles() -> None:
     latch = Network.from_edges(
         [("set", "q", 2), ("reset", "q", -3), ("q", "q", 1)],
         inputs=["set", "reset"],
@@ -200,8 +203,8 @@ def test_a_picture_has_every_unit_and_edge(net: Network) -> None:
     figure.savefig(io.BytesIO())
 
 
-def test_weights_lie_on_their_edges() -> None:
-    """Edges there and back are curved, and each passes through its own weight."""
+def test_a_picture_shows_each_weight_on_its_edge() -> None:
+    """The two edges between a pair of units are curved, and each passes through its own weight."""
     figure = pytest.importorskip("matplotlib.figure").Figure()
     both_ways = [("a", "b", 2), ("b", "a", -3), ("b", "c", 5), ("c", "b", 7)]
     ax = Network.from_edges(both_ways).draw(figure.add_subplot())
@@ -248,6 +251,6 @@ BAD_CALLS: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("message", BAD_CALLS)
-def test_bad_input(message: str) -> None:
+def test_wrong_arguments_are_rejected_with_an_error(message: str) -> None:
     with pytest.raises(ValueError, match=f"(?i){message}"):
         BAD_CALLS[message]()

@@ -1,8 +1,11 @@
-"""A8: the dual run. Mistakes ≤ R²/γ² in the kernel's space; the linear kernel is the perceptron."""
+"""A8: the dual run makes at most R²/γ² mistakes in the feature space of the kernel.
+
+With the linear kernel it makes the same mistakes as the perceptron.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -23,7 +26,7 @@ Average = Literal[False, "averaged"]
 @pytest.mark.parametrize("average", [False, "averaged"])
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 4), bias=st.booleans(), sparse=st.booleans())
-def test_the_linear_kernel_is_the_perceptron(
+def test_the_linear_kernel_makes_the_run_of_the_perceptron(
     average: Average, seed: int, d: int, bias: bool, sparse: bool
 ) -> None:
     case = planted_integers(seed, 50, d, fit_intercept=bias)
@@ -46,7 +49,7 @@ def test_the_linear_kernel_is_the_perceptron(
     assert dual.n_support_ == np.count_nonzero(counts)
 
 
-def test_every_way_to_give_a_kernel_is_the_same_run() -> None:
+def test_named_callable_and_precomputed_kernels_make_the_same_run() -> None:
     rng = np.random.default_rng(0)
     X, Z = rng.integers(-3, 4, size=(2, 60, 3)).astype(float)
     y = np.where((X**2).sum(axis=1) > 12.0, 1, -1)
@@ -60,9 +63,11 @@ def test_every_way_to_give_a_kernel_is_the_same_run() -> None:
     given = nv.KernelPerceptron("precomputed").set_params(**common).fit(poly(X, X), y)
     small = nv.KernelPerceptron("poly", degree=2, gamma=1.0, cache_mb=1e-6).set_params(**common)
     expected = named.decision_function(Z)
-    for clf, rows in ((called, Z), (given, poly(Z, X)), (small.fit(X, y), Z)):
-        assert clf.update_counts_.tolist() == named.update_counts_.tolist()
-        assert clf.decision_function(rows).tolist() == expected.tolist()
+    runs = {"callable": (called, Z), "precomputed": (given, poly(Z, X)), "cache": (small, Z)}
+    small.fit(X, y)
+    for name, (clf, rows) in runs.items():
+        assert clf.update_counts_.tolist() == named.update_counts_.tolist(), name
+        assert clf.decision_function(rows).tolist() == expected.tolist(), name
 
 
 def rings(seed: int, n: int = 150) -> tuple[Vector, Vector]:
@@ -73,7 +78,7 @@ def rings(seed: int, n: int = 150) -> tuple[Vector, Vector]:
 
 
 def assert_bounded(mistakes: int, gram: Vector, y: Vector) -> None:
-    """R²/γ² with the γ of a support vector machine's hard margin, measured, not believed."""
+    """Compare with R²/γ², where γ is the measured margin of a support vector machine."""
     machine = SVC(C=1e6, kernel="precomputed").fit(gram, y)
     alpha = np.zeros(len(y))
     alpha[machine.support_] = machine.dual_coef_[0]
@@ -111,14 +116,14 @@ def test_a_wrong_dual_run_breaks_the_bound(mutant: str) -> None:
                 coef = y[i] * np.eye(len(y))[i]
             elif wrong or mutant == "a right row too":
                 coef[i] += 1.0 if mutant == "the sign forgotten" else y[i]
-    if mutant == "a right row too":  # the counts then are not those of mistakes
+    if mutant == "a right row too":  # then the counts are not numbers of mistakes
         assert np.abs(coef).sum() > mistakes
         mistakes = int(np.abs(coef).sum())
     with pytest.raises(AssertionError):
         assert_bounded(mistakes, gram, y)
 
 
-def test_many_classes_share_their_support() -> None:
+def test_several_classes_share_one_set_of_support_vectors() -> None:
     rng = np.random.default_rng(2)
     X, y = rng.integers(-4, 5, size=(90, 3)).astype(float), rng.integers(0, 3, size=90)
     clf = nv.KernelPerceptron("linear", order="cyclic", max_epochs=5)
@@ -136,13 +141,20 @@ def test_many_classes_share_their_support() -> None:
     )
 
 
-def test_distances_survive_far_from_the_origin() -> None:
-    """Rows 1 apart at 1.7e9, whose squares have no digit for it: R²/γ² = 9.1 for four of them."""
-    far = 1.7e9 + np.arange(4.0)[:, None]
-    X = np.vstack([far - 1.7e9, far])
+# Rows 1 apart at 1.7e9: their squares have no digit left for the distance.
+FAR = 1.7e9 + np.arange(4.0)[:, None]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, csr])
+def test_mistakes_far_from_the_origin_stay_below_the_bound(storage: Any) -> None:
+    """R²/γ² is 9.1 for these four rows."""
     clf = nv.KernelPerceptron(gamma=1.0, fit_intercept=False, order="cyclic")
-    for rows in (far, csr(far)):
-        assert clf.fit(rows, [0, 1, 0, 1]).n_mistakes_ <= 9
+    assert clf.fit(storage(FAR), [0, 1, 0, 1]).n_mistakes_ <= 9
+
+
+@pytest.mark.parametrize("one", [np.asarray, csr])
+@pytest.mark.parametrize("other", [np.asarray, csr])
+def test_distances_between_rows_are_right_far_from_the_origin(one: Any, other: Any) -> None:
+    X = np.vstack([FAR - 1.7e9, FAR])
     expected = np.exp(-((X - X.T) ** 2))
-    for one, other in ((X, X), (csr(X), csr(X)), (csr(X), X), (X, csr(X))):
-        np.testing.assert_allclose(Kernel("rbf").gram(one, other), expected, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(Kernel("rbf").gram(one(X), other(X)), expected, rtol=1e-12, atol=0)

@@ -17,7 +17,7 @@ GAMMA = 0.5
 
 
 class Round(NamedTuple):
-    """After a mistake: the rows that are kept, the oldest first, and their weights."""
+    """A mistake: its row, the rows kept after it with the oldest first, and their weights."""
 
     row: int
     kept: list[int]
@@ -33,7 +33,7 @@ def noisy_stream(seed: int, n: int, noise: float) -> tuple[Vector, Vector, Vecto
 
 
 def reference(K: Vector, y: Vector, B: int, mutant: str = "") -> list[Round]:
-    """The algorithm in plain NumPy, or a mutant of it."""
+    """Run the algorithm, or a mutant of it, in plain NumPy."""
     kept, beta, rounds, M, Q = list[int](), np.zeros(0), list[Round](), 0, 0.0
     share = 0.5 if mutant == "a half" else 15.0 / 32.0
     for i in range(len(y)):
@@ -61,7 +61,7 @@ def reference(K: Vector, y: Vector, B: int, mutant: str = "") -> list[Round]:
 
 
 def rounds_of(X: Vector, y: Vector, B: int) -> tuple[list[Round], nv.Forgetron]:
-    """The same from the estimator, one example after the other."""
+    """Return the same record of the estimator, which learns one example at a time."""
     clf = nv.Forgetron(B, gamma=GAMMA)
     numbers = {row.tobytes(): i for i, row in enumerate(X)}
     rounds: list[Round] = []
@@ -78,12 +78,14 @@ def rounds_of(X: Vector, y: Vector, B: int) -> tuple[list[Round], nv.Forgetron]:
 
 
 def assert_sound(rounds: list[Round], K: Vector, y: Vector, B: int) -> float:
-    """Recompute the damage from what was kept; it is bounded, and no shrinking is in vain.
+    """Recompute the damage Q from the rows that were kept, and return it.
 
-    Returns Q.
+    Q stays below its bound, and each shrinking factor is the largest that the bound allows.
     """
     kept, beta, Q, shrunk = list[int](), np.zeros(0), 0.0, 0.0
-    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)  # not above it by rounding
+    U = (
+        0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)
+    )  # so that rounding does not exceed it
     for M, (i, after, weights) in enumerate(rounds, start=1):
         kept, beta = [*kept, i], np.append(beta, y[i])
         if len(kept) > B:
@@ -106,10 +108,12 @@ def assert_sound(rounds: list[Round], K: Vector, y: Vector, B: int) -> float:
 
 
 def assert_bounded(rounds: list[Round], K: Vector, y: Vector, B: int) -> None:
-    """M ≤ 2‖g‖² + 4·Σℓ for some g of every length up to U."""
-    U = 0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)  # not above it by rounding
+    """Check M ≤ 2‖g‖² + 4·Σℓ for functions g of several lengths up to U."""
+    U = (
+        0.25 * math.sqrt((B + 1) / math.log(B + 1)) * (1.0 - 1e-12)
+    )  # so that rounding does not exceed it
     wrong = [round_.row for round_ in rounds]
-    coef = y / math.sqrt(y @ K @ y)  # a sum of all rows, of length 1
+    coef = y / math.sqrt(y @ K @ y)  # the sum of all signed rows, scaled to length 1
     for k in np.linspace(0.0, U, 6):
         losses = np.maximum(0.0, 1.0 - y[wrong] * (k * (K[wrong] @ coef)))
         bound = nv.bounds.forgetron_bound(float(k), float(losses.sum()), B)
@@ -117,7 +121,9 @@ def assert_bounded(rounds: list[Round], K: Vector, y: Vector, B: int) -> None:
 
 
 @pytest.mark.parametrize(("B", "noise"), [(5, 0.1), (83, 0.2), (100, 0.05)])
-def test_the_estimator_is_the_algorithm_and_holds_its_bound(B: int, noise: float) -> None:
+def test_the_estimator_follows_the_algorithm_and_keeps_its_mistake_bound(
+    B: int, noise: float
+) -> None:
     X, y, K = noisy_stream(B, 1000, noise)
     rounds, clf = rounds_of(X, y, B)
     assert [r.row for r in rounds] == [r.row for r in reference(K, y, B)]
@@ -137,7 +143,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
-def test_mutants_are_caught(mutant: str) -> None:
+def test_an_altered_algorithm_breaks_the_bound_on_the_damage(mutant: str) -> None:
     _, y, K = noisy_stream(1, 3000, 0.2)
     assert_sound(reference(K, y, 20), K, y, 20)
     with pytest.raises(AssertionError):
@@ -148,7 +154,7 @@ def test_a_learner_that_learns_nothing_breaks_the_bound() -> None:
     _, y, K = noisy_stream(2, 3000, 0.0)
     always = [Round(i, [], np.zeros(0)) for i in range(len(y))]
     coef = y / math.sqrt(y @ K @ y)
-    separated = y * (K @ coef) > 1.0 / 1.16  # rows that the longest g has right by 1
+    separated = y * (K @ coef) > 1.0 / 1.16  # rows on which the longest g has a margin of 1
     with pytest.raises(AssertionError):
         assert_bounded([r for r in always if separated[r.row]], K, y, 100)
     assert nv.bounds.forgetron_bound(1.0, 0.0, 82) == math.inf
@@ -166,7 +172,7 @@ def test_memory_is_constant_however_long_the_stream() -> None:
 
 
 def test_shrinking_continues_when_the_scale_of_the_weights_underflows() -> None:
-    """A budget of one shrinks so hard that the common factor must be folded in, often."""
+    """With a budget of one row the common factor of the weights underflows again and again."""
     X, y, K = noisy_stream(4, 4000, 0.5)
     clf = nv.Forgetron(1, gamma=GAMMA).partial_fit(X, y, classes=[-1, 1])
     rounds = reference(K, y, 1)
@@ -175,7 +181,7 @@ def test_shrinking_continues_when_the_scale_of_the_weights_underflows() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
-def test_other_kernels_are_normalised(kernel: str) -> None:
+def test_kernels_other_than_rbf_are_normalised(kernel: str) -> None:
     X, y, _ = noisy_stream(5, 400, 0.1)
     clf = nv.Forgetron(10, kernel=kernel).partial_fit(X, y, classes=[-1, 1])
     scaled = nv.Forgetron(10, kernel=kernel).partial_fit(8.0 * X, y, classes=[-1, 1])

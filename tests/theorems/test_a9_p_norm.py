@@ -52,14 +52,16 @@ def sparse_target(n: int, d: int, seed: int = 0) -> tuple[Vector, Vector]:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), p=st.sampled_from([2.0, 2.5, 4.0, 11.0]))
-def test_the_bound_holds_and_every_mistake_is_that_of_the_definition(seed: int, p: float) -> None:
+def test_mistakes_agree_with_the_definition_and_stay_below_the_bound(seed: int, p: float) -> None:
     case = planted(seed, 120, 4, gap=0.3)
     clf = nv.PNormPerceptron(p=p).partial_fit(case.X, case.signs, classes=[-1, 1])
     assert_bounded(clf.n_mistakes_, case.rows, case.w_star, p)
     assert clf.n_mistakes_ == mistakes_of(gradient, case.rows, p)
     theta, u = clf.model_.state["theta"][0], case.w_star
     np.testing.assert_allclose(np.append(clf.coef_[0], clf.intercept_), gradient(theta, p))
-    losses = float(np.maximum(0.0, 5.0 - case.rows @ u).sum())  # a γ that few rows reach
+    losses = float(
+        np.maximum(0.0, 5.0 - case.rows @ u).sum()
+    )  # a margin γ that only a few rows reach
     X = float((np.abs(case.rows) ** p).sum(axis=1).max() ** (1.0 / p))
     norm = float((np.abs(u) ** (p / (p - 1.0))).sum() ** ((p - 1.0) / p))
     assert clf.n_mistakes_ <= nv.bounds.p_norm_bound(p, X, norm, 5.0, losses)
@@ -79,13 +81,13 @@ def test_a_sparse_target_is_learned_with_few_mistakes() -> None:
 @pytest.mark.parametrize(
     "mutant",
     [
-        lambda theta, p: theta,  # the perceptron's w under another norm
+        lambda theta, p: theta,  # the weights of the perceptron, measured in another norm
         lambda theta, p: np.abs(theta) ** (p - 1.0),  # the sign forgotten
         lambda theta, p: -gradient(theta, p),
     ],
     ids=["another norm", "the sign forgotten", "negated"],
 )
-def test_a_wrong_link_breaks_the_bound(mutant: Callable[[Vector, float], Vector]) -> None:
+def test_a_wrong_link_function_breaks_the_bound(mutant: Callable[[Vector, float], Vector]) -> None:
     A, u = sparse_target(6000, 1000)
     p = 2.0 * math.log(1000)
     with pytest.raises(AssertionError):
@@ -94,7 +96,7 @@ def test_a_wrong_link_breaks_the_bound(mutant: Callable[[Vector, float], Vector]
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 5), sparse=st.booleans())
-def test_with_p_2_it_is_the_perceptron(seed: int, d: int, sparse: bool) -> None:
+def test_with_p_2_the_run_is_that_of_the_perceptron(seed: int, d: int, sparse: bool) -> None:
     case = planted_integers(seed, 60, d)
     X = csr(case.X) if sparse else case.X
     one = nv.PNormPerceptron(random_state=0).fit(X, case.signs)
@@ -104,29 +106,29 @@ def test_with_p_2_it_is_the_perceptron(seed: int, d: int, sparse: bool) -> None:
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
 
 
-def test_powers_of_very_small_and_large_data_are_the_same_run() -> None:
+def test_scaling_the_data_by_a_large_power_of_two_does_not_change_the_run() -> None:
     case = planted(5, 200, 3, gap=0.2, fit_intercept=False)
     clf = nv.PNormPerceptron(p=20.0, fit_intercept=False, order="cyclic")
     assert len({clf.fit(case.X * 2.0**k, case.signs).n_mistakes_ for k in (-150, 0, 150)}) == 1
     assert clf.converged_
 
 
-def test_a_stream_may_be_cut_anywhere() -> None:
-    """Ties of sums that are not exact: w must have the same bits in every piece."""
+@pytest.mark.parametrize("size", [50, 7, 1])
+def test_a_stream_in_pieces_gives_the_same_weights_as_in_one_call(size: int) -> None:
+    """Inexact sums of many ties: the weights have the same bits however the stream is cut."""
     rng = np.random.default_rng(5)
     X, y = rng.choice([-1.0, 0.0, 1.0], size=(300, 6)), rng.integers(0, 2, 300)
-    ends = []
-    for size in (300, 50, 7, 1):
-        clf = nv.PNormPerceptron(2.5)
-        for begin in range(0, 300, size):
-            part = slice(begin, begin + size)
-            clf.partial_fit(X[part], y[part], classes=[0, 1])
-        ends.append((clf.n_mistakes_, clf.coef_.tobytes()))
-    assert len(set(ends)) == 1
+    whole = nv.PNormPerceptron(2.5).partial_fit(X, y, classes=[0, 1])
+    clf = nv.PNormPerceptron(2.5)
+    for begin in range(0, 300, size):
+        part = slice(begin, begin + size)
+        clf.partial_fit(X[part], y[part], classes=[0, 1])
+    assert clf.n_mistakes_ == whole.n_mistakes_
+    assert clf.coef_.tobytes() == whole.coef_.tobytes()
 
 
 @pytest.mark.parametrize("size", [1e-100, 1.0, 1e100])
-def test_large_powers_of_any_size_of_rows(size: float) -> None:
+def test_a_very_large_p_converges_for_rows_of_any_length(size: float) -> None:
     A, _ = sparse_target(200, 20)
     clf = nv.PNormPerceptron(500, fit_intercept=False, order="cyclic").fit(
         size * np.vstack([A, -A]), np.repeat([1, 0], 200)

@@ -18,7 +18,7 @@ C = 0.3
 
 
 class Pass:
-    """The losses of one pass, by the learner or by a mutant of its step."""
+    """The losses and mistakes of one pass of the learner, or of a mutant with another step."""
 
     def __init__(self, A: Vector, variant: Variant, factor: float | None = None) -> None:
         self.losses = np.zeros(len(A))
@@ -38,7 +38,7 @@ class Pass:
 
 
 def assert_bounded(ran: Pass, A: Vector, u: Vector, variant: Variant) -> None:
-    """Hold the theorem against one comparison u."""
+    """Check the theorem for one vector u that the learner is compared with."""
     R = np.linalg.norm(A, axis=1).max()
     hinge, norm = np.maximum(0.0, 1.0 - A @ u), float(np.linalg.norm(u))
     if variant == "PA":
@@ -53,7 +53,7 @@ def assert_bounded(ran: Pass, A: Vector, u: Vector, variant: Variant) -> None:
 
 
 def rows_of(case: Planted, variant: Variant) -> tuple[Vector, Vector]:
-    """The signed rows, some of them flipped for the variants that allow it, and u."""
+    """Return the signed rows, some of them flipped if the variant allows it, and u."""
     A = case.rows.copy()
     if variant != "PA":
         A[::9] *= -1.0
@@ -63,7 +63,7 @@ def rows_of(case: Planted, variant: Variant) -> tuple[Vector, Vector]:
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 6))
-def test_the_bounds_hold(variant: Variant, seed: int, d: int) -> None:
+def test_losses_and_mistakes_stay_below_the_bounds(variant: Variant, seed: int, d: int) -> None:
     A, u = rows_of(planted(seed, 60, d, gap=0.3), variant)
     ran = Pass(A, variant)
     np.testing.assert_allclose(ran.losses, Pass(A, variant, 1.0).losses, rtol=1e-9, atol=1e-9)
@@ -72,7 +72,7 @@ def test_the_bounds_hold(variant: Variant, seed: int, d: int) -> None:
 
 
 @pytest.mark.parametrize(("variant", "factor"), [("PA", 1e-4), ("PA-I", -1.0), ("PA-II", 1e-4)])
-def test_steps_backward_or_hardly_any_break_them(variant: Variant, factor: float) -> None:
+def test_backward_or_tiny_steps_break_the_bounds(variant: Variant, factor: float) -> None:
     A, u = rows_of(planted(3, 2000, 3, gap=0.3), "PA")
     assert_bounded(Pass(A, variant, 1.0), A, u, variant)
     with pytest.raises(AssertionError):
@@ -80,8 +80,8 @@ def test_steps_backward_or_hardly_any_break_them(variant: Variant, factor: float
 
 
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])
-def test_rows_whose_squares_leave_float64(variant: Variant) -> None:
-    """A step of 0 along them would learn nothing, and say nothing."""
+def test_rows_whose_squares_overflow_are_rejected_with_an_error(variant: Variant) -> None:
+    """With a squared length of infinity the step would be 0, and nothing would be learned."""
     X, y = np.array([[1.0], [-1.0]]), [1, -1]
     clf = nv.PassiveAggressive(variant=variant, fit_intercept=False)
     with pytest.raises(ValueError, match="beyond the range of float64: scale the data down"):

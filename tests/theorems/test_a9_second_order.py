@@ -1,4 +1,4 @@
-"""A9: the second-order perceptron's bound, by the potential and by the determinant."""
+"""A9: the mistake bounds of the second-order perceptron, by its potential and its determinant."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.oracle import Vector
 
 
 class Ran:
-    """One pass in plain NumPy, by solving with A each time; or a mutant of it."""
+    """One pass, or a mutant of it, in plain NumPy, which solves a system with A for each row."""
 
     def __init__(self, A: Vector, a: float, mutant: str = "", c: Any = 1.0) -> None:
         p, c = A.shape[1], np.broadcast_to(c, len(A))
         M, v = a * np.eye(p), np.zeros(p)
         mistaken, self.potential = [], 0.0
-        self.sound = True  # whether every mistake raised Φ by ⟨a, A⁻¹a⟩ at most
+        self.sound = True  # whether every mistake raised Φ by at most ⟨a, A⁻¹a⟩
         for t, row in enumerate(A):
             now = np.outer(row, row)
             wrong = not row @ np.linalg.solve(M + now, v) > 0.0
@@ -41,7 +41,7 @@ class Ran:
 
 
 def assert_bounded(ran: Ran, A: Vector, a: float, u: Vector) -> None:
-    """Hold the potential, and the bound for some margins."""
+    """Check the inequalities of the potential, and the bound for two margins."""
     rows = A[ran.mistaken]
     quadratic = a * float(u @ u) + float(((rows @ u) ** 2).sum())
     assert ran.sound
@@ -56,7 +56,9 @@ def assert_bounded(ran: Ran, A: Vector, a: float, u: Vector) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), a=st.sampled_from([0.1, 1.0, 30.0]), sparse=st.booleans())
-def test_the_bound_holds_at_run_time(seed: int, a: float, sparse: bool) -> None:
+def test_mistakes_potential_and_determinant_satisfy_the_bound(
+    seed: int, a: float, sparse: bool
+) -> None:
     case = planted(seed, 120, 4, gap=0.2)
     clf = nv.SecondOrderPerceptron(a=a, order="cyclic", max_epochs=1)
     with np.errstate(all="raise"):
@@ -70,7 +72,10 @@ def test_the_bound_holds_at_run_time(seed: int, a: float, sparse: bool) -> None:
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), a=st.sampled_from([0.1, 1.0, 30.0]))
 def test_weighted_mistakes_are_bounded_by_the_potential(seed: int, a: float) -> None:
-    """Σ c over the mistakes is at most (D + √(uᵀAu·G))/γ; A without the weights is caught."""
+    """The sum of c over the mistakes is at most (D + √(uᵀAu·G))/γ.
+
+    The mutant is a matrix A without the weights c.
+    """
     case, margin = planted(seed, 120, 4, gap=0.2), 1.0
     c = np.random.default_rng(seed).choice([0.25, 1.0, 7.0], size=120)
     clf = nv.SecondOrderPerceptron(a, order="cyclic", max_epochs=1)
@@ -88,13 +93,13 @@ def test_weighted_mistakes_are_bounded_by_the_potential(seed: int, a: float) -> 
 
 
 def skewed(n: int = 3000, d: int = 20) -> tuple[Vector, Vector]:
-    """Rows whose large directions say nothing: the last one, the smallest, decides."""
+    """Return rows whose label depends on their last and smallest direction alone."""
     A = np.random.default_rng(0).normal(size=(n, d)) * np.append(np.full(d - 1, 5.0), 1.0)
     A = A[np.abs(A[:, -1]) > 0.2]
     return A * np.sign(A[:, -1:]), np.append(np.zeros(d - 1), 1.0)
 
 
-def test_a_skewed_spectrum_is_where_it_wins() -> None:
+def test_it_makes_fewer_mistakes_than_the_perceptron_on_a_skewed_spectrum() -> None:
     A, u = skewed()
     kinds = nv.Perceptron, nv.SecondOrderPerceptron
     first, second = (
@@ -107,19 +112,21 @@ def test_a_skewed_spectrum_is_where_it_wins() -> None:
 
 
 @pytest.mark.parametrize("mutant", ["always", "every other mistake"])
-def test_a_matrix_that_is_not_that_of_the_mistakes_breaks_the_proof(mutant: str) -> None:
-    """Φ ≤ Σ⟨a, A⁻¹a⟩ ≤ ln det needs A to grow with each mistake, and with nothing else."""
+def test_a_matrix_of_other_rows_than_the_mistakes_breaks_the_proof(mutant: str) -> None:
+    """Φ ≤ Σ⟨a, A⁻¹a⟩ ≤ ln det holds only if A grows with each mistake, and at no other row."""
     A, u = skewed()
     assert_bounded(Ran(A, 1.0), A, 1.0, u)
     with pytest.raises(AssertionError):
         assert_bounded(Ran(A, 1.0, mutant), A, 1.0, u)
 
 
-def test_dense_and_sparse_agree_and_the_inverse_does_not_drift() -> None:
-    """Thousands of rank-one updates later, w is still A⁻¹v of a solve."""
+def test_weights_are_right_after_thousands_of_updates_on_dense_and_sparse_rows() -> None:
+    """After thousands of rank-one updates, w still agrees with a direct solution of A w = v."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6000, 30)) * np.geomspace(100.0, 0.1, 30)
-    y = np.where(rng.random(6000) < 0.4, 1, -1)  # nothing to learn: half are mistakes
+    y = np.where(
+        rng.random(6000) < 0.4, 1, -1
+    )  # random labels, so that about half of the rows are mistakes
     full = nv.SecondOrderPerceptron(order="cyclic").partial_fit(X, y, classes=[-1, 1])
     ran = Ran(np.column_stack([X, np.ones(6000)]) * y[:, None], 1.0)
     assert full.n_mistakes_ == len(ran.mistaken) > 2000
@@ -136,8 +143,8 @@ def test_dense_and_sparse_agree_and_the_inverse_does_not_drift() -> None:
 
 
 @pytest.mark.parametrize("size", [1e4, 1e8, 1e12])
-def test_the_bound_survives_one_large_direction(size: float) -> None:
-    """A⁻¹ updated by itself loses s = ⟨a, A⁻¹a⟩ from 1e8 on: it turns negative."""
+def test_the_bound_holds_with_one_very_large_direction(size: float) -> None:
+    """A rank-one update of A⁻¹ itself would make s = ⟨a, A⁻¹a⟩ negative from 1e8 on."""
     rng = np.random.default_rng(1)
     X = np.column_stack([size * (1.0 + 0.01 * rng.normal(size=20)), rng.normal(size=20)])
     clf = nv.SecondOrderPerceptron(order="cyclic").fit(X, X[:, 1] > 0)

@@ -18,6 +18,7 @@ from novikoff.theory import (
     lp_norm,
     p_norm_margin,
 )
+from tests.oracle import Vector
 from tests.theorems.test_a9_p_norm import gradient, mistakes_of
 
 numbers = st.integers(-9, 9).map(float)
@@ -26,7 +27,7 @@ exponents = st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0, 7.5, math.inf])
 
 
 @given(pairs=pairs, p=exponents)
-def test_norms_are_numpys_and_hoelder_holds(pairs: Any, p: float) -> None:
+def test_norms_agree_with_numpy_and_satisfy_hoelder(pairs: Any, p: float) -> None:
     w, z = np.array(pairs).T
     q = dual_exponent(p)
     assert 1 / p + 1 / q == pytest.approx(1.0)
@@ -40,7 +41,7 @@ def test_norms_are_numpys_and_hoelder_holds(pairs: Any, p: float) -> None:
 
 
 @given(pairs=pairs, p=exponents, r=exponents)
-def test_norms_among_each_other(pairs: Any, p: float, r: float) -> None:
+def test_norms_of_two_exponents_satisfy_their_inequalities(pairs: Any, p: float, r: float) -> None:
     w, (small, large) = np.array(pairs)[:, 0], sorted([p, r])
     factor = len(w) ** (1 / small - 1 / large)
     assert lp_norm(w, large) <= lp_norm(w, small) * (1 + 1e-12)
@@ -49,8 +50,8 @@ def test_norms_among_each_other(pairs: Any, p: float, r: float) -> None:
     assert lp_norm(1e200 * w, p) == pytest.approx(1e200 * lp_norm(w, p))
 
 
-def test_the_norm_itself_is_not_its_own_dual() -> None:
-    """The mutant takes p for q: Hölder fails."""
+def test_hoelder_fails_with_p_in_place_of_its_dual_exponent() -> None:
+    """The mutant uses p where the inequality needs q."""
     w = np.array([1.0, 1.0, 1.0])
     assert w @ w > lp_norm(w, 4.0) * lp_norm(w, 4.0)
     assert w @ w <= lp_norm(w, 4.0) * lp_norm(w, dual_exponent(4.0)) * (1 + 1e-12)
@@ -70,7 +71,7 @@ def test_the_margin_bounds_the_p_norm_perceptron(p: float) -> None:
     assert clf.n_mistakes_ <= bound
 
 
-def test_margins_with_a_bias_and_without_luck() -> None:
+def test_the_margin_includes_the_bias_and_is_negative_for_a_wrong_rule() -> None:
     X, y = [[0.0, 1.0], [2.0, 0.0]], ["a", "b"]
     with_bias = p_norm_margin(X, y, [1.0, 0.0], -1.0, p=math.inf)
     assert with_bias.margin == pytest.approx(0.5)  # 1/‖(1, 0, −1)‖₁
@@ -98,12 +99,12 @@ TWO = [[1.0], [2.0]]
         (lambda: compare_normalisations(TWO, [0, 1], shift=[1.0, 2.0]), "must be 1 finite numbers"),
     ],
 )
-def test_bad_input(call: Any, says: str) -> None:
+def test_wrong_arguments_are_rejected_with_an_error(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         call()
 
 
-def test_the_dual_vector_of_large_numbers() -> None:
+def test_the_dual_vector_of_large_numbers_does_not_overflow() -> None:
     np.testing.assert_allclose(dual_vector([1.7e308, 1.7e308], 3), 2 ** (-2 / 3))
 
 
@@ -111,31 +112,40 @@ def table(X: Any, y: Any, **options: Any) -> dict[str, Any]:
     return {row.name: row for row in compare_normalisations(X, y, **options).rows}
 
 
-def test_what_scaling_and_translating_change() -> None:
-    """Separable stays separable; without a bias a factor changes nothing else."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 2))
-    y, X = X[:, 0] > 0.3, X + np.where(X[:, :1] > 0.3, 0.5, -0.5) * [1.0, 0.0]
+def two_groups() -> tuple[Vector, Any]:
+    """Return 40 rows with a gap of 1 between the classes, and their labels."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    right = X[:, 0] > 0.3
+    return X + np.where(right[:, None], 0.5, -0.5) * [1.0, 0.0], right
+
+
+def test_scaling_and_translation_change_mistakes_and_bound_as_the_theorem_says() -> None:
+    """Separable data stays separable, and centred data has the smallest bound."""
+    X, y = two_groups()
     found = table(X, y)
     assert {row.verdict.kind for row in found.values()} == {"separable"}
-    assert found["moved"].mistakes is None  # no end within 1,000 epochs
+    assert found["moved"].mistakes is None  # the run does not end within 1,000 epochs
     for row in found.values():
         assert row.mistakes is None or 0 < row.mistakes <= row.verdict.mistake_bound
     assert found["moved"].verdict.mistake_bound > 10 * found["centred"].verdict.mistake_bound
     longest = np.linalg.norm(np.column_stack([X - X.mean(axis=0), np.ones(40)]), axis=1).max()
     assert found["centred"].verdict.radius == pytest.approx(longest)
     given, tenth, ten = (found[name].verdict for name in ("original", "× 0.1", "× 10"))
-    # The 1 of [x, 1] is not scaled: γ/R is not the same. Without it, it is.
+    # The 1 of [x, 1] is not scaled, so that γ/R changes with the scale of x.
     assert tenth.margin.lo / tenth.radius < 0.9 * given.margin.lo / given.radius
-    plain = table(X - X.mean(axis=0), y, fit_intercept=False)
-    assert plain["original"].verdict.kind == "separable"
-    for name in ("× 0.1", "× 10"):
-        assert plain[name].mistakes == plain["original"].mistakes
-        assert plain[name].verdict.mistake_bound == plain["original"].verdict.mistake_bound
     assert ten.radius > given.radius > tenth.radius
 
 
-def test_without_a_bias_a_translation_may_destroy_it() -> None:
+@pytest.mark.parametrize("name", ["× 0.1", "× 10"])
+def test_without_a_bias_scaling_changes_neither_mistakes_nor_bound(name: str) -> None:
+    X, y = two_groups()
+    plain = table(X - X.mean(axis=0), y, fit_intercept=False)
+    assert plain["original"].verdict.kind == "separable"
+    assert plain[name].mistakes == plain["original"].mistakes
+    assert plain[name].verdict.mistake_bound == plain["original"].verdict.mistake_bound
+
+
+def test_without_a_bias_a_translation_may_destroy_separability() -> None:
     X, y = [[1.0], [2.0], [-1.0]], [1, 1, 0]
     found = table(X, y, fit_intercept=False, shift=[5.0])
     assert found["original"].verdict.kind == "separable"

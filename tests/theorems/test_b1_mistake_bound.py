@@ -17,9 +17,9 @@ def assert_bounded(mistakes: int, radius: float, margin: float) -> None:
 
 
 def basis(n: int, *, short: int = 0) -> Planted:
-    """The rows e_1, …, e_n, on which the bound is met: R = 1, γ = 1/√n, n mistakes.
+    """Return the rows e_1, …, e_n, on which the bound is reached: R = 1, γ = 1/√n, n mistakes.
 
-    The ``short`` rows that may follow are γ·w*: at the margin, and never a mistake there.
+    The ``short`` rows that follow are γ·w*. They lie at the margin, and are never a mistake.
     """
     w_star = np.append(np.full(n, n**-0.5), 0.0)
     X = np.vstack([np.eye(n), np.tile(w_star[:n] * n**-0.5, (short, 1))])
@@ -43,8 +43,8 @@ def test_mistakes_are_bounded(
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("n", [1, 4, 16, 64])
-def test_the_bound_is_met(rule: str, n: int) -> None:
-    """On e_1, …, e_n every order makes exactly R²/γ² = n mistakes: no bound can be smaller."""
+def test_the_bound_is_reached_on_orthonormal_rows(rule: str, n: int) -> None:
+    """On e_1, …, e_n every order makes exactly R²/γ² = n mistakes, so that no bound is smaller."""
     case = basis(n)
     ran, _ = learn(case, rule, Perceptron(), Limits(epochs=5000))
     assert ran.converged
@@ -73,7 +73,7 @@ def mean_norm(A: Vector) -> float:
     return float(np.linalg.norm(A, axis=1).mean())
 
 
-def test_the_mean_norm_is_no_radius() -> None:
+def test_the_mean_norm_in_place_of_the_radius_breaks_the_bound() -> None:
     case = basis(25, short=200)
     ran, _ = learn(case, "cyclic", Perceptron(), Limits(epochs=100))
     mistakes = ran.mistakes

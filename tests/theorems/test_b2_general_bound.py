@@ -40,7 +40,7 @@ def test_updates_are_bounded(rule: str, delta: float, where: str) -> None:
 
 
 def line(start: float, delta: float) -> tuple[Planted, int]:
-    """One row, a = 1: the updates are counted by hand."""
+    """Run on a single row, a = 1, whose updates can be counted by hand."""
     case = Planted(np.ones((1, 1)), np.ones(1, dtype=np.int8), np.array([1.0, 0.0]), False)
     ran, _ = learn(
         case,
@@ -53,7 +53,7 @@ def line(start: float, delta: float) -> tuple[Planted, int]:
     return case, ran.updates
 
 
-def test_a_bound_that_ignores_delta_is_broken() -> None:
+def test_a_bound_that_ignores_delta_is_exceeded() -> None:
     case, updates = line(0.0, 40.0)
     assert updates == 41
     assert_bounded(updates, case, delta=40.0)
@@ -61,7 +61,7 @@ def test_a_bound_that_ignores_delta_is_broken() -> None:
         assert_bounded(updates, case)
 
 
-def test_a_bound_that_ignores_the_start_is_broken() -> None:
+def test_a_bound_that_ignores_the_start_is_exceeded() -> None:
     case, updates = line(-40.0, 0.0)
     assert updates == 41
     assert_bounded(updates, case, start=np.array([-40.0, 0.0]))
@@ -69,8 +69,8 @@ def test_a_bound_that_ignores_the_start_is_broken() -> None:
         assert_bounded(updates, case)
 
 
-def test_a_bound_for_another_w_star_is_broken() -> None:
-    """w* with a larger margin than it has: the same data, s too large by a factor of 4."""
+def test_a_bound_with_too_large_a_margin_is_exceeded() -> None:
+    """The mutant takes a margin s that is too large by a factor of 4."""
     case = Planted(np.eye(16), np.ones(16, dtype=np.int8), np.append(np.ones(16), 0.0), False)
     ran, _ = learn(case, "permuted", Perceptron(), Limits(epochs=500))
     updates = ran.updates
@@ -80,8 +80,8 @@ def test_a_bound_for_another_w_star_is_broken() -> None:
         assert updates <= wrong
 
 
-def test_a_learner_that_stops_short_of_delta_breaks_it() -> None:
-    """Halving w after every update never reaches δ: the updates do not end."""
+def test_a_learner_that_never_reaches_delta_breaks_the_bound() -> None:
+    """A learner that halves w after every update never reaches δ, and its updates do not end."""
     w, updates = np.zeros(2), 0
     case, _ = line(0.0, 5.0)
     while updates < 1000 and not case.rows[0] @ w > 5.0:

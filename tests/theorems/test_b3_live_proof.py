@@ -39,18 +39,18 @@ def numbers(trace: Trace) -> tuple[Vector, Vector]:
 @pytest.mark.parametrize(
     "limits", [Limits(epochs=5000), Limits(updates=6)], ids=["to the end", "six updates"]
 )
-def test_the_proof_holds_at_every_update(
+def test_the_three_inequalities_hold_at_every_update(
     limits: Limits, rule: str, seed: int, gap: float, step: float
 ) -> None:
-    """Before convergence too."""
+    """They hold for a run that has converged, and for one that was cut short."""
     case = planted(seed, 80, 5, gap=gap)
     _, trace = learn(case, rule, Perceptron(step_size=step), limits)
     assert len(trace) > 5
     assert_proof_holds(*numbers(trace), case, step=step)
 
 
-def test_the_trace_is_what_happened() -> None:
-    """The numbers of the trace belong to the oracle's weights, not only to each other."""
+def test_the_trace_agrees_with_the_weights_of_the_oracle() -> None:
+    """The numbers of the trace are those of the weights that the oracle computes."""
     case = planted(6, 80, 5, gap=0.1)
     ran, trace = learn(case, "cyclic", Perceptron(), Limits(epochs=5000))
     inner, squared_norm = numbers(trace)
@@ -78,8 +78,8 @@ def test_a_wrong_move_breaks_the_first_inequality(move: Move) -> None:
         assert_proof_holds(w @ case.w_star, (w * w).sum(axis=1), case)
 
 
-def test_weights_recorded_before_the_update_break_it() -> None:
-    """One update late: ⟨w*, w_{t−1}⟩ ≥ tγ need not hold."""
+def test_weights_recorded_before_the_update_break_the_inequalities() -> None:
+    """⟨w*, w_{t−1}⟩ ≥ tγ need not hold, because w_{t−1} is one update late."""
     case = planted(1, 80, 5, gap=0.2)
     _, trace = learn(case, "cyclic", Perceptron(), Limits(epochs=500))
     inner, squared_norm = numbers(trace)

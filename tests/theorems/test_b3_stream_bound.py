@@ -1,4 +1,4 @@
-"""B3 on a stream: after t updates γ ≤ ‖w_t‖/(t·μ), whatever the rows seen so far are."""
+"""B3 on a stream: after t updates, γ ≤ ‖w_t‖/(t·μ) for any rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.theorems.mutants import Move, against_the_sign, forgets_the_past, pat
 
 
 def records(X: Vector, y: Indices, step: float, *, fit_intercept: bool = True) -> list[Progress]:
-    """The record after every row."""
+    """Return the record of the stream after every row."""
     run, found = StreamRun(step_size=step, fit_intercept=fit_intercept), []
     for k in range(len(X)):
         list(run.learn(X[k : k + 1], y[k : k + 1], [-1, 1]))
@@ -45,7 +45,7 @@ def test_no_margin_exceeds_the_bound(
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.0 / 3.0, 0.1])
-def test_the_bound_is_met_by_one_row_exactly_and_still_holds(scale: float) -> None:
+def test_the_bound_equals_the_margin_of_a_single_row(scale: float) -> None:
     X = np.array([[3.0, 4.0]]) * scale
     (record,) = records(X, np.array([1]), 0.7, fit_intercept=False)
     a = [Fraction(value) for value in X[0].tolist()]
@@ -54,8 +54,8 @@ def test_the_bound_is_met_by_one_row_exactly_and_still_holds(scale: float) -> No
     assert squared <= Fraction(record.margin_bound) ** 2 <= squared * (1 + Fraction(1, 10**12))
 
 
-def test_cancelling_updates_do_not_break_it() -> None:
-    """Weights that lose their digits: the bound knows what rounding may have done."""
+def test_the_bound_holds_where_updates_cancel_each_other() -> None:
+    """The weights lose digits to cancellation, and the bound allows for this rounding."""
     X = np.array([[1e16, 1.0], [1e16, -1.0]] * 50)
     y = np.array([1, 0] * 50)
     verdict = nv.separate(X[:2], y[:2])
@@ -67,7 +67,7 @@ def test_cancelling_updates_do_not_break_it() -> None:
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-150, 1e150])
 def test_the_bound_holds_at_every_scale(scale: float) -> None:
-    """The squares of the rows are beyond float64; γ is the first entry of every row."""
+    """The squares of the rows overflow or underflow; γ is the first entry of every row."""
     X = np.array([[0.1, 1.0], [-0.1, -1.0], [0.1, -1.0], [-0.1, 1.0]] * 300)
     y = np.array([1, 0] * 600)
     gamma = abs(float(X[0, 0] * scale))
@@ -78,7 +78,7 @@ def test_the_bound_holds_at_every_scale(scale: float) -> None:
 
 @pytest.mark.parametrize("step", [1e308, 1e-308])
 def test_the_bound_holds_for_every_step(step: float) -> None:
-    """t·μ is beyond float64."""
+    """The product t·μ overflows or underflows."""
     X, y = np.array([[3e-10, 1e-9], [-3e-10, 1e-9]] * 9), np.array([1, 0] * 9)
     *_, last = records(X, y, step, fit_intercept=False)
     assert last.updates > 1
@@ -87,7 +87,7 @@ def test_the_bound_holds_for_every_step(step: float) -> None:
 
 
 @pytest.mark.parametrize("move", [against_the_sign, forgets_the_past])
-def test_a_learner_that_is_wrong_is_caught(move: Move) -> None:
+def test_a_wrong_move_breaks_the_bound_or_never_ends(move: Move) -> None:
     case = planted(3, 60, 4)
     verdict = nv.separate(case.X, case.signs)
     assert verdict.margin is not None

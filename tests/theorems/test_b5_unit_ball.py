@@ -1,4 +1,4 @@
-"""B5, B9: with ‖x‖ ≤ 1 and ‖w*‖ = 1, mistakes ≤ 1/γ², however many rows there are."""
+"""B5, B9: with ‖x‖ ≤ 1 and ‖w*‖ = 1, mistakes ≤ 1/γ² for any number of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def assert_bounded(mistakes: int, case: Planted) -> None:
 
 
 def in_the_unit_ball(seed: int, n: int, d: int, gap: float) -> Planted:
-    """Uniform points of the ball, those nearer than ``gap`` to the plane left out."""
+    """Return uniform points of the ball at a distance of at least ``gap`` from the plane."""
     rng = np.random.default_rng(seed)
     w_star = rng.normal(size=d)
     w_star /= np.linalg.norm(w_star)
@@ -47,15 +47,15 @@ def scaled_basis(size: float) -> Planted:
     return Planted(size * np.eye(n), np.ones(n, dtype=np.int8), w_star, False)
 
 
-def test_outside_the_unit_ball_it_does_not_hold() -> None:
+def test_rows_outside_the_unit_ball_break_the_bound() -> None:
     case = scaled_basis(3.0)
     ran, _ = learn(case, "cyclic", Perceptron(), Limits(epochs=100))
     with pytest.raises(AssertionError):
         assert_bounded(ran.mistakes, case)
 
 
-def test_a_longer_w_star_does_not_count() -> None:
-    """⟨a, 2w*⟩ is no margin: the length of w* must be divided out."""
+def test_the_margin_of_a_w_star_of_length_2_breaks_the_bound() -> None:
+    """⟨a, 2w*⟩ is not a margin, because w* is divided by its length first."""
     case = scaled_basis(1.0)
     doubled = float((case.rows @ (2.0 * case.w_star)).min())
     with pytest.raises(AssertionError):
@@ -73,7 +73,7 @@ SIZES = [20, 200, 2000, 10_000]
 
 
 def assert_independent_of_size(updates: list[int]) -> None:
-    """One bound for all sizes: R = 1 and γ ≥ GAP do not depend on n."""
+    """Check one bound for all sizes, because R = 1 and γ ≥ GAP do not depend on n."""
     assert max(updates) <= unit_ball_bound(GAP) * (1.0 + 1e-9)
 
 
@@ -94,7 +94,7 @@ def test_updates_do_not_grow_with_the_sample(rule: str) -> None:
     assert_independent_of_size(updates)
 
 
-def test_where_the_margin_shrinks_with_n_they_do_grow() -> None:
+def test_updates_grow_where_the_margin_shrinks_with_the_sample() -> None:
     cases = [in_the_unit_ball(11, n, 5, 1.0 / n) for n in SIZES[:3]]
     updates = [
         int(learn(case, "permuted", Perceptron(), Limits(epochs=20))[0].updates) for case in cases

@@ -19,7 +19,7 @@ LIMIT = 20_000
 
 
 def scaled(case: Planted, c: float) -> Planted:
-    """All x times c; w* still separates, with its bias times c."""
+    """Multiply all x by c; w* still separates after its bias is multiplied by c."""
     w_star = case.w_star.copy()
     w_star[-1] *= c
     return case._replace(X=case.X * c, w_star=w_star)
@@ -45,7 +45,7 @@ def assert_same_mistakes(one: Trace, other: Trace) -> None:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("c", [2.0**-30, 0.125, 2.0**40, 0.1, 1e-9, 3e7])
 def test_scaling_changes_neither_mistakes_nor_bound(rule: str, c: float) -> None:
-    """Powers of two change no bit."""
+    """A power of two changes no bit but the exponents."""
     case = planted(1, 60, 4, gap=0.1, fit_intercept=False)
     plain, other = trace_of(case, rule), trace_of(scaled(case, c), rule)
     assert_same_mistakes(plain, other)
@@ -58,7 +58,7 @@ def test_scaling_changes_neither_mistakes_nor_bound(rule: str, c: float) -> None
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("step", [2.0**-20, 0.1, 3.0, 2.0**30])
-def test_the_step_changes_nothing_from_zero(rule: str, step: float) -> None:
+def test_the_step_size_changes_no_mistake_from_zero_weights(rule: str, step: float) -> None:
     case = planted(3, 60, 4, gap=0.1)
     plain, other = trace_of(case, rule), trace_of(case, rule, step)
     assert_same_mistakes(plain, other)
@@ -66,7 +66,7 @@ def test_the_step_changes_nothing_from_zero(rule: str, step: float) -> None:
 
 
 def test_translation_changes_mistakes_and_bound() -> None:
-    """The same cloud far from the origin has the same shape and a larger R/γ."""
+    """Rows moved far from the origin keep their shape, and have a larger R/γ."""
     case = planted(4, 60, 2, gap=0.3)
     moved_by = np.array([10.0, -10.0])
     w_star = case.w_star.copy()
@@ -80,15 +80,15 @@ def test_translation_changes_mistakes_and_bound() -> None:
         assert_same_mistakes(here, there)
 
 
-def test_with_an_intercept_scaling_does_change_mistakes() -> None:
-    """The 1 in [x, 1] is not scaled with x: the premise of the theorem is needed."""
+def test_scaling_changes_mistakes_if_there_is_an_intercept() -> None:
+    """The 1 in [x, 1] is not scaled with x, so that the theorem does not apply."""
     case = planted(5, 60, 4, gap=0.1)
     with pytest.raises(AssertionError):
         assert_same_mistakes(trace_of(case, "cyclic"), trace_of(scaled(case, 0.1), "cyclic"))
     assert bound(scaled(case, 0.1)) != pytest.approx(bound(case))
 
 
-def test_from_another_start_the_step_does_change_mistakes() -> None:
+def test_the_step_size_changes_mistakes_from_other_weights() -> None:
     case = planted(6, 60, 4, gap=0.1)
     start = np.full(5, 3.0)
     with pytest.raises(AssertionError):
@@ -97,8 +97,8 @@ def test_from_another_start_the_step_does_change_mistakes() -> None:
         )
 
 
-def test_an_absolute_tolerance_is_caught() -> None:
-    """A perceptron with a threshold that does not scale with the data is not one."""
+def test_a_threshold_that_does_not_scale_with_the_data_changes_mistakes() -> None:
+    """The mutant is a perceptron whose threshold does not scale with the data."""
     case = planted(7, 60, 4, gap=0.1, fit_intercept=False)
     small = scaled(case, 0.1)
     runs = [
@@ -109,8 +109,8 @@ def test_an_absolute_tolerance_is_caught() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 1.0, 5.0])
-def test_the_bound_after_a_translation(shift: float) -> None:
-    """The same margin, another radius and another bias: mistakes stay below that bound."""
+def test_mistakes_after_a_translation_stay_below_the_translated_bound(shift: float) -> None:
+    """A translation keeps the margin and changes the radius and the bias."""
     rng = np.random.default_rng(6)
     X, w_star, b_star = rng.normal(size=(200, 3)), np.array([1.0, -2.0, 0.5]), 0.25
     f = X @ w_star + b_star
@@ -119,7 +119,7 @@ def test_the_bound_after_a_translation(shift: float) -> None:
     bound = translated_bound(X, w_star, b_star, np.abs(f).min(), c)
     clf = nv.Perceptron(order="cyclic", max_epochs=None).fit(X + c, f > 0)
     assert 0 < clf.n_mistakes_ <= bound
-    # The formula, from the moved rows themselves.
+    # The same bound, computed from the moved rows themselves.
     moved = np.append(w_star, b_star - w_star @ c)
     A = np.column_stack([X + c, np.ones(len(X))]) * np.sign(f)[:, None]
     direct = (A**2).sum(axis=1).max() * (moved @ moved) / (A @ moved).min() ** 2

@@ -29,7 +29,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 class Constant:
-    """It learns nothing, and has always one answer."""
+    """A learner that learns nothing and always gives the same answer."""
 
     def __init__(self, answer: object) -> None:
         self.answer = answer
@@ -42,7 +42,7 @@ class Constant:
 
 
 def errors_on(learner: Any, X: Any, y: Any) -> int:
-    """Play a sequence that is fixed beforehand to a learner; count its errors."""
+    """Count the errors of a learner on a fixed sequence of examples."""
     errors = 0
     for i, label in enumerate(y.tolist()):
         if hasattr(learner, "predict_one") and getattr(learner, "gamma", 0.0) is not None:
@@ -57,7 +57,7 @@ def errors_on(learner: Any, X: Any, y: Any) -> int:
 
 
 def assert_separated_by(forced: ForcedMistakes, gamma: Fraction) -> None:
-    """w* = γ·Σ y_i e_i has margin γ and length at most 1, in rationals."""
+    """Check with fractions that w* = γ·Σ y_i e_i has margin γ and length at most 1."""
     signs = np.where(forced.y == 1, 1, -1).tolist()
     w_star = [gamma * sign for sign in signs]
     rows = forced.X.toarray()[:, : len(signs)].astype(int).tolist()
@@ -79,15 +79,15 @@ def test_every_learner_is_wrong_every_time(name: str, gamma: float, d: int, n: i
     assert forced.verdict.margin.hi >= gamma
 
 
-def test_labels_that_do_not_follow_the_answers_force_less() -> None:
-    """The mutant: the same rows, labels thrown beforehand."""
+def test_labels_that_do_not_depend_on_the_answers_force_fewer_mistakes() -> None:
+    """The mutant shows the same rows, with random labels chosen beforehand."""
     forced = force_mistakes(LEARNERS["Perceptron"](), 0.1, 200)
     thrown = np.random.default_rng(0).integers(0, 2, forced.mistakes)
     assert errors_on(LEARNERS["Perceptron"](), forced.X, thrown) < forced.mistakes == 100
 
 
-def test_one_row_more_has_a_smaller_margin() -> None:
-    """The mutant rounds 1/γ² up: no rule then has margin γ. One tenth is one tenth."""
+def test_one_row_more_than_the_theorem_says_has_a_smaller_margin() -> None:
+    """The mutant rounds 1/γ² up, and no rule has margin γ then. 0.1 counts as exactly 1/10."""
     assert force_mistakes(Constant(None), 0.1, 200).mistakes == 100
     forced = force_mistakes(Constant(0), Fraction(3, 10), 200)
     assert forced.mistakes == 11
@@ -101,7 +101,9 @@ def test_one_row_more_has_a_smaller_margin() -> None:
     d=st.integers(1, 40),
     answer=st.sampled_from([0, 1, None, "neither"]),
 )
-def test_any_margin_dimension_and_answer(gamma: Fraction, d: int, answer: object) -> None:
+def test_the_number_of_forced_mistakes_is_exact_for_any_margin_and_dimension(
+    gamma: Fraction, d: int, answer: object
+) -> None:
     forced = force_mistakes(Constant(answer), gamma, d)
     n = len(forced.y)
     assert n == min(math.floor(1 / gamma**2), d)
@@ -115,12 +117,12 @@ def test_any_margin_dimension_and_answer(gamma: Fraction, d: int, answer: object
 
 
 @pytest.mark.parametrize("margin", [0.0, 1.5, math.nan, "0.1", True])
-def test_a_margin_is_above_0_and_at_most_1(margin: Any) -> None:
+def test_a_margin_outside_0_to_1_is_rejected_with_an_error(margin: Any) -> None:
     with pytest.raises(ValueError, match="margin must be a number above 0"):
         force_mistakes(Constant(0), margin, 3)
 
 
-def test_bad_input() -> None:
+def test_wrong_arguments_are_rejected_with_an_error() -> None:
     with pytest.raises(ValueError, match="margin is 0 as a float"):
         force_mistakes(Constant(0), Fraction(1, 10**400), 3)
     with pytest.raises(ValueError, match="dimension d must be a whole number"):

@@ -1,4 +1,7 @@
-"""B8: the weights stay bounded on any data; a bound with the row lengths in κ does not hold."""
+"""B8: the weights stay bounded on any data.
+
+A variant of the bound, with the lengths of the rows in κ, does not hold.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from tests.theorems.test_b8_cycles import cycle_by_dictionary
 
 
 def determinant(M: Any) -> Fraction:
-    """By permutations: the oracle."""
+    """Sum over all permutations: the oracle."""
     total = Fraction(0)
     for order in itertools.permutations(range(len(M))):
         flips = sum(a > b for a, b in itertools.combinations(order, 2))
@@ -31,7 +34,7 @@ def determinant(M: Any) -> Fraction:
 
 
 def kappa_squared(A: Any, *, unit: bool) -> Fraction:
-    """Max of 1/det(B·Bᵀ) over the largest independent sets of rows, as they are or of length 1."""
+    """Return max 1/det(B·Bᵀ) over the maximal independent sets B of rows, perhaps of length 1."""
     rows = [[Fraction(float(x)) for x in row] for row in A]
     rank = int(np.linalg.matrix_rank(np.array(A, dtype=float)))
     found = Fraction(0)
@@ -44,7 +47,7 @@ def kappa_squared(A: Any, *, unit: bool) -> Fraction:
 
 
 def printed_bound(A: Vector) -> float:
-    """(1.6) with w₀ = 0 and η̄ = 1, as printed: not a bound, unless all rows have length one."""
+    """Return formula (1.6) as printed, with w₀ = 0 and η̄ = 1: a bound for rows of length 1 only."""
     lengths, (_, p) = np.linalg.norm(A, axis=1), A.shape
     rank = int(np.linalg.matrix_rank(A))
     kappa = math.sqrt(kappa_squared(A, unit=False))
@@ -53,7 +56,7 @@ def printed_bound(A: Vector) -> float:
 
 
 def longest_weights(A: Vector, updates: int, seed: int | None = None) -> float:
-    """The largest ‖w‖ of a run on any violated row: the first, or one at random."""
+    """Return the largest ‖w‖ of a run that updates on the first violated row, or a random one."""
     w, longest, rng = np.zeros(A.shape[1]), 0.0, np.random.default_rng(seed)
     for _ in range(updates):
         bad = np.flatnonzero(~(A @ w > 0.0))
@@ -72,7 +75,9 @@ matrices = st.integers(1, 3).flatmap(
 
 @settings(deadline=None, max_examples=60)
 @given(rows=matrices, scale=st.sampled_from([1.0, 0.1, 1000.0]))
-def test_kappa_is_that_of_all_minors(rows: list[list[int]], scale: float) -> None:
+def test_kappa_agrees_with_the_determinants_of_all_minors(
+    rows: list[list[int]], scale: float
+) -> None:
     A = np.array(rows) * scale
     found = weight_bound(A)
     assert found.kappa_squared == kappa_squared(A, unit=True)
@@ -82,7 +87,9 @@ def test_kappa_is_that_of_all_minors(rows: list[list[int]], scale: float) -> Non
 
 @settings(deadline=None, max_examples=60)
 @given(rows=matrices, seed=st.integers(0, 10**6), scale=st.sampled_from([0.01, 1.0, 100.0]))
-def test_no_run_leaves_the_bound(rows: list[list[int]], seed: int, scale: float) -> None:
+def test_no_run_has_weights_longer_than_the_bound(
+    rows: list[list[int]], seed: int, scale: float
+) -> None:
     A = np.array(rows) * scale
     assert longest_weights(A, 500, seed) <= weight_bound(A).bound
 
@@ -94,10 +101,10 @@ def test_no_run_leaves_the_bound(rows: list[list[int]], seed: int, scale: float)
         ([[1.0, 0.0], [-1.0, 0.05], [0.0, 0.005]], 20.0, 2.08),
     ],
 )
-def test_the_form_with_row_lengths_is_no_bound(
+def test_weights_exceed_the_formula_with_row_lengths(
     A: list[list[float]], longest: float, printed: float
 ) -> None:
-    """It does not grow with the data, while the weights do: unit rows are needed."""
+    """The printed formula does not grow with the data, while the weights do."""
     rows = np.array(A)
     reached = longest_weights(rows, 2000)
     assert reached >= longest * 0.999
@@ -105,14 +112,16 @@ def test_the_form_with_row_lengths_is_no_bound(
     assert printed_bound(rows) < reached <= weight_bound(rows).bound
 
 
-def test_for_unit_rows_the_two_are_one() -> None:
+def test_both_formulas_agree_on_unit_rows() -> None:
     A = np.array([[1.0, 0.0], [-0.6, 0.8], [0.0, -1.0]])
     assert printed_bound(A) == pytest.approx(weight_bound(A).bound)
 
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 8), d=st.integers(1, 3))
-def test_pre_period_period_and_lengths(seed: int, n: int, d: int) -> None:
+def test_watch_weights_finds_the_period_and_stays_below_the_bound(
+    seed: int, n: int, d: int
+) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(n, d)), np.append([0, 1], rng.integers(0, 2, size=n - 2))
     A = np.column_stack([X, np.ones(n)]) * np.where(y == 1, 1, -1)[:, None]
@@ -126,7 +135,7 @@ def test_pre_period_period_and_lengths(seed: int, n: int, d: int) -> None:
         assert (path.pre_period, path.period) == expected
 
 
-def test_lengths_of_separable_and_large_runs() -> None:
+def test_watch_weights_bounds_separable_runs_and_none_with_too_many_minors() -> None:
     X, y = np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 2
     path = watch_weights(X, y, max_epochs=50)
     assert path.bound == math.inf  # too many minors
@@ -151,7 +160,9 @@ def test_lengths_of_separable_and_large_runs() -> None:
     ],
     ids=lambda part: part if isinstance(part, str) else "",
 )
-def test_bad_input(A: Any, options: dict[str, Any], says: str) -> None:
+def test_wrong_arguments_are_rejected_with_an_error(
+    A: Any, options: dict[str, Any], says: str
+) -> None:
     with pytest.raises(ValueError, match=says):
         weight_bound(A, **options)
 

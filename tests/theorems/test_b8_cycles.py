@@ -1,7 +1,8 @@
-"""B8: on integer data that no rule separates, a run in a repeated order comes back to its weights.
+"""B8: on inseparable integer data, a run in a repeated order returns to weights it had before.
 
-‖w_t‖ stays bounded, so integer weights take finitely many values; with the place in the order they
-decide all that follows. The rows of one period add up to zero, which contradicts any rule.
+‖w_t‖ stays bounded, so that integer weights take finitely many values. The weights and the position
+in the order determine all later steps. The rows of one period add up to zero, which no separating
+rule allows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.core.runs import Repetition
 from novikoff.core.trace import Trace
+from tests.theorems.mutants import changed
 
 XOR_X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 XOR_Y = np.array([0, 1, 1, 0])
@@ -30,7 +33,7 @@ def fitted(X: Any, y: Any, **options: Any) -> nv.Perceptron:
 
 
 def cycle_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> tuple[int, int] | None:
-    """Pre-period and period of the weights at ends of epochs, in Python's own integers."""
+    """Return pre-period and period of the weights after each epoch, in Python's integers."""
     w, seen = [0] * A.shape[1], {(0,) * A.shape[1]: 0}
     for epoch in range(1, epochs):
         for i in cycle:
@@ -45,7 +48,7 @@ def cycle_by_dictionary(A: np.ndarray, cycle: list[int], epochs: int) -> tuple[i
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 9), d=st.integers(1, 3))
-def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d: int) -> None:
+def test_the_period_agrees_with_a_dictionary_of_all_weights(seed: int, n: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, size=(n, d)), np.append([0, 1], rng.integers(0, 2, size=n - 2))
     cycle = rng.permutation(n).tolist()
@@ -54,6 +57,36 @@ def test_the_period_is_that_of_a_dictionary_of_all_weights(seed: int, n: int, d:
     expected = None if clf.converged_ else cycle_by_dictionary(A, cycle, 400)
     assert clf.period_ == (expected and expected[1])
     assert (nv.separate(X, y).kind == "separable") == (expected is None)
+
+
+def check_period(watch: type[Repetition], A: np.ndarray, epochs: int) -> None:
+    """Watch a run in plain NumPy, and compare the period with that of the dictionary."""
+    w = np.zeros(A.shape[1])
+    repetition = watch(w[:, None])
+    for _ in range(epochs):
+        for a in A:
+            w = w + a * (a @ w <= 0.0)
+        repetition.compare(w[:, None], active=np.array([True]))
+    expected = cycle_by_dictionary(A, list(range(len(A))), epochs)
+    assert repetition.periods == [expected and expected[1]]
+
+
+@pytest.mark.parametrize(
+    "watch",
+    [
+        pytest.param(changed(Repetition, a="== W).all( → == W).any("), id="one weight repeats"),
+        pytest.param(
+            changed(Repetition, a="W.copy(), 0, 2 → W.copy(), 1, 2"), id="counts one more"
+        ),
+        pytest.param(changed(Repetition, a="rule] or self._since → rule] or 1"), id="always 1"),
+    ],
+)
+def test_an_altered_search_for_the_period_is_caught(watch: Any) -> None:
+    X, signs = np.array([[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]), [-1, 1] * 3
+    A = np.column_stack([X, np.ones(6, dtype=int)]) * np.array(signs)[:, None]
+    check_period(Repetition, A, 200)
+    with pytest.raises(AssertionError):
+        check_period(watch, A, 200)
 
 
 @pytest.mark.parametrize("order", ["cyclic", "fixed", [3, 1, 0, 2], "max_distance", "max_residual"])
@@ -65,12 +98,12 @@ def test_one_period_of_rows_adds_up_to_zero(order: Any, storage: Any) -> None:
     assert isinstance(period, int)
     assert isinstance(trace, Trace)
     epochs = trace.n_steps // 4
-    for length in range(1, period + 1):  # and no shorter one
+    for length in range(1, period + 1):  # and no shorter sequence of epochs does
         part = (epochs >= 500) & (epochs < 500 + length)
         assert A[trace.index[part]].sum(axis=0).any() == (length < period)
 
 
-def test_the_warning_says_so_and_that_nothing_will_help() -> None:
+def test_the_warning_names_the_period_and_says_that_no_hyperplane_separates() -> None:
     with pytest.warns(ConvergenceWarning, match="every epoch, exactly.*no hyperplane separates"):
         nv.Perceptron(order="cyclic").fit(XOR_X, XOR_Y)
     X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
@@ -78,8 +111,8 @@ def test_the_warning_says_so_and_that_nothing_will_help() -> None:
         nv.Perceptron(order="cyclic").fit(X, [0, 1, 0, 1, 0, 1])
 
 
-def test_nothing_is_claimed_where_it_is_not_exact() -> None:
-    """Random orders, fractions, weights, other steps, sums beyond 2⁵³, runs that end clean."""
+def test_no_period_is_reported_where_sums_may_not_be_exact() -> None:
+    """Random orders, fractions, weights, other steps, sums beyond 2⁵³, and runs that converge."""
     assert fitted(XOR_X, XOR_Y, order="permuted").period_ is None
     assert fitted(XOR_X + 0.1, XOR_Y).period_ is None
     assert fitted(XOR_X, XOR_Y, step_size=0.1).period_ is None
@@ -90,8 +123,8 @@ def test_nothing_is_claimed_where_it_is_not_exact() -> None:
     assert fitted(XOR_X, XOR_Y, step_size=3.0).period_ == fitted(XOR_X, XOR_Y).period_
 
 
-def test_a_rule_that_cycles_says_nothing_of_all_classes_together() -> None:
-    """The middle of three is not separated from the rest; the largest of three scores is right."""
+def test_the_warning_about_one_cycling_rule_makes_no_claim_about_all_classes() -> None:
+    """The middle class is not separable from the rest, but the largest score is always right."""
     X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0, 1, 2])
     assert ((X @ [[-1.0, 0.0, 1.0]] + [0.0, 0.5, 0.0]).argmax(axis=1) == y).all()
     with pytest.warns(ConvergenceWarning) as caught:
@@ -101,7 +134,7 @@ def test_a_rule_that_cycles_says_nothing_of_all_classes_together() -> None:
     assert "no rule" not in told
 
 
-def test_each_class_has_its_own_and_a_stream_has_none() -> None:
+def test_each_class_has_its_own_period_and_a_stream_has_none() -> None:
     X = np.array([[0], [1], [2], [3]])
     with pytest.warns(ConvergenceWarning, match="1 of 3 rules repeat every epoch"):
         clf = nv.Perceptron(order="cyclic").fit(X, ["a", "b", "b", "c"])

@@ -1,4 +1,7 @@
-"""D1: relaxation never leads away from a solution; aimed inside, it counts like the perceptron."""
+"""D1: a step of relaxation never leads away from a solution.
+
+With a shift into the interior, the number of steps is bounded as for the perceptron.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ LONG = Limits(updates=20_000)
 
 
 def path(found: Attempt, A: Vector, w0: Vector) -> Vector:
-    """W before the first and after every step; A as the method sees it."""
+    """Return the points before the first step and after every step."""
     assert found.trace is not None
     moves = -found.trace["step"][:, None] * A[found.trace["index"]]
     return np.vstack([w0, w0 + np.cumsum(moves, axis=0)])
 
 
 def check_fejer(method: Callable[..., Attempt], order: str, eta: float, storage: Any) -> None:
-    """The identity for several solutions z, at every step."""
+    """Check the identity at every step, for three solutions z."""
     A, c, z = with_ball(3, 0.01)
     w0 = z + 3.0
     lengths = np.linalg.norm(A, axis=1)
@@ -56,7 +59,7 @@ def check_fejer(method: Callable[..., Attempt], order: str, eta: float, storage:
 @pytest.mark.parametrize("order", RULES)
 @pytest.mark.parametrize("eta", [0.5, 1.0, 1.5, 2.0])
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array])
-def test_fejer_identity(order: str, eta: float, storage: Any) -> None:
+def test_every_step_satisfies_the_identity_of_fejer(order: str, eta: float, storage: Any) -> None:
     check_fejer(relaxation, order, eta, storage)
 
 
@@ -69,7 +72,7 @@ def test_fejer_identity(order: str, eta: float, storage: Any) -> None:
         changed(relaxation, a="c / -_CONSTANT_WEIGHT → c / _CONSTANT_WEIGHT"),
     ],
 )
-def test_fejer_catches(mutant: Callable[..., Attempt]) -> None:
+def test_an_altered_step_breaks_the_identity_of_fejer(mutant: Callable[..., Attempt]) -> None:
     with pytest.raises(AssertionError):
         check_fejer(mutant, "cyclic", 2.0, np.asarray)
 
@@ -77,7 +80,7 @@ def test_fejer_catches(mutant: Callable[..., Attempt]) -> None:
 def check_shifted(
     method: Callable[..., Attempt], A: Vector, c: Vector, z: Vector, order: str, share: float
 ) -> None:
-    """At most ‖w₀ − z‖²/(δ(2ε − δ)) steps, where the ball of radius ε = 0.05 around z fits."""
+    """Check the bound ‖w₀ − z‖²/(δ(2ε − δ)) on steps; a ball of radius ε = 0.05 around z fits."""
     w0 = z + np.random.default_rng(len(A)).normal(size=len(z))
     found = method(A, c, w0=w0, order=order, shift=share * 0.05, limits=LONG)
     distance = float(np.linalg.norm(w0 - z))
@@ -90,12 +93,14 @@ SLAB = np.array([[1.0], [-1.0]]), np.array([0.05, 0.05]), np.zeros(1)
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from([0.3, 1.0, 1.7]))
-def test_shifted_count(seed: int, order: str, share: float) -> None:
+def test_a_shifted_run_needs_no_more_steps_than_the_bound(
+    seed: int, order: str, share: float
+) -> None:
     check_shifted(relaxation, *with_ball(seed, 0.05), order, share)
     check_shifted(relaxation, *SLAB, order, share)
 
 
-def test_shifted_count_catches_a_shift_beyond_the_ball() -> None:
+def test_a_shift_beyond_the_ball_exceeds_the_bound() -> None:
     mutant = changed(relaxation, a="goal=delta) → goal=2.1 * delta)")
     with pytest.raises(AssertionError):
         check_shifted(mutant, *SLAB, "cyclic", 1.0)
@@ -103,7 +108,9 @@ def test_shifted_count_catches_a_shift_beyond_the_ball() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from([1e-1, 1e-3, 1e-5]))
-def test_halving_finds_every_interior(seed: int, order: str, radius: float) -> None:
+def test_halving_the_shift_finds_a_point_of_any_interior(
+    seed: int, order: str, radius: float
+) -> None:
     A, c, _ = with_ball(seed, radius)
     found = relaxation(A, c, order=order, limits=LONG)
     assert (A @ point(found) <= c).all()
@@ -111,7 +118,7 @@ def test_halving_finds_every_interior(seed: int, order: str, radius: float) -> N
 
 
 @pytest.mark.parametrize("order", RULES)
-def test_reflection_is_finite_with_interior_alone(order: str) -> None:
+def test_reflection_ends_if_there_is_an_interior_and_only_then(order: str) -> None:
     A, c, _ = with_ball(1, 0.1)
     line, zero = np.array([[1.0], [-1.0]]), np.zeros(2)
     reflect = partial(relaxation, order=order, eta=2.0, shift=0.0)
@@ -121,7 +128,7 @@ def test_reflection_is_finite_with_interior_alone(order: str) -> None:
 
 
 def check_agmon(order: str, eta: float) -> None:
-    """A turned orthant: the distance is ‖(Q w)⁺‖, and μ = 1/√p."""
+    """Check the rate on a rotated orthant, where the distance is ‖(Q w)⁺‖ and μ = 1/√p."""
     Q, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
     w0 = np.random.default_rng(1).normal(size=5) * 10.0
     options: dict[str, Any] = {"w0": w0, "order": order, "eta": eta, "shift": 0.0, "trace": True}
@@ -132,17 +139,17 @@ def check_agmon(order: str, eta: float) -> None:
 
 
 @pytest.mark.parametrize("eta", [0.5, 1.0, 1.5])
-def test_agmon_rate_at_maximal_distance(eta: float) -> None:
+def test_the_distance_shrinks_at_the_rate_of_agmon(eta: float) -> None:
     check_agmon("max_distance", eta)
 
 
-def test_agmon_rate_catches_another_order() -> None:
+def test_an_order_other_than_the_maximal_distance_breaks_the_rate() -> None:
     with pytest.raises(AssertionError):
         check_agmon("cyclic", 0.5)
 
 
 @pytest.mark.parametrize("order", ["max_distance", "max_residual"])
-def test_the_maximal_rules_are_those_of_the_inequalities(order: str) -> None:
+def test_maximal_orders_choose_the_most_violated_inequality(order: str) -> None:
     A, c, z = with_ball(5, 0.01)
     w0 = z + 2.0
     found = relaxation(A, c, w0=w0, order=order, shift=0.0, trace=True, limits=Limits(updates=60))
@@ -162,17 +169,17 @@ def check_farkas(method: Callable[..., Attempt], seed: int) -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6))
-def test_without_a_solution_one_cycle_is_a_farkas_vector(seed: int) -> None:
+def test_without_a_solution_the_steps_of_one_cycle_are_a_farkas_vector(seed: int) -> None:
     check_farkas(relaxation, seed)
 
 
-def test_farkas_catches_visits_instead_of_steps() -> None:
+def test_counting_visits_instead_of_steps_gives_no_farkas_vector() -> None:
     mutant = changed(relaxation, a="path.tau, minlength → np.sign(path.tau), minlength")
     with pytest.raises(AssertionError):
         check_farkas(mutant, 0)
 
 
-def test_strict_homogeneous_systems_and_bad_options() -> None:
+def test_strict_homogeneous_systems_are_solved_and_bad_options_rejected() -> None:
     A = np.array([[1.0, 0.1], [-1.0, 0.1]])
     assert (A @ point(relaxation(A)) > 0.0).all()
     with pytest.raises(ValueError, match=r"at most 2, not 2\.5"):

@@ -1,4 +1,4 @@
-"""D5: rescaling widens the cone of solutions by a factor that each theorem names."""
+"""D5: each rescaling widens the cone of solutions by the factor of its theorem."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ IMPATIENT = "patience = 16 * p**2 → patience = 1"
 
 
 def extreme_rays(H: Vector) -> Vector:
-    """The two rays that bound {z : H z ≥ 0} in the plane."""
+    """Return the two rays that bound {z : H z ≥ 0} in the plane."""
     turned = np.column_stack([-H[:, 1], H[:, 0]])
     rays = np.vstack([turned, -turned])
     inside = rays[(rays @ H.T >= -1e-15).all(axis=1)]
@@ -40,9 +40,9 @@ def angle(rays: Vector) -> float:
 
 
 def check_volume(method: Callable[..., Attempt], seed: int, margin: float) -> None:
-    """In the plane the cone is an angle, and each rescaling multiplies it by more than 1.5."""
+    """Check that each rescaling in the plane multiplies the angle of the cone by more than 1.5."""
     H, z = separable(seed, margin, n=6, p=2)
-    H = np.vstack([H, z])  # a row that no solution is near to: to stretch along it is wrong
+    H = np.vstack([H, z])  # no solution is near this row, so that it must not be stretched
     found = method(H, trace=True, limits=LONG)
     assert found.trace is not None
     assert (H @ point(found) > 0.0).all()
@@ -68,13 +68,13 @@ def test_the_cone_grows_by_half_at_every_rescaling(seed: int, margin: float) -> 
         ),
     ],
 )
-def test_the_cone_catches(mutant: Callable[..., Attempt]) -> None:
+def test_an_altered_rescaling_widens_the_cone_too_little(mutant: Callable[..., Attempt]) -> None:
     with pytest.raises(AssertionError):
         check_volume(mutant, 0, 1e-4)
 
 
 def check_slab(method: Callable[..., Attempt], seed: int, margin: float, p: int) -> None:
-    """Every unit solution z has ⟨a_j, z⟩ ≤ δ ≤ 1/√(6p) before a rescaling along a_j."""
+    """Check ⟨a_j, z⟩ ≤ δ ≤ 1/√(6p) for a unit solution z before each rescaling along a_j."""
     H, z = separable(seed, margin, n=8 * p, p=p)
     found = method(H, trace=True, limits=LONG)
     assert found.trace is not None
@@ -91,17 +91,19 @@ def check_slab(method: Callable[..., Attempt], seed: int, margin: float, p: int)
 
 @few
 @given(st.integers(0, 10**6), st.sampled_from([1e-2, 1e-4, 1e-8]), st.sampled_from([3, 5]))
-def test_slab_and_number_of_rescalings(seed: int, margin: float, p: int) -> None:
+def test_solutions_lie_in_the_slab_and_rescalings_stay_below_their_bound(
+    seed: int, margin: float, p: int
+) -> None:
     check_slab(rescaled, seed, margin, p)
 
 
-def test_the_slab_catches() -> None:
+def test_a_slab_that_is_too_thin_excludes_a_solution() -> None:
     with pytest.raises(AssertionError):
         check_slab(changed(rescaled, a="slab = float( → slab = 0.3 * float("), 1, 1e-4, 3)
 
 
 def margin_of(H: Vector) -> tuple[float, Vector]:
-    """γ and the best unit z, by least squares (Lawson and Hanson's LDP)."""
+    """Return γ and the best unit z by least squares (the LDP of Lawson and Hanson)."""
     E = np.vstack([H.T, np.ones(len(H))])
     f = np.append(np.zeros(H.shape[1]), 1.0)
     r = E @ nnls(E, f)[0] - f
@@ -110,11 +112,13 @@ def margin_of(H: Vector) -> tuple[float, Vector]:
 
 
 def check_gamma(method: Callable[..., Attempt], seed: int, margin: float) -> None:
-    """γ grows where x is good, and loses almost nothing elsewhere."""
+    """Check that γ grows if x is near to the best z, and otherwise loses almost nothing."""
     H, _ = separable(seed, margin)
     p = H.shape[1]
     sigma = 1.0 / (32.0 * p)
-    found = method(H, trace=True, limits=LONG, seed=seed + 1)  # z itself is drawn with the seed
+    found = method(
+        H, trace=True, limits=LONG, seed=seed + 1
+    )  # because z is drawn with the seed itself
     assert found.trace is not None
     assert (H @ point(found) > 0.0).all()
     rows, seen = H, found.trace
@@ -133,17 +137,19 @@ def test_dunagan_vempala_keeps_and_widens_the_margin(seed: int, margin: float) -
     check_gamma(changed(dunagan_vempala, a=IMPATIENT), seed, margin)
 
 
-def test_dunagan_vempala_catches_a_random_direction() -> None:
+def test_a_random_direction_breaks_the_margin_of_dunagan_and_vempala() -> None:
     mutant = changed(dunagan_vempala, a=IMPATIENT, b=">= -sigma * → >= -2.0 *")
     with pytest.raises(AssertionError):
         check_gamma(mutant, 0, 1e-2)
 
 
 def check_doubling(method: Callable[..., Attempt], seed: int) -> None:
-    """D·x stays within 1 for every x of that side, and Π D doubles at least."""
+    """Check that D·x stays below 1 for a solution x, and that the product of D at least doubles."""
     rng = np.random.default_rng(seed)
     n, p = 20, 5
-    solution = 10.0 ** -rng.uniform(0.0, 6.0, size=n)  # x ∈ L, over six decades
+    solution = 10.0 ** -rng.uniform(
+        0.0, 6.0, size=n
+    )  # x ∈ L, with entries over six orders of magnitude
     solution /= solution.max()
     H = np.column_stack([solution, rng.normal(size=(n, p - 1))])
     lengths = np.linalg.norm(H, axis=1)
@@ -162,7 +168,7 @@ def check_doubling(method: Callable[..., Attempt], seed: int) -> None:
 
 @few
 @seeds
-def test_doubling(seed: int) -> None:
+def test_every_projective_rescaling_doubles_the_determinant(seed: int) -> None:
     check_doubling(projection_rescaling, seed)
 
 
@@ -173,19 +179,19 @@ def test_doubling(seed: int) -> None:
         "np.minimum(state.x / max(upper, 1e-300), → np.minimum(1.0,",
     ],
 )
-def test_doubling_catches(wrong: str) -> None:
+def test_an_altered_projective_rescaling_breaks_the_doubling(wrong: str) -> None:
     with pytest.raises(AssertionError):
         check_doubling(changed(projection_rescaling, a=wrong), 0)
 
 
-def test_projection_and_rescaling_does_not_mind_a_small_margin() -> None:
-    """δ_∞ counts, not γ: here γ = 1e-8, and there is no rescaling."""
+def test_projection_and_rescaling_needs_no_rescaling_for_a_small_margin() -> None:
+    """The number of rescalings depends on δ_∞ and not on γ, which is 1e-8 here."""
     H = np.array([[1.0, 1e-8], [-1.0, 1e-8]])
     assert projection_rescaling(H, trace=True).trace == {}
 
 
-def test_both_sides() -> None:
-    """L^⊥: the rows of a triangle have multipliers > 0."""
+def test_projection_and_rescaling_finds_positive_multipliers_of_a_triangle() -> None:
+    """The rows of a triangle have multipliers > 0, which lie in L^⊥."""
     H = np.array([[1.0, 0.0], [-1.0, 1e-3], [-1.0, -1e-3]])
     lam = multipliers(projection_rescaling(H))
     assert (lam > 0.0).all()

@@ -1,4 +1,4 @@
-"""D7: herding misses its target by at most E/√T, and by at most max(E, E²/2ρ)/T inside the hull."""
+"""D7: the error of herding is at most E/√T, and at most max(E, E²/2ρ)/T inside the hull."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def rbf(X: Any, Y: Any) -> Any:
 
 
 def cross(d: int, scale: float = 1.0) -> Vector:
-    """±e_j: the largest ball around its centre has radius 1/√d."""
+    """Return ±e_j; the largest ball around the centre of their hull has radius 1/√d."""
     return scale * np.vstack([np.eye(d), -np.eye(d)])
 
 
 def cube(d: int) -> Vector:
-    """The largest ball around its centre has radius 1."""
+    """Return the corners of a cube; the largest ball around its centre has radius 1."""
     return np.array(list(itertools.product([-1.0, 1.0], repeat=d)))
 
 
 def simplex(d: int) -> Vector:
-    """e_1, …, e_d: within its plane, the largest ball around its centre has radius 1/√(d(d−1))."""
+    """Return e_1, …, e_d; in their plane the largest ball in the hull has radius 1/√(d(d−1))."""
     return np.eye(d)
 
 
@@ -56,7 +56,7 @@ def assert_bounded(errors: Vector, radius: float, ball: float) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_bounds_with_a_ball_of_known_size(shape: str, seed: int) -> None:
+def test_errors_stay_below_both_bounds_for_a_ball_of_known_size(shape: str, seed: int) -> None:
     points, ball = SHAPES[shape]
     moved = points + np.random.default_rng(seed).normal(size=points.shape[1])
     herded = nv.herd(moved, n_samples=500)
@@ -68,7 +68,7 @@ def test_the_bounds_with_a_ball_of_known_size(shape: str, seed: int) -> None:
 
 
 def chosen_otherwise(points: Vector, how: str, T: int) -> Vector:
-    """The errors of other ways to choose: the mutants."""
+    """Return the errors of mutants, which choose points in other ways."""
     rng, rows, w, errors = np.random.default_rng(0), points - points.mean(axis=0), 0.0, []
     for t in range(T):
         scores = rows @ np.broadcast_to(w, rows.shape[1:])
@@ -80,7 +80,7 @@ def chosen_otherwise(points: Vector, how: str, T: int) -> Vector:
 
 
 @pytest.mark.parametrize("how", ["at random", "least", "largest size"])
-def test_other_choices_break_the_bounds(how: str) -> None:
+def test_choosing_other_points_breaks_the_bounds(how: str) -> None:
     points, ball = SHAPES["simplex 5"]
     radius = float(np.linalg.norm(points - 0.2, axis=1).max())
     with pytest.raises(AssertionError):
@@ -88,7 +88,7 @@ def test_other_choices_break_the_bounds(how: str) -> None:
 
 
 def test_a_ball_too_large_breaks_the_fast_bound() -> None:
-    """The mutant takes the distance to the farthest corner for that to the nearest facet."""
+    """The mutant takes the distance to the farthest corner instead of the nearest facet."""
     points = np.random.default_rng(340)
     shape = points.integers(3, 9), points.integers(2, 5)
     herded = nv.herd(points.integers(-5, 6, size=shape).astype(float), n_samples=600)
@@ -99,7 +99,7 @@ def test_a_ball_too_large_breaks_the_fast_bound() -> None:
 
 
 def mean_errors(points: Vector, target: Vector, herded: Herding) -> Vector:
-    """‖φ̄ − mean of the points chosen‖, from the points themselves."""
+    """Compute ‖φ̄ − mean of the chosen points‖ from the points themselves."""
     means = np.cumsum(points[herded.indices], axis=0)
     T = np.arange(1, len(means) + 1)
     return np.asarray(np.linalg.norm(target - means / T[:, None], axis=1))
@@ -107,7 +107,7 @@ def mean_errors(points: Vector, target: Vector, herded: Herding) -> Vector:
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 12), d=st.integers(1, 4))
-def test_any_points(seed: int, m: int, d: int) -> None:
+def test_errors_of_random_points_stay_below_the_bounds(seed: int, m: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.integers(-4, 5, size=(m, d)).astype(float)
     herded = nv.herd(points, n_samples=60)
@@ -118,7 +118,7 @@ def test_any_points(seed: int, m: int, d: int) -> None:
     assert (herded.errors <= herded.bound * SLACK + 1e-12).all()
     if herded.fast_bound is not None:
         assert (herded.errors <= herded.fast_bound * SLACK + 1e-12).all()
-    # The ball does not leave the hull: in no direction are all points nearer than ρ.
+    # The ball lies inside the hull: in every direction some point is at least ρ away.
     rows, u = points - points.mean(axis=0), rng.normal(size=(d, 200))
     if np.linalg.matrix_rank(rows) == d and herded.ball is not None:
         reach = (rows @ u).max(axis=0) / np.linalg.norm(u, axis=0)
@@ -143,7 +143,7 @@ def test_a_target_is_in_the_hull_or_has_a_separator(seed: int) -> None:
         assert verdict.intercept is not None
         f = np.vstack([points, target]) @ verdict.coef + verdict.intercept
         assert f[-1] > 0 > f[:-1].max()
-        # The errors do not tend to 0: the target is at least so far away.
+        # The errors do not tend to 0, because the target is at least this far from the hull.
         assert herded.errors[-1] >= f[-1] / np.linalg.norm(verdict.coef) * (1 - 1e-9)
     else:
         assert herded.bound is not None
@@ -151,7 +151,7 @@ def test_a_target_is_in_the_hull_or_has_a_separator(seed: int) -> None:
 
 
 def kernel_oracle(K: Vector, T: int) -> list[int]:
-    """Chen, Welling and Smola's argmax, written from the formula."""
+    """Return the argmax of Chen, Welling and Smola, written from their formula."""
     chosen: list[int] = []
     for t in range(T):
         gap = K.mean(axis=1) - K[:, chosen].sum(axis=1) / (t + 1)
@@ -159,22 +159,26 @@ def kernel_oracle(K: Vector, T: int) -> list[int]:
     return chosen
 
 
-def test_kernel_herding_is_the_formula_and_keeps_its_bound() -> None:
+def kernel_error(K: Vector, chosen: Any) -> float:
+    """Return the distance between the means of all rows and of the chosen rows."""
+    squared = K.mean() - 2 * K[chosen].mean() + K[np.ix_(chosen, chosen)].mean()
+    return math.sqrt(squared)
+
+
+def test_kernel_herding_follows_the_formula_and_keeps_its_bound() -> None:
     X = np.random.default_rng(1).normal(size=(80, 2))
     K, herded = rbf(X, X), nv.herd(X, n_samples=60, kernel=rbf)
     assert herded.indices.tolist() == kernel_oracle(K, 60)
-    for T in (1, 7, 60):
-        s = herded.indices[:T]
-        squared = K.mean() - 2 * K[s].mean() + K[np.ix_(s, s)].mean()
-        assert herded.errors[T - 1] == pytest.approx(math.sqrt(squared), abs=1e-9)
+    lengths = np.array([1, 7, 60])
+    expected = [kernel_error(K, herded.indices[:T]) for T in lengths]
+    np.testing.assert_allclose(herded.errors[lengths - 1], expected, atol=1e-9)
     assert herded.bound is not None
     assert (herded.errors <= herded.bound * SLACK).all()
     thrown = np.random.default_rng(0).integers(80, size=60)
-    at_random = math.sqrt(K.mean() - 2 * K[thrown].mean() + K[np.ix_(thrown, thrown)].mean())
-    assert herded.errors[-1] < at_random / 3
+    assert herded.errors[-1] < kernel_error(K, thrown) / 3
 
 
-def test_kernel_herding_is_that_of_goodpoints() -> None:
+def test_kernel_herding_chooses_the_points_that_goodpoints_chooses() -> None:
     herding = pytest.importorskip(
         "goodpoints.herding", reason="goodpoints, a package that must be compiled, is not installed"
     )
@@ -185,7 +189,9 @@ def test_kernel_herding_is_that_of_goodpoints() -> None:
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-540, 2.0**540, 2.0**1020])
 @pytest.mark.parametrize("target", [None, np.array([0.25, 0.125])], ids=["mean", "given"])
-def test_the_size_of_the_points_does_not_matter(scale: float, target: Vector | None) -> None:
+def test_scaling_the_points_by_a_power_of_two_changes_no_choice(
+    scale: float, target: Vector | None
+) -> None:
     points = cross(2, 0.5) + 0.125
     one = nv.herd(points, target)
     other = nv.herd(points * scale, None if target is None else target * scale)
@@ -216,7 +222,7 @@ TWO, UPPER = [[1.0], [2.0]], np.triu(np.ones((4, 4)))
         ),
     ],
 )
-def test_bad_input(call: Any, says: str) -> None:
+def test_wrong_arguments_are_rejected_with_an_error(call: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         call()
 
@@ -235,7 +241,7 @@ def test_a_kernel_that_is_not_positive_semidefinite_has_no_bound() -> None:
     ],
 )
 def test_an_error_is_0_only_where_the_mean_is_the_target(points: list[list[float]]) -> None:
-    """Against rationals: nothing that underflows is called 0, and no bound is below an error."""
+    """Compared with fractions: no error that underflows is 0, and no bound is below an error."""
     herded = nv.herd(points, n_samples=12)
     exactly = [[Fraction(value) for value in row] for row in points]
     target = [sum(column) / len(points) for column in zip(*exactly, strict=True)]
@@ -244,7 +250,9 @@ def test_an_error_is_0_only_where_the_mean_is_the_target(points: list[list[float
     for t, s in enumerate(herded.indices.tolist(), 1):
         total = [a + b for a, b in zip(total, exactly[s], strict=True)]
         missed = sum((a / t - b) ** 2 for a, b in zip(total, target, strict=True))
-        if missed > Fraction(5e-324) ** 2 / 10**20:  # not a mean that is no float
+        if (
+            missed > Fraction(5e-324) ** 2 / 10**20
+        ):  # otherwise only the rounding of the mean differs
             assert herded.errors[t - 1] > 0.0
         assert herded.bound[t - 1] >= herded.errors[t - 1] > 0.0 or herded.errors[t - 1] == 0.0
 
