@@ -49,7 +49,7 @@ def path_of(move: Move, A: Vector, epochs: Iterable[Iterable[int]]) -> Vector:
 
 
 def changed(function: Callable[..., Any], **pieces: str) -> Callable[..., Any]:
-    """Return a function or class of a module with parts of its source replaced: ``a="old → new"``."""
+    """Return a function or class with parts of its source replaced: ``a="old → new"``."""
     module = inspect.getmodule(function)
     assert module is not None
     source = inspect.getsource(module)

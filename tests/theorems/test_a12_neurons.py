@@ -1,4 +1,4 @@
-"""A12: what a threshold neuron computes, what a network computes, and where recurrent nets settle."""
+"""A12: what threshold neurons and networks compute, and where recurrent networks settle."""
 
 from __future__ import annotations
 
