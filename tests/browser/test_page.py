@@ -172,6 +172,7 @@ def test_latest_wins(visit: Visit) -> None:
 
     visit.page.route("**/api/run", hold)
     visit.page.locator(".dot").first.focus()
+    visit.page.keyboard.press("Enter")
     with visit.page.expect_request("**/api/run"):
         visit.page.keyboard.press("ArrowUp")
     for _ in range(5):
@@ -189,7 +190,7 @@ def test_keyboard_only(visit: Visit) -> None:
         visit.page.keyboard.press("Tab")
     visit.press("n", "n", "n")
     assert visit.page.evaluate("document.activeElement.dataset.row") == "3"
-    visit.press("Shift+ArrowRight")
+    visit.press("Enter", "Shift+ArrowRight", "Escape")
     assert visit.points()[3] == (1.5, 1.0, 1)
     visit.press("f")
     assert visit.points()[3][2] == -1
@@ -256,7 +257,7 @@ def test_a_link_restores_everything(visit: Visit, browser: Any, server: Server) 
     visit.open().choose("two_clouds")
     visit.page.select_option("#order", "permuted")
     visit.page.locator(".dot").first.focus()
-    visit.press("ArrowUp", "f")
+    visit.press("Enter", "ArrowUp", "Enter", "f")
     visit.press("Home", "PageDown", "PageDown")
     visit.page.click("#link")
     visit.page.wait_for_selector("text=/^The (link|address)/")
@@ -461,7 +462,7 @@ def test_a_rule_of_one_s_own(visit: Visit) -> None:
     best = read_numbers(visit)
     handle = page.locator(".handle").first
     handle.focus()
-    visit.press("ArrowUp", "ArrowUp", "ArrowUp")
+    visit.press("Enter", "ArrowUp", "ArrowUp", "ArrowUp", "Escape")
     assert page.locator(".readout .holds").count() == 3
     assert read_numbers(visit) != best
     assert "your w*" in page.inner_text(".proof")
@@ -501,21 +502,33 @@ def test_predictions_are_veiled_until_they_are_made(visit: Visit) -> None:
     assert "Separable" in visit.verdict
 
 
-@pytest.mark.parametrize(("name", "made"), [("or", "made 9"), ("xor", "makes at least 300")])
-def test_a_predicted_count_is_answered(visit: Visit, name: str, made: str) -> None:
+GUESSES = [
+    ("or", "5", "The run made 9 mistakes. You said 5: 4 too few."),
+    ("or", "9", "The run made 9 mistakes. You said 9: exactly right."),
+    ("or", "never", "The run made 9 mistakes. You said that it never ends: it does end."),
+    ("or", "", "The run made 9 mistakes."),
+    ("xor", "5", "every round has a mistake. You said 5: not right."),
+    ("xor", "never", "every round has a mistake. You said that it never ends: right."),
+    ("feature_x100", "5", "makes at least 300 mistakes, more than are shown. You said 5."),
+]
+
+
+@pytest.mark.parametrize(("name", "guess", "told"), GUESSES)
+def test_a_predicted_count_is_answered(visit: Visit, name: str, guess: str, told: str) -> None:
     page = visit.open().page
     visit.choose(name)
     page.click("#predict")
-    page.fill(".guess", "5")
-    page.keyboard.press("Enter")
-    page.evaluate(
-        """async (selector) => {
-          while (document.querySelector(selector).textContent.includes("Which row causes"))
-            document.querySelector("#go-next").click();
-        }""",
-        ".prompt b",
-    )
-    assert f"the run {made}, and you said 5." in page.inner_text(".prompt")
+    if guess == "never":
+        page.click("#never")
+    else:
+        page.fill(".guess", guess)
+        page.keyboard.press("Enter")
+    if name == "or":
+        for _ in range(9):
+            page.click("#go-next")
+    else:
+        page.click("#show-rest")
+    assert page.inner_text(".prompt b").endswith(told)
     page.click(".prompt button")
     assert "Predict" not in visit.verdict
 

@@ -4,7 +4,7 @@ import { h, refill } from "./dom.js";
 import { Frame } from "./frame.js";
 import { Latest, Refusal, load, recordedHost, servedHost } from "./hosts.js";
 import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
-import { lastMoment, momentOf, nextMistake, previousMistake } from "./moments.js";
+import { NEVER, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
 import { Proof } from "./proof.js";
 import { Space } from "./space.js";
@@ -33,6 +33,8 @@ export class LabPage {
     this.lesson = "";
     this.trouble = "";
     this.past = /** @type {{question: Question, view: Plane["view"]}[]} */ ([]);
+    /** The last points that the learner placed or pasted: the entry "your own" of the menu. */
+    this.own = /** @type {Question | null} */ (null);
     this.player = 0;
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
@@ -40,6 +42,10 @@ export class LabPage {
     this.shades = new Latest((body) => host.ask("sides", body), shade, (error) => error instanceof Refusal && shade({ box: [0, 0, 1, 1], rows: [], sentence: error.message }));
     this.plane = new Plane(this);
     this.frame = new Frame(this, root, new Space(this), new Proof(this), new Step(this));
+  }
+
+  get hands() {
+    return this.plane.hands;
   }
 
   get full() {
@@ -55,6 +61,7 @@ export class LabPage {
    * @param {Question} question @param {RecordedAnswer} [record] */
   begin(question, record, moment = Infinity) {
     this.stop();
+    this.hands.setMoving(false);
     Object.assign(this, { question: structuredClone(question), selected: -1, predict: null, trouble: "", moment, pocket: null, sides: null });
     this.plane.fit();
     this.answer = null; // the old answer is about other points
@@ -83,6 +90,20 @@ export class LabPage {
     this.ask(rest);
   }
 
+  /** Show the learner's own points again, or an empty plane if there are none. */
+  openOwn() {
+    this.remember();
+    this.lesson = "";
+    this.begin(this.own ?? whole({ points: [] }));
+  }
+
+  /** Remove all points; undo brings them back. */
+  clear() {
+    this.remember();
+    this.lesson = "";
+    this.begin({ ...this.question, points: [], mine: null });
+  }
+
   remember() {
     this.past.push(structuredClone({ question: this.question, view: this.plane.view }));
   }
@@ -99,6 +120,7 @@ export class LabPage {
 
   ask(rest = true) {
     this.predict = null;
+    if (!this.lesson) this.own = this.question;
     this.runs.ask(brief(this.question));
     this.pockets.forget();
     this.askSides();
@@ -199,19 +221,28 @@ export class LabPage {
   reveal(guess) {
     const { full, predict } = this;
     if (!full || !predict) return;
+    if (predict.asked === "done") return this.togglePredict();
     const { index } = full.run;
     if (predict.asked === "count") {
-      this.predict = { asked: "row", count: guess, said: `${guess ? `You say ${guess}. ` : ""}Which row causes the first update?` };
-      return this.draw();
+      const said = guess === NEVER ? "You say that it never ends. " : guess ? `You say ${guess}. ` : "";
+      this.predict = { asked: "row", count: guess, said: `${said}Which row causes the first update?` };
+      return index.length ? this.draw() : this.finishPrediction();
     }
     const { t } = momentOf(full.run, this.moment);
     const row = index[t] + 1;
     const heard = !guess ? "It" : Number(guess) === row ? "Yes! It" : `Not row ${guess}: it`;
-    const [made, shown] = full.run.converged ? ["made", ""] : ["makes at least", " that is shown"];
-    const end = `That was the last update${shown}: the run ${made} ${index.length}${predict.count ? `, and you said ${predict.count}` : ""}.`;
-    const more = t + 1 < index.length;
-    this.predict = t < index.length ? { ...predict, asked: more ? "row" : "done", said: `${heard} was row ${row}. ${more ? "Which row causes the next update?" : end}` } : null;
+    const said = `${heard} was row ${row}.`;
+    if (t + 1 === index.length) return this.finishPrediction(`${said} `);
+    this.predict = { ...predict, said: `${said} Which row causes the next update?` };
     this.goTo(nextMistake(full.run, this.moment));
+  }
+
+  /** Show the end of the run, and compare it with the predicted number of updates. */
+  finishPrediction(said = "") {
+    const { full, predict } = this;
+    if (!full || !predict) return;
+    this.predict = { ...predict, asked: "done", said: said + outcome(full, this.question, predict.count ?? "") };
+    this.goTo(lastMoment(full.run));
   }
 
   draw() {
@@ -227,6 +258,15 @@ export class LabPage {
   /** @param {string} text */
   async paste(text) {
     await this.open({ ...this.question, ...fromTable(text), mine: null });
+    this.own = this.question;
+  }
+
+  /** Show the points of a file that was dropped on the plane. @param {File} file */
+  async openFile(file) {
+    await file.text().then((text) => this.paste(text)).catch((error) => {
+      this.trouble = `${file.name}: ${error.message}`;
+      this.draw();
+    });
   }
 }
 
@@ -244,7 +284,11 @@ export async function startServed() {
     page.frame.data.value = name;
     page.begin(whole(menu[name].question), record);
   };
-  page.frame.menu(menu, (name) => { page.remember(); choose(name); });
+  page.frame.menu(menu, (name) => {
+    if (!name) return page.openOwn();
+    page.remember();
+    choose(name);
+  });
   try {
     if (location.hash.length > 1) {
       const { question, moment } = fromLink(location.hash.slice(1));

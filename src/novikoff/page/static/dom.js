@@ -55,6 +55,7 @@ const ICONS = {
   flip: "M4 9h13l-3-3M20 15H7l3 3",
   remove: "M6 7h12M10 7V5h4v2M8 7l1 12h6l1-12",
   paste: "M8 5H6v15h12V5h-2M9 4h6v3H9zM9 11h6M9 15h6",
+  clear: "M5 5h14v14H5zM9 9l6 6M15 9l-6 6",
   eye: "M3 12c4-7 14-7 18 0-4 7-14 7-18 0zM12 9.5a2.5 2.5 0 1 0 .01 0z",
   left: "M19 12H5M10 7l-5 5 5 5",
   right: "M5 12h14M14 7l5 5-5 5",

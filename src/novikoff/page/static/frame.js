@@ -2,24 +2,29 @@
 
 import { button, h, icon, refill } from "./dom.js";
 import { ORDERS, brief, fromNumbers, used } from "./link.js";
-import { lastMoment, momentOf, tell } from "./moments.js";
+import { NEVER, lastMoment, momentOf, tell } from "./moments.js";
 import { save, savePicture } from "./save.js";
 
 /** @typedef {import("./app.js").LabPage} LabPage */
 /** @typedef {{node: HTMLElement, draw(): void}} Panel */
 
 const HELP = [
-  ["Click, or A", "adds a point of the chosen label"],
-  ["Drag, or arrow keys", "moves the selected point (with Shift, ten times as far)"],
-  ["Double-click, or F", "flips its label"],
-  ["Delete", "removes it; Ctrl-Z brings it back"],
-  ["N and P", "go from point to point"],
+  ["Click, or A", "adds a point of the chosen label; a right-click adds one of the other label"],
+  ["Drag", "moves the nearest point"],
+  ["N and P", "select the next and the previous point"],
+  ["Enter", "lets the arrow keys move the selected point (with Shift, ten times as far), until Enter or Escape"],
+  ["Double-click, or F", "flips the label of the point"],
+  ["Delete", "removes the point; Ctrl-Z brings it back"],
   ["→ ←, Page keys", "next and previous mistake"],
   ["K and J", "one row forward, one row back"],
   ["Home, End, Space", "start, end, play"],
 ];
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
+// The keys of presenters step wherever the focus is.
+const ALWAYS = ["PageDown", "PageUp"];
+// A menu that has the focus keeps its other keys.
+const SIDEWAYS = ["ArrowLeft", "ArrowRight"];
 const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], ["back", "One row back"], ["play", "Play"],
   ["step", "One row forward"], ["next", "Next mistake"], ["last", "To the end"]];
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
@@ -45,6 +50,8 @@ export class Frame {
     this.play = h("span");
     this.predict = button("eye", "Predict", () => lab.togglePredict(), { shown: true, id: "predict" });
     this.guess = h("input", { type: "number", min: 0, "aria-label": "Your guess", class: "guess" });
+    this.never = button("", "It never ends", () => lab.reveal(NEVER), { shown: true, id: "never" });
+    this.rest = button("", "Show the rest", () => lab.finishPrediction(), { shown: true, id: "show-rest" });
     this.prompt = h("form", { class: "prompt", hidden: true, onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
       lab.reveal(this.guess.value);
@@ -81,7 +88,8 @@ export class Frame {
       ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
       ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
     const tools = h("div", { class: "tools" },
-      h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table", () => this.askTable(), { id: "paste" }),
+      h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table, or open a file", () => this.askTable(), { id: "paste" }),
+      button("clear", "Remove all points", () => lab.clear(), { id: "clear" }),
       h("label", { class: "field order" }, "Order ", this.order), h("label", { class: "field seed" }, "seed ", this.seed),
       button("dice", "Another seed", () => lab.change((question) => { question.seed += 1; }), { class: "seed" }),
       h("label", { class: "field check" }, this.bias, " bias"),
@@ -106,7 +114,7 @@ export class Frame {
     this.data.append(...Object.entries(presets).map(([name, { title }]) => h("option", { value: name }, title)));
     this.data.addEventListener("change", () => {
       this.root.dataset.settled = "false";
-      if (this.data.value) choose(this.data.value);
+      choose(this.data.value);
     });
   }
 
@@ -160,7 +168,7 @@ export class Frame {
     this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
-    this.lesson.textContent = lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";
+    this.lesson.textContent = lab.hands.moving ? `The arrow keys move ${document.activeElement?.closest("[data-handle]") ? "the handle" : `row ${lab.selected + 1}`} (with Shift, ten times as far). Enter or Escape ends this.` : lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";
     this.now.textContent = full && predict?.asked !== "count" ? tell(full, question, moment) : "";
     this.trouble.hidden = !lab.trouble;
     this.trouble.textContent = lab.trouble;
@@ -193,7 +201,8 @@ export class Frame {
     const { rule, threshold } = used(this.lab.question);
     const text = counting ? `How many ${threshold || rule === "aggressive" ? "updates" : "mistakes"} will the perceptron make?` : `${predict?.said}${predict?.asked === "row" ? " Click a point, or reveal it." : ""}`;
     if (this.prompt.firstChild?.textContent === text) return;
-    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : predict?.asked === "row" ? "Reveal" : "Show all"));
+    refill(this.prompt, h("b", {}, text), counting && this.guess, h("button", { type: "submit" }, counting ? "That is my guess" : predict?.asked === "row" ? "Reveal" : "End"),
+      counting && this.never, predict?.asked === "row" && this.rest);
   }
 
   /** @param {string} form @param {string} name */
@@ -217,7 +226,6 @@ export class Frame {
 
   togglePresent() {
     this.present.setAttribute("aria-pressed", String(this.root.classList.toggle("presenting")));
-    this.present.blur(); // so that the space bar plays
   }
 
   help() {
@@ -234,7 +242,9 @@ export class Frame {
     const wrong = h("p", { class: "trouble", role: "alert", hidden: true });
     const refuse = (/** @type {Error} */ error) => Object.assign(wrong, { hidden: false, textContent: error.message });
     const use = () => this.lab.paste(text.value).then(() => this.dialog.close(), refuse);
-    refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Each line has two numbers and one of two labels."), text, wrong,
+    const file = h("input", { type: "file", id: "open-file", accept: ".csv,.tsv,.txt", onchange: () => file.files?.[0]?.text().then((read) => { text.value = read; use(); }) });
+    refill(this.dialog, h("h2", {}, "Paste a table"), h("p", {}, "Each line has two numbers and one of two labels. You can also drop a file on the plane."), text,
+      h("p", {}, h("label", {}, "or open a file ", file)), wrong,
       button("", "Use it", use, { shown: true, id: "use-table" }), button("", "Cancel", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
   }
@@ -244,6 +254,17 @@ export class Frame {
     (embedded ? this.root : document).addEventListener("keydown", (event) => {
       if (this.key(/** @type {KeyboardEvent} */ (event))) event.preventDefault();
       if (embedded) event.stopPropagation();
+    });
+    // A button that was clicked gives up the focus, so that the keys go on stepping.
+    this.root.addEventListener("click", (event) => {
+      const pressed = /** @type {HTMLElement} */ (event.target).closest("button, summary, [type=checkbox], [type=radio], [type=range]");
+      if (event.detail > 0 && pressed && !this.dialog.open) /** @type {HTMLElement} */ (document.activeElement)?.blur();
+    });
+    this.root.addEventListener("pointerdown", () => { this.pointed = true; }, true);
+    this.root.addEventListener("keydown", () => { this.pointed = false; }, true);
+    this.root.addEventListener("change", (event) => {
+      const chosen = /** @type {HTMLElement} */ (event.target);
+      if (this.pointed && chosen.matches("select")) chosen.blur();
     });
     document.addEventListener("click", (event) => {
       for (const open of this.root.querySelectorAll("details[open]")) if (!open.contains(/** @type {Node} */ (event.target))) open.removeAttribute("open");
@@ -255,9 +276,11 @@ export class Frame {
     const { lab } = this;
     const target = /** @type {HTMLElement} */ (event.target);
     const control = event.ctrlKey || event.metaKey;
-    if (this.dialog.open || event.altKey || target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea")) return false;
-    if (control && event.key === "z" && lab.live) lab.undo();
-    else if (control || target.matches("input, select, summary") || (event.key === " " && target.matches("button"))) return false;
+    const typing = target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea");
+    const native = event.key === " " ? target.matches("button, summary, select, input:not([type=range])") : target.matches("select") && !SIDEWAYS.includes(event.key);
+    if (this.dialog.open || event.altKey) return false;
+    if (control && event.key === "z" && lab.live && !typing) lab.undo();
+    else if (control || ((typing || native) && !ALWAYS.includes(event.key))) return false;
     else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.togglePresent();
     else if (event.key.toLowerCase() === "a" && lab.live) {
       lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);

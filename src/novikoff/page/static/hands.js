@@ -1,4 +1,7 @@
-/** Input on the plane by mouse, touch and keyboard: points, and the learner's own line. */
+/** Input on the plane by mouse, touch and keyboard: points, and the learner's own line.
+ *
+ * A pointer takes the nearest point or handle, whatever is drawn on top of it. Arrow keys move a point
+ * or a handle only after Enter, and the page shows this state; all other keys keep their meaning. */
 
 import { keep, s } from "./dom.js";
 
@@ -6,6 +9,7 @@ import { keep, s } from "./dom.js";
 
 const NUDGE = 0.05; // how far an arrow key moves a point
 const SLIP = 4; // pixels that the pointer may move during a click
+const REACH = 20; // a pointer takes a point or a handle that is at most this many pixels away
 /** @type {Record<string, Spot>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -17,21 +21,27 @@ export class Hands {
     /** What the pointer holds: a point, a handle, or neither; then a click adds a point.
      * @type {{row: number, handle: number, x: number, y: number, moved: boolean, spots: Spot[]} | null} */
     this.grip = null;
+    /** Whether the arrow keys move the element that has the focus. */
+    this.moving = false;
     const { node } = plane;
     node.addEventListener("pointerdown", (event) => this.down(event));
     node.addEventListener("pointermove", (event) => this.move(event));
     node.addEventListener("pointerup", (event) => this.up(event));
     node.addEventListener("pointercancel", () => { this.grip = null; });
-    node.addEventListener("dblclick", (event) => { if (lab.live && touched(event).row >= 0) this.flip(touched(event).row); });
+    node.addEventListener("dblclick", (event) => { if (lab.live && this.nearest(event).row >= 0) this.flip(this.nearest(event).row); });
+    node.addEventListener("contextmenu", (event) => this.menu(event));
+    node.addEventListener("dragover", (event) => event.preventDefault());
+    node.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer?.files[0]) lab.openFile(event.dataTransfer.files[0]); });
     node.addEventListener("keydown", (event) => { if (this.key(event)) { event.preventDefault(); event.stopPropagation(); } });
     node.addEventListener("focusin", (event) => {
       const { row } = touched(event);
       if (row >= 0 && row !== lab.selected) lab.select(row);
     });
+    node.addEventListener("focusout", () => this.setMoving(false));
   }
 
   /** The coordinates under a pointer, rounded to about a pixel, inside the view.
-   * @param {PointerEvent} event @returns {Spot} */
+   * @param {MouseEvent} event @returns {Spot} */
   under(event) {
     const { node, scale, box } = { node: this.plane.node, scale: this.plane.scale, box: this.plane.box() };
     const frame = node.getBoundingClientRect();
@@ -43,10 +53,33 @@ export class Hands {
     return [x, y];
   }
 
+  /** The nearest point or handle within reach of a pointer; -1 for none. A handle is drawn above the
+   * points, so it wins when both are equally near. @param {MouseEvent} event */
+  nearest(event) {
+    const frame = this.plane.node.getBoundingClientRect();
+    const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
+    const far = (/** @type {Spot} */ [px, py]) => Math.hypot(px - x, py - y);
+    const { points, mine } = this.lab.question;
+    const rows = points.map((_, row) => far(this.plane.at(row)));
+    const handles = (mine && this.lab.live ? this.handleSpots(mine) : []).map((spot) => far(this.plane.place(spot)));
+    const [row, handle] = [rows, handles].map((distances) => distances.indexOf(Math.min(REACH, ...distances)));
+    return handle >= 0 && !(rows[row] < handles[handle]) ? { row: -1, handle } : { row, handle: -1 };
+  }
+
+  /** Right-click: flip the nearest point, or add a point of the other label. @param {MouseEvent} event */
+  menu(event) {
+    const { lab } = this;
+    event.preventDefault();
+    if (!lab.live || lab.predict) return;
+    const { row, handle } = this.nearest(event);
+    if (row >= 0) this.flip(row);
+    else if (handle < 0) this.add(...this.under(event), -lab.newLabel);
+  }
+
   /** @param {PointerEvent} event */
   down(event) {
     const { lab } = this;
-    const { row, handle } = touched(event);
+    const { row, handle } = this.nearest(event);
     if (event.button !== 0 || (row >= 0 && lab.guessRow(row)) || !lab.live) return;
     const spots = lab.question.mine ? this.handleSpots(lab.question.mine) : [];
     this.grip = { row, handle, x: event.clientX, y: event.clientY, moved: false, spots };
@@ -73,6 +106,15 @@ export class Hands {
     if (grip.row < 0 && grip.handle < 0 && !grip.moved) this.add(...this.under(event));
     else if (grip.moved && grip.row >= 0) lab.change(() => {}, { remember: false });
     if (grip.row >= 0) this.focus(grip.row);
+    if (grip.handle >= 0) /** @type {SVGElement} */ (this.plane.layers.handles.children[grip.handle]).focus();
+  }
+
+  /** Begin or end the state in which the arrow keys move a point or a handle. @param {boolean} moving */
+  setMoving(moving) {
+    if (this.moving === moving) return;
+    this.moving = moving;
+    this.plane.drawPoints();
+    this.lab.frame.draw();
   }
 
   /** Handle a key; return whether it meant something. @param {KeyboardEvent} event */
@@ -85,18 +127,21 @@ export class Hands {
     const [dx, dy] = ARROWS[event.key] ?? [0, 0];
     const size = (event.shiftKey ? 10 : 1) * NUDGE;
     const [across, up] = plane.even ? [size, size] : [size * plane.view.halfX / 2.5, size * plane.view.halfY / 2.5];
+    const arrow = this.moving && (dx !== 0 || dy !== 0);
     if (row >= 0 && letter === "n") this.focus((row + 1) % count);
     else if (row >= 0 && letter === "p") this.focus((row + count - 1) % count);
-    else if (row >= 0 && letter === "enter") lab.guessRow(row);
+    else if (letter === "enter" && row >= 0 && lab.predict) lab.guessRow(row);
     else if (!lab.live) return false;
+    else if (letter === "enter") this.setMoving(!this.moving);
+    else if (letter === "escape" && this.moving) this.setMoving(false);
     else if (row >= 0 && letter === "f") this.flip(row);
     else if (row >= 0 && (letter === "delete" || letter === "backspace")) this.remove(row);
-    else if (row >= 0 && (dx || dy)) {
+    else if (row >= 0 && arrow) {
       lab.change(({ points }) => {
         const [x, y] = points[row];
         points[row].splice(0, 2, Number((x + dx * across).toPrecision(9)), Number((y + dy * up).toPrecision(9)));
       });
-    } else if (lab.question.mine && (dx || dy)) {
+    } else if (lab.question.mine && arrow) {
       const spots = this.handleSpots(lab.question.mine);
       this.hold(spots.map(([x, y], k) => (k === handle ? [x + dx * across, y + dy * up] : [x, y])));
     } else return false;
@@ -110,8 +155,8 @@ export class Hands {
   }
 
   /** @param {number} x @param {number} y */
-  add(x, y) {
-    this.lab.change(({ points }) => { points.push([x, y, this.lab.newLabel]); });
+  add(x, y, label = this.lab.newLabel) {
+    this.lab.change(({ points }) => { points.push([x, y, label]); });
     this.lab.select(this.lab.question.points.length - 1);
   }
 
@@ -153,11 +198,12 @@ export class Hands {
     const spots = mine && this.lab.live ? this.handleSpots(mine) : [];
     keep(this.plane.layers.handles, spots.length, handle).forEach((node, k) => {
       node.setAttribute("transform", `translate(${this.plane.place(spots[k]).join(" ")})`);
+      node.setAttribute("class", this.moving && node === document.activeElement ? "handle moving" : "handle");
     });
   }
 }
 
-/** The row and the handle that an event is about, −1 for none. @param {Event} event */
+/** The row and the handle that have the focus of an event, −1 for none. @param {Event} event */
 function touched(event) {
   const target = /** @type {Element} */ (event.target);
   const number = (/** @type {string} */ name) => Number(target.closest(`[${name}]`)?.getAttribute(name) ?? -1);
@@ -167,5 +213,5 @@ function touched(event) {
 /** @param {number} k */
 const handle = (k) =>
   s("g", { class: "handle", role: "button", tabindex: 0, "data-handle": k,
-    "aria-label": `Handle ${k + 1} of your own line: drag it, or use the arrow keys` },
+    "aria-label": `Handle ${k + 1} of your own line: drag it, or press Enter and use the arrow keys` },
   s("circle", { class: "hit", r: 18 }), s("circle", { class: "grip", r: 9 }));

@@ -41,6 +41,25 @@ export function signedRow(question, row) {
 export const sayRow = (question, row) =>
   `row ${row + 1} (${(question.points[row]?.[2] ?? 1) > 0 ? "+" : "−"})`;
 
+/** The guess that the run never ends. */
+export const NEVER = "never";
+
+/** How the run ends, compared with a guess: a number of updates, "never", or "" for no guess.
+ * @param {Full} full @param {Question} given @param {string} guess */
+export function outcome({ kind, run }, given, guess) {
+  const { rule, threshold } = used(given);
+  const made = run.index.length;
+  const noun = `${threshold || rule === "aggressive" ? "update" : "mistake"}${made === 1 ? "" : "s"}`;
+  const yours = guess === NEVER ? "You said that it never ends" : `You said ${guess}`;
+  if (run.converged) {
+    const error = Number(guess) - made;
+    const judged = guess === NEVER ? `${yours}: it does end.` : error === 0 ? `${yours}: exactly right.` : `${yours}: ${Math.abs(error)} too ${error < 0 ? "few" : "many"}.`;
+    return `The run made ${made} ${noun}.${guess ? ` ${judged}` : ""}`;
+  }
+  if (kind === "separable" || kind === "undecided") return `The run makes at least ${made} ${noun}, more than are shown.${guess ? ` ${yours}.` : ""}`;
+  return `The run never ends: no line separates the points, so every round has a mistake.${guess ? ` ${yours}: ${guess === NEVER ? "right" : "not right"}.` : ""}`;
+}
+
 /** A sentence about a moment of the run, with its numbers. @param {Full} full @param {Question} given @param {number} moment */
 export function tell({ run }, given, moment) {
   const question = used(given);

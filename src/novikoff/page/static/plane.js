@@ -228,7 +228,7 @@ export class Plane {
     const wrong = new Set(full?.reference?.mine ? full.reference.wrong : []);
     keep(this.layers.dots, question.points.length, dot).forEach((node, row) => {
       const [x, y, label] = question.points[row];
-      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong", row === selected && "selected"];
+      const names = ["dot", label > 0 ? "plus" : "minus", carrying.has(row) && "support", wrong.has(row) && "wrong", row === selected && "selected", row === selected && this.hands?.moving && "moving"];
       const text = `Row ${row + 1}, ${label > 0 ? "plus" : "minus"}, at ${say(x)}, ${say(y)}`;
       for (const [name, value] of Object.entries({
         transform: `translate(${this.place([x, y]).join(" ")})`, class: names.filter(Boolean).join(" "),

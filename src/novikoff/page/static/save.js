@@ -1,6 +1,6 @@
 /** Downloads: texts that the library wrote, and pictures of the plane. */
 
-import { h } from "./dom.js";
+import { h, s } from "./dom.js";
 
 const SCALE = 2; // pixels of a PNG file for each pixel of the page
 
@@ -11,7 +11,12 @@ export function save(name, blob) {
   window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** A copy of a picture with its styles as attributes, so that it needs no style sheet. @param {SVGSVGElement} svg */
+// Without paint-order, the halo of a text would cover the text.
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "paint-order", "opacity",
+  "font-size", "font-family", "font-weight", "font-style", "text-anchor"];
+
+/** A copy of a picture with its background, and with its styles as attributes, so that it needs no
+ * style sheet. @param {SVGSVGElement} svg */
 function standalone(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const { width, height } = svg.getBoundingClientRect();
@@ -20,12 +25,17 @@ function standalone(svg) {
   copy.querySelectorAll("*").forEach((node, k) => {
     const style = getComputedStyle(originals[k]);
     if (style.display === "none") node.setAttribute("display", "none");
-    for (const name of ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "font-style"]) {
-      node.setAttribute(name, style.getPropertyValue(name));
-    }
+    for (const name of STYLES) node.setAttribute(name, style.getPropertyValue(name));
     for (const name of ["class", "tabindex", "role"]) node.removeAttribute(name);
   });
+  copy.prepend(s("rect", { width, height, fill: paper(svg) }));
   return { text: new XMLSerializer().serializeToString(copy), width, height };
+}
+
+/** The colour behind a picture. @param {SVGSVGElement} svg */
+function paper(svg) {
+  const colour = getComputedStyle(svg).backgroundColor;
+  return colour && colour !== "rgba(0, 0, 0, 0)" ? colour : getComputedStyle(/** @type {Element} */ (svg.closest(".lab"))).getPropertyValue("--paper");
 }
 
 /** @param {SVGSVGElement} svg @param {string} form */
@@ -36,11 +46,7 @@ export async function savePicture(svg, form) {
   const image = new Image();
   image.src = URL.createObjectURL(blob);
   await image.decode();
-  const paper = h("canvas", { width: width * SCALE, height: height * SCALE });
-  const pen = paper.getContext("2d");
-  if (!pen) return;
-  pen.fillStyle = getComputedStyle(svg).getPropertyValue("background-color") || "white";
-  pen.fillRect(0, 0, paper.width, paper.height);
-  pen.drawImage(image, 0, 0, paper.width, paper.height);
-  paper.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
+  const sheet = h("canvas", { width: width * SCALE, height: height * SCALE });
+  sheet.getContext("2d")?.drawImage(image, 0, 0, sheet.width, sheet.height);
+  sheet.toBlob((png) => { if (png) save("novikoff-lab.png", png); });
 }

@@ -133,6 +133,8 @@ interface Lab {
   select(row: number): void;
   goTo(moment: number): void;
   guessRow(row: number): boolean;
+  openFile(file: File): Promise<void>;
+  frame: { draw(): void };
 }
 
 /** A chart of the proof: a formula, a caption, curves over t, and the numbers at the present t. */
