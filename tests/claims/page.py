@@ -234,6 +234,7 @@ READ = """([record, moments]) => {
         ["h2", ".caption", ".readout"].map((part) => text(card, part))),
       budget: text(document, ".budget"), title: text(document, ".space-panel h2"),
       explain: text(document, ".explain"), t: momentOf(lab.full.run, lab.moment).t,
+      end: outcome(lab.full, lab.question, "never"),
     };
   });
 }"""
@@ -265,6 +266,7 @@ NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
         "cannot leave it", "Why no line separates{}", "so it adds at most",
         "no line has a larger margin", "moves w along w* by at least γ",
         "but adds at most R² to ‖w‖²", "a cosine is at most 1", "bound tends to 0",
+        "The run never ends: no line separates the points",
     ],
     problems=40,
 )  # fmt: skip
@@ -284,7 +286,7 @@ def sentences_of_the_page(problem: Asked) -> None:
         check_limits(shown["cards"], run, shown["t"])
         everything = " ".join([shown["budget"], shown["explain"], *map(" ".join, shown["cards"])])
         check_stated_bounds(problem, recorded["answer"], everything)
-        if "there is no margin" in everything:
+        if "there is no margin" in everything or "The run never ends" in shown["end"]:
             assert contradiction(rows) is not None
         if found := re.search(r"Why no line separates( strictly)?", shown["title"]):
             assert contradiction(rows) is not None
