@@ -35,7 +35,7 @@ def test_orders() -> None:
         (names.ORDERS, BY_NAME),
         (names.PLOTS, CAPTIONS),
         (names.DATA_FORMATS, FILE_FORMATS),
-        (names.METHODS, ["auto", *METHODS]),
+        (names.METHOD_NAMES, ["auto", *METHODS]),
     ],
     ids=["orders", "pictures", "formats of data", "methods"],
 )

@@ -34,10 +34,12 @@ SYSTEM_FORMATS: Final = {
     "lp": (".lp",),
     "npz": (".npz",),
 }
+# The families of models whose classes are ordered.
+ORDERED_FAMILIES: Final = ("cumulative", "adjacent", "sequential")
 # The solutions that `novikoff.systems.solve` finds.
 POINTS: Final = ("any", "nearest", "interior", "chebyshev")
 # "auto", and the methods of `novikoff.systems.methods.METHODS`.
-METHODS: Final = (
+METHOD_NAMES: Final = (
     *("auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual"),
     *("rescaled", "dunagan_vempala", "projection_rescaling", "spingarn"),
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # A list shows up to this many names or rows, and then says how many more there are.
 SHOWN = 12
 # The number of characters in a line of a verdict that is printed.
-_WIDTH = 88
+_LINE_WIDTH = 88
 # Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
@@ -279,7 +279,7 @@ def wrapped(text: str) -> str:
     return "\n".join(
         textwrap.wrap(
             text,
-            _WIDTH,
+            _LINE_WIDTH,
             subsequent_indent="    ",
             replace_whitespace=False,
             break_long_words=False,

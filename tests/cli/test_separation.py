@@ -225,9 +225,8 @@ def test_long_tables_are_folded() -> None:
 def test_a_gate_for_pipelines(require: str, code: int) -> None:
     done = inside("separation", "vertex.csv", "--outcome", "y", "--require", require)
     assert done.code == code
-    said = (
-        f"novikoff: the verdict is quasi-complete separation, not {separation._REQUIRED[require]}"
-    )
+    wanted = separation._KINDS_BY_WORD[require]
+    said = f"novikoff: the verdict is quasi-complete separation, not {wanted}"
     assert done.err.startswith(said) == (code == 1)
     assert done.out.startswith("verdict")
 

@@ -34,7 +34,7 @@ from novikoff.core.schemes import scheme_for
 from novikoff.core.stops import Limits
 from novikoff.core.updates import perceptron
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.visits import ColumnSums, ExactSigns, MostViolated, Sizes, Visit
+from novikoff.geometry.visits import ColumnSums, ExactSigns, MostViolated, RowQuestion, Sizes
 from novikoff.proofs import exact
 from tests.cluster.cases import KINDS, AtOnce, Done, data, local_rows, sparse
 from tests.property.test_passes import seen as bits
@@ -43,7 +43,7 @@ SETTING = Setting("up", "down", True)
 W = exact.numbers([Fraction(1), Fraction(0), Fraction(1, 3), Fraction(0)])
 
 
-def visits(X: Any, y: Any) -> dict[str, Visit]:
+def visits(X: Any, y: Any) -> dict[str, RowQuestion]:
     near = np.array([1.0, -2.0, 0.5, 0.1])
     at_zero = RowPredicate(0, faces=((W, 1e-6),))
     plan = Plan(perceptron(), Permuted(), Limits(), seed=1)
@@ -97,7 +97,7 @@ def test_merging_in_any_tree_gives_the_same_bits(
         Shard(k, a, rows[a:b], code_labels(y[a:b])) for k, (a, b) in enumerate(pairwise(edges))
     ]
 
-    def tree() -> Visit:
+    def tree() -> RowQuestion:
         copies = [pickle.loads(pickle.dumps(visit)) for _ in shards]  # noqa: S301
         parts = [
             look_at_shards(SETTING, copy, [one]) for copy, one in zip(copies, shards, strict=True)

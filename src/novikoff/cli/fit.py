@@ -53,7 +53,7 @@ from novikoff.report.study_report import ClusterFiles, Report, report_lines
 if TYPE_CHECKING:
     from novikoff.report.pictures import Subject
 
-_REQUIRED = ["separable", "quasi-separable", "inseparable"]
+_VERDICTS = ["separable", "quasi-separable", "inseparable"]
 # The files that a report lists.
 _LISTED_FILES = ("model", "certificate", "plot", "rows")
 
@@ -66,7 +66,7 @@ _question_options = add_options("What is asked", [
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="The time for deciding and learning, without loading and compiling. A "
                  "verdict that is not proved by then is undecided."),
-    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the verdict "
+    click.option("--require", type=click.Choice(_VERDICTS), help="Exit with code 1 if the verdict "
                  "differs."),
 ])  # fmt: skip
 _learning_options = add_options("Learning", [
@@ -221,7 +221,7 @@ def command(data: str, **values: Any) -> None:
       novikoff fit folder-of-parquet --label kind --cluster tcp://host:8786
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = FitOptions(given=given_options(), **values)
-    targets = _targets(data, asked)
+    targets = _study_files(data, asked)
     began = time.perf_counter()
     saved = False
     try:
@@ -253,7 +253,7 @@ def command(data: str, **values: Any) -> None:
     sys.exit(_exit_code(report, asked.require))
 
 
-def _targets(data: str, asked: FitOptions) -> dict[str, Path]:
+def _study_files(data: str, asked: FitOptions) -> dict[str, Path]:
     """Return the files to write, which are named after the data.
 
     A file that cannot be written is an error before any work is done, and so is an existing file

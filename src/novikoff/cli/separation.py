@@ -28,7 +28,7 @@ from novikoff.cli.progress import (
 )
 from novikoff.errors import DataError
 from novikoff.formats.files import Content, check_apart, check_writable, write_files
-from novikoff.names import DATA_FORMATS
+from novikoff.names import DATA_FORMATS, ORDERED_FAMILIES
 
 if TYPE_CHECKING:
     from novikoff.jobs.separation_study import SeparationStudy
@@ -38,12 +38,11 @@ _FAMILIES = ["binomial", "poisson", "negative-binomial", "multinomial", "cumulat
              "sequential", "cox", "conditional-logit", "choice", "rank-ordered",
              "bradley-terry"]  # fmt: skip
 # What --require asks for, and the kind that it stands for.
-_REQUIRED = {
+_KINDS_BY_WORD = {
     "overlap": "overlap",
     "complete": "complete separation",
     "quasi-complete": "quasi-complete separation",
 }
-_ORDERED = ("cumulative", "adjacent", "sequential")
 _GROUPED = ("conditional-logit", "choice", "rank-ordered")
 
 _model_options = add_options("The model", [
@@ -80,10 +79,10 @@ _model_options = add_options("The model", [
     click.option("--no-intercept", is_flag=True, help="A model without an intercept."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="The time for deciding. What is not proved by then is undecided."),
-    click.option("--require", type=click.Choice([*_REQUIRED]), help="Exit with code 1 if the "
+    click.option("--require", type=click.Choice([*_KINDS_BY_WORD]), help="Exit with code 1 if the "
                  "verdict differs: overlap means that finite estimates exist."),
 ])  # fmt: skip
-_reading_options = add_options("Reading the file", [
+_table_options = add_options("Reading the file", [
     click.option("--features", metavar="A,B,…", help="Use only these columns as covariates. "
                  "[default: all other columns]"),
     click.option("--drop", metavar="A,B,…", help="Ignore these columns."),
@@ -153,8 +152,8 @@ class SeparationCommand(FileOptions):
             (self.formula and (self.features or self.one_hot or self.no_intercept),
              "--features, --factors and --no-intercept cannot be used with --formula: write "
              "C(column) for a factor, and 0 + … for no intercept."),
-            (self.levels and self.family not in _ORDERED, "--levels is for cumulative, adjacent "
-             "and sequential models."),
+            (self.levels and self.family not in ORDERED_FAMILIES, "--levels is for "
+             "cumulative, adjacent and sequential models."),
             (self.levels and self.formula, "--levels cannot be used with --formula."),
             (self.formula and self.family == "bradley-terry", "--formula does not apply to "
              "--family bradley-terry: FILE is the table of wins."),
@@ -177,7 +176,7 @@ class SeparationCommand(FileOptions):
 
 
 @_writing_options
-@_reading_options
+@_table_options
 @_model_options
 @click.command("separation", cls=Command)
 @click.argument("file", type=click.Path())
@@ -200,7 +199,7 @@ def command(file: str, **values: Any) -> None:
     novikoff separation new.parquet --outcome y --require overlap --format json > report.json
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = SeparationCommand(given=given_options(), **values)
-    targets = _targets(file, asked)
+    targets = _separation_files(file, asked)
     from novikoff.data import read
     from novikoff.jobs.separation_study import SeparationOptions, study_separation
     from novikoff.report.separation_report import (
@@ -254,10 +253,10 @@ def command(file: str, **values: Any) -> None:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(_exit_code(study.separation.kind, asked.require))
+    sys.exit(_exit_code_of_separation(study.separation.kind, asked.require))
 
 
-def _targets(file: str, asked: SeparationCommand) -> dict[str, Path]:
+def _separation_files(file: str, asked: SeparationCommand) -> dict[str, Path]:
     """Return the files to write; a file that cannot be written is an error before any work."""
     named = {"report": asked.out, "rows": asked.rows, "certificate": asked.certificate}
     targets = {name: Path(path) for name, path in named.items() if path is not None}
@@ -282,10 +281,10 @@ def _certificate(study: SeparationStudy) -> bytes | None:
     return certificate_file.dump_proofs([proof], origin, study.data.recipe.to_json()).text.encode()
 
 
-def _exit_code(kind: str, require: str | None) -> int:
+def _exit_code_of_separation(kind: str, require: str | None) -> int:
     if kind == "undecided":
         return UNDECIDED
-    if require is None or _REQUIRED[require] == kind:
+    if require is None or _KINDS_BY_WORD[require] == kind:
         return 0
-    click.echo(f"novikoff: the verdict is {kind}, not {_REQUIRED[require]}.", err=True)
+    click.echo(f"novikoff: the verdict is {kind}, not {_KINDS_BY_WORD[require]}.", err=True)
     return UNMET

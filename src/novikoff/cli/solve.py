@@ -14,14 +14,14 @@ from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
 from novikoff.formats import certificate_file
 from novikoff.formats.files import check_writable, write_files
-from novikoff.names import METHODS, POINTS, SYSTEM_FORMATS
+from novikoff.names import METHOD_NAMES, POINTS, SYSTEM_FORMATS
 
 if TYPE_CHECKING:
     from novikoff.jobs.system_study import SystemStudy
 
-_REQUIRED = ["feasible", "infeasible", "optimal", "unbounded"]
+_ANSWERS = ["feasible", "infeasible", "optimal", "unbounded"]
 
-_question_options = add_options("What is asked", [
+_system_options = add_options("What is asked", [
     click.option("--point", type=click.Choice(POINTS), default="any", show_default=True,
                  help="The solution to find: any point, the nearest to the origin, a point in the "
                  "relative interior, or the Chebyshev centre (of a largest ball inside)."),
@@ -31,13 +31,13 @@ _question_options = add_options("What is asked", [
                  "fact: the conflict is irreducible among the other rows. May be repeated."),
     click.option("--all-conflicts", is_flag=True, help="Find several conflicts that share no row, "
                  "though not every conflict that exists. At least one row of each must go."),
-    click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True,
+    click.option("--method", type=click.Choice(METHOD_NAMES), default="auto", show_default=True,
                  help="The method. auto always decides; the others are for study. Every answer is "
                  "verified."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="The time for each question. An answer that is not proved by then is "
                  "undecided."),
-    click.option("--require", type=click.Choice(_REQUIRED), help="Exit with code 1 if the answer "
+    click.option("--require", type=click.Choice(_ANSWERS), help="Exit with code 1 if the answer "
                  "differs. optimal and unbounded need --objective; both are feasible, too."),
 ])  # fmt: skip
 _file_options = add_options("Files", [
@@ -90,7 +90,7 @@ class SolveOptions:
 
 
 @_file_options
-@_question_options
+@_system_options
 @click.command("solve", cls=Command)
 @click.argument("file", type=click.Path())
 def command(file: str, **values: Any) -> None:
@@ -148,10 +148,10 @@ def command(file: str, **values: Any) -> None:
         if contents:
             raise Interrupted("interrupted; all files are written.") from None
         raise
-    sys.exit(_exit_code(study, asked.require))
+    sys.exit(_exit_code_of_system(study, asked.require))
 
 
-def _exit_code(study: SystemStudy, require: str | None) -> int:
+def _exit_code_of_system(study: SystemStudy, require: str | None) -> int:
     if study.kind == "undecided":
         return UNDECIDED
     kinds = [study.solution.kind, *([] if study.optimum is None else [study.optimum.kind])]

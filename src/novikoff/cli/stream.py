@@ -52,7 +52,7 @@ _reading_options = add_options("Labels and features", [
     click.option("--text-labels", is_flag=True, help="Read labels as text, even if they look like "
                  "numbers."),
 ])  # fmt: skip
-_learning_options = add_options("Learning", [
+_stream_options = add_options("Learning", [
     click.option("--average", is_flag=True, help="Predict with the average of all weights."),
     click.option("--threshold", type=click.FloatRange(0), default=0.0, show_default=True,
                  metavar="NUMBER", help="Update on every row whose score is at most this."),
@@ -178,7 +178,7 @@ class StreamCommandOptions(LearningOptions):
 @_report_options
 @_saving_options
 @_bad_row_options
-@_learning_options
+@_stream_options
 @_reading_options
 @file_options
 @click.command("stream", cls=Command)

@@ -170,7 +170,7 @@ def _check_separation(
     others: Sequence[Certificate | ErrorBound], data: str, proofs: Proofs
 ) -> list[tuple[str, str]]:
     """Check a certificate of novikoff separation against the inequalities of the model."""
-    from novikoff.jobs.separation_study import SeparationOptions, model_of  # loads the models
+    from novikoff.jobs.separation_study import SeparationOptions, question_of_file
 
     options = SeparationOptions.from_json(proofs.data["model"])
     verdicts = [proof for proof in others if isinstance(proof, Certificate)]
@@ -187,7 +187,7 @@ def _check_separation(
         how = ReadOptions(missing=recipe.missing)
         dataset = read(data, how, recipe=recipe, labelled=options.labelled)
         show("checking", None)
-        model = model_of(dataset, options)
+        model = question_of_file(dataset, options)
         X = model.cone.rows()
         for proof in verdicts:
             proof.verify(X, np.ones(X.shape[0], dtype=np.int64))

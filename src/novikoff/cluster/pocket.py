@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Rows are counted in blocks of about this many scores, and of at least this many rows.
 _SCORES_PER_BLOCK, _MIN_ROWS_PER_BLOCK = 1 << 20, 64
 # The sample has at most this many entries.
-SAMPLE_ENTRIES = 1 << 20
+SHARD_SAMPLE_ENTRIES = 1 << 20
 _EPSILON = float(np.finfo(np.float64).eps)
 _SCORES_OUT_OF_RANGE = (
     "The scores of some rows are beyond the range or the precision of float64: scale the columns."
@@ -124,7 +124,7 @@ def _sampled(
     rows: ClusterRows, settings: tuple[Setting, ...], rng: np.random.Generator
 ) -> tuple[list[Problem], Indices]:
     """A random sample of the rows with the signs of each setting, and the numbers of its rows."""
-    size = min(rows.n, max(1, SAMPLE_ENTRIES // (rows.d + 1)))
+    size = min(rows.n, max(1, SHARD_SAMPLE_ENTRIES // (rows.d + 1)))
     numbers = np.sort(rng.choice(rows.n, size=size, replace=False))
     samples = [rows.passes(setting, Limits()).subset(numbers) for setting in settings]
     return [passes.problem for passes in samples], numbers

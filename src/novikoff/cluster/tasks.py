@@ -9,6 +9,7 @@ shards.
 from __future__ import annotations
 
 import pickle
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
@@ -26,7 +27,7 @@ from novikoff.core.rows import Indices
 from novikoff.core.stops import Limits
 from novikoff.errors import ClusterError
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.visits import V, Visit
+from novikoff.geometry.visits import Q, RowQuestion, Visit
 from novikoff.proofs import exact
 
 TASKS_PER_THREAD = 4
@@ -43,12 +44,12 @@ TaskProgress = Callable[[int, int], None]
 
 
 @dataclass
-class ShardVisit(Visit):
-    """A visit that reads whole shards instead of parts with signs."""
+class ShardVisit(RowQuestion):
+    """A question about whole shards, whose rows have labels instead of signs."""
 
+    @abstractmethod
     def look_at_shard(self, shard: Shard) -> None:
         """Add the rows of a shard to the visit's result."""
-        raise NotImplementedError
 
 
 def identity(value: Any) -> Any:
@@ -59,7 +60,7 @@ def identity(value: Any) -> Any:
     return value
 
 
-def look_at_shards(setting: Setting | None, visit: V, shards: Iterable[Shard]) -> V:
+def look_at_shards(setting: Setting | None, visit: Q, shards: Iterable[Shard]) -> Q:
     """Run a copy of a visit over whole shards, or over their rows with signs.
 
     Rows are read range by range, as in memory, so that a range stays in the CPU cache.
@@ -74,12 +75,12 @@ def look_at_shards(setting: Setting | None, visit: V, shards: Iterable[Shard]) -
             part = shard.part(cast(Setting, setting))
             for ends in part.ranges():
                 partial = total.blank()
-                partial.look_at(part.range(*ends))
+                cast(Visit, partial).look_at(part.range(*ends))
                 total.merge(partial)
     return total
 
 
-def merge(visits: list[Visit]) -> Visit:
+def merge(visits: list[RowQuestion]) -> RowQuestion:
     """Merge visits into one."""
     total = visits[0].blank()
     for visit in visits:
@@ -122,17 +123,17 @@ class Cluster:
 
     def over(
         self,
-        visit: V,
+        visit: Q,
         limits: Limits,
         setting: Setting | None = None,
         groups: Sequence[int] | None = None,
-    ) -> V:
+    ) -> Q:
         """Run a visit over the shards of all groups, or of some groups."""
-        return cast(V, self.result(self.begin(visit, setting, groups), limits))
+        return cast(Q, self.result(self.begin(visit, setting, groups), limits))
 
     def begin(
         self,
-        visit: Visit,
+        visit: RowQuestion,
         setting: Setting | None = None,
         groups: Sequence[int] | None = None,
         *,

@@ -16,13 +16,16 @@ Gentile, C. (2003). The robustness of the p-norm algorithms. *Machine Learning* 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, SignedRows, Vector
-from novikoff.core.state_model import StateModel
+from novikoff.core.state_model import RuleVisit, StateModel, sweeping
+from novikoff.core.sweep import Counts
 from novikoff.core.verbs import axpy, dot, entries
 
 
@@ -36,9 +39,18 @@ class PNormModel(StateModel):
     cycles: ClassVar = True  # θ determines all later θ
     allowed_settings: ClassVar = {"p": 2.0}
 
-    def sweep_rule(self, *arguments: Any) -> None:
-        """Run the compiled loop of one rule; see `StateModel.sweep_rule`."""
-        sweep_p_norm(float(self.settings["p"]), *arguments)
+    def rule_loop(
+        self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> RuleVisit:
+        """Return a loop over some of these rows; see `StateModel.rule_loop`."""
+        return sweeping(
+            partial(sweep_p_norm, float(self.settings["p"])),
+            self,
+            rows,
+            codes,
+            sample_weight,
+            counts,
+        )
 
     def prediction_weights(self) -> Vector:
         """The weights w = ∇½‖θ‖_p² of each rule."""

@@ -33,11 +33,11 @@ from novikoff.core.sweep import (
 )
 from novikoff.core.trace import Recorder, Trace
 from novikoff.core.updates import Update, perceptron
+from novikoff.core.validation import MAX_EXACT
 
 # A compiled loop is called for about this many entries of X. Ctrl-C and the clock are noticed
 # between two calls, that is, about every ten milliseconds.
 ENTRIES_PER_CALL = 1 << 24
-_EXACT = 2.0**53  # sums of integers up to this size are exact in float64
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
@@ -428,5 +428,5 @@ class Repetition:
             whole = whole and bool((entries % 1.0 == 0.0).all())
             largest = max(largest, float(np.abs(entries).max(initial=0.0)))
         reach = float(np.abs(self._start).max()) + updates * update.step_size * largest
-        exact = whole and reach * largest * rows.longest < _EXACT
+        exact = whole and reach * largest * rows.longest < MAX_EXACT
         return self.periods if exact else [None] * len(self.periods)

@@ -30,14 +30,15 @@ Potter, J. E. and Stern, R. G. (1963). Statistical filtering of space navigation
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numba import njit
 
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, SignedRows, Vector
-from novikoff.core.state_model import StateModel
+from novikoff.core.state_model import RuleVisit, StateModel, sweeping
+from novikoff.core.sweep import Counts
 from novikoff.core.verbs import dot, dots
 
 
@@ -68,9 +69,11 @@ class SecondOrderModel(StateModel):
         if not self.root.any(axis=2).all():
             raise ValueError("its matrix is not positive definite")
 
-    def sweep_rule(self, *arguments: Any) -> None:
-        """Run the compiled loop of one rule; see `StateModel.sweep_rule`."""
-        sweep_second_order(*arguments)
+    def rule_loop(
+        self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
+    ) -> RuleVisit:
+        """Return a loop over some of these rows; see `StateModel.rule_loop`."""
+        return sweeping(sweep_second_order, self, rows, codes, sample_weight, counts)
 
     def prediction_weights(self) -> Vector:
         """The weights of each rule; their scores are not divided by 1 + s."""

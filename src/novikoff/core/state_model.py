@@ -1,14 +1,14 @@
 """The base class of all models but the perceptron's: p-norm, second order, kernel and Forgetron.
 
-A subclass defines how one rule visits rows (`StateModel.sweep_rule`, or `StateModel.rule_loop` for
-a different kind of loop). The base class then provides several classes, warm starts, streams and
-single examples.
+A subclass defines how one rule visits rows (`StateModel.rule_loop`, often by `sweeping`). The base
+class then provides several classes, warm starts, streams and single examples.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,7 @@ class StateModel(Model):
 
     # Learning
 
+    @abstractmethod
     def rule_loop(
         self, rows: Rows, codes: Indices, sample_weight: Vector, counts: Counts
     ) -> RuleVisit:
@@ -71,22 +72,6 @@ class StateModel(Model):
         The loop counts its updates in ``counts``. If a number would leave the range of float64, the
         loop sets ``counts.overflow`` to NaN and makes no update.
         """
-        signed = [rows.with_signs(self.sides[codes, k]).arrays for k in range(self.n_rules)]
-
-        def visit(rule: int, epoch: Indices) -> None:
-            arrays = (array[rule] for array in self.state.values())
-            own_counts = counts.totals[:, rule], counts.per_row[:, rule], counts.overflow
-            self.sweep_rule(signed[rule], epoch, sample_weight, *arrays, *own_counts)
-
-        return visit
-
-    def sweep_rule(self, *arguments: Any) -> None:
-        """Run the compiled loop of one rule.
-
-        The arguments are the signed rows, the epoch, ``sample_weight``, the arrays of the rule in
-        the order of ``shapes``, and its counts: totals, updates per row and overflow.
-        """
-        raise NotImplementedError
 
     def finish(self) -> None:
         """Store the result of a loop in the model, after the loop has ended."""
@@ -210,3 +195,26 @@ class StateModel(Model):
             return False
 
         return visit
+
+
+def sweeping(
+    sweep: Callable[..., None],
+    model: StateModel,
+    rows: Rows,
+    codes: Indices,
+    sample_weight: Vector,
+    counts: Counts,
+) -> RuleVisit:
+    """Return the loop of a model (`StateModel.rule_loop`) by the compiled loop of one rule.
+
+    The arguments of the compiled loop are the signed rows, the epoch, ``sample_weight``, the arrays
+    of the rule in the order of ``shapes``, and its counts: totals, updates per row and overflow.
+    """
+    signed = [rows.with_signs(model.sides[codes, k]).arrays for k in range(model.n_rules)]
+
+    def visit(rule: int, epoch: Indices) -> None:
+        arrays = (array[rule] for array in model.state.values())
+        own_counts = counts.totals[:, rule], counts.per_row[:, rule], counts.overflow
+        sweep(signed[rule], epoch, sample_weight, *arrays, *own_counts)
+
+    return visit

@@ -112,7 +112,7 @@ def columns_of(X: Any, d: int) -> Columns:
         described = getattr(X, "model_spec", None) or getattr(X, "design_info", None)
         names: Sequence[Hashable] = [*getattr(described, "column_names", ())]
         return Columns(names if len(names) == d == len({*names}) else range(d))
-    coded = [_categories(column) for column in _columns(X)]
+    coded = [_categories(column) for column in _columns_of_frame(X)]
     columns = widened(zip(X.columns, [names and names[1] for names in coded], strict=True))
     return columns if len({*columns.names}) == d else Columns(range(d))
 
@@ -218,7 +218,7 @@ def may_be_rounded(values: npt.NDArray[Any]) -> bool:
 
 def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     """Return the numbers of a data frame, read by columns if the types of the columns differ."""
-    columns = _columns(frame)
+    columns = _columns_of_frame(frame)
     kinds = {str(column.dtype) for column in columns}
     if len(kinds) == 1 and kinds <= {"float32", "float64", "Float32", "Float64"}:
         whole = np.asarray(frame.to_numpy())
@@ -241,7 +241,7 @@ def _from_frame(frame: Any, levels: Mapping[Hashable, Sequence[Any]]) -> Floats:
     return np.concatenate(parts, axis=1, out=out) if parts else out
 
 
-def _columns(frame: Any) -> list[Any]:
+def _columns_of_frame(frame: Any) -> list[Any]:
     """The columns of a pandas or polars data frame."""
     by_number = hasattr(frame, "iloc")
     return [frame.iloc[:, j] if by_number else frame[:, j] for j in range(frame.shape[1])]

@@ -167,7 +167,11 @@ class PairRows(Reader):
         stream = self.request.stream
         if stream is None or not self.request.labelled:
             return False
-        return stream.hash_bits is not None or stream.names or not _numbered(self._first_lines())
+        return (
+            stream.hash_bits is not None
+            or stream.names
+            or not _has_numbered_features(self._first_lines())
+        )
 
     def first_column(self) -> int:
         """Return by how much the column indices of X are too large."""
@@ -477,7 +481,7 @@ def may_be_pairs(source: Source, *, named: bool) -> bool:
     return b":" in parts[-1] or (named and len(parts) == 1 and b"," not in parts[0])
 
 
-def _numbered(lines: Sequence[bytes]) -> bool:
+def _has_numbered_features(lines: Sequence[bytes]) -> bool:
     """Return whether the features of all lines are named by numbers."""
     pairs = (part for content in lines for part in content.split()[1:])
     keys = (part.partition(b":")[0] for part in pairs if not _QUERY.fullmatch(part))

@@ -8,6 +8,7 @@ also the rows after it.
 from __future__ import annotations
 
 import codecs
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,7 +154,7 @@ class Request:
         return whole_text or self.options.needs_all_rows(self.recipe)
 
 
-class Reader:
+class Reader(ABC):
     """The base class of readers: it yields pieces of rows, and afterwards their recipe.
 
     When a reader is made, it looks at the beginning of the source.
@@ -187,20 +188,20 @@ class Reader:
         self.imputed: list[Imputed] = []
         self.n_labelled = 0
 
+    @abstractmethod
     def pieces(self, begin: Position | None = None) -> Iterator[Piece | None]:
         """Yield the rows after a position, by default all rows; None while a pipe is silent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def recipe(self, width: int | None = None) -> Recipe:
         """Return how to read other files in the same way; call it after the last piece.
 
         A stream with numbered columns passes the ``width`` of its model; columns count from 0.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def final_notes(self) -> list[str]:
         """Return what the reader decided, in short sentences; call it after the last piece."""
-        raise NotImplementedError
 
     def first_column(self) -> int:
         """Return the number of the first column of a sparse X, which its indices count from."""

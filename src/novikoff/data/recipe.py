@@ -140,7 +140,7 @@ class StreamOptions:
     skip_bad: bool = False
 
 
-_MAX_COLUMNS: Final = 2**31 - 1
+_WIDEST: Final = 2**31 - 1
 _MANY_NAMES: Final = 1_000_000  # more names than this are not stored, but made when needed
 
 
@@ -321,7 +321,7 @@ def _checks(recipe: Recipe) -> Iterator[tuple[str, bool]]:
     yield "missing", recipe.missing in ("refuse", "drop", "mean")
     imputes = any(column.mean is not None for column in columns)
     yield "missing", recipe.missing == "mean" or not imputes
-    yield "width", _is_whole(recipe.width, _MAX_COLUMNS)
+    yield "width", _is_whole(recipe.width, _WIDEST)
     yield "first", _is_whole(recipe.first, 1)
     yield "header", recipe.header is None or isinstance(recipe.header, bool)
     yield "decimal", recipe.decimal in (None, ".", ",")

@@ -18,7 +18,7 @@ from novikoff.data.source import FILE_FORMATS, PathOrFile, Source
 from novikoff.data.values import KINDS, LabelReader
 from novikoff.errors import ChangedError, DataError
 
-_READING, _STREAM = ReadOptions(), StreamOptions()
+_DEFAULT_READING, _DEFAULT_STREAM = ReadOptions(), StreamOptions()
 _NO_STATE: Final = "The model does not say how its stream was read."
 
 
@@ -243,7 +243,7 @@ class RowStream:
 
 def read_pieces(
     path: PathOrFile,
-    options: ReadOptions = _READING,
+    options: ReadOptions = _DEFAULT_READING,
     *,
     recipe: Recipe,
     classes: Sequence[Hashable] | None = None,
@@ -281,7 +281,7 @@ def read_pieces(
 
 def open_stream(
     path: PathOrFile,
-    options: StreamOptions = _STREAM,
+    options: StreamOptions = _DEFAULT_STREAM,
     *,
     state: Mapping[str, Any] | None = None,
     resumable: bool = True,

@@ -33,14 +33,17 @@ from novikoff.formats.tensors import Array, Tensors, matrix_tensors
 from novikoff.proofs.strict_json import as_json, check_version, parse_object, take_fields
 
 MODEL_SCHEMA_VERSION: Final = 3
-# For each estimator whose model keeps more than weights, the class of the model in `novikoff.core`.
-STATES: Final = {
+# The estimators that a file can hold, by their public names, and the class of the model of each in
+# `novikoff.core`.
+ESTIMATORS: Final = {
+    **dict.fromkeys(
+        ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive"), "model.LinearModel"
+    ),
     "PNormPerceptron": "p_norm.PNormModel",
     "SecondOrderPerceptron": "second_order.SecondOrderModel",
     "KernelPerceptron": "kernel_perceptron.KernelModel",
     "Forgetron": "forgetron.ForgetronModel",
 }
-ESTIMATORS: Final = ("Perceptron", "Pocket", "MaxMargin", "PassiveAggressive", *STATES)
 MAX_FILE_BYTES, MAX_HEADER_BYTES = 2**33, 2**26
 _MAX_LABEL_CHARACTERS = 2**24  # limits the array of labels, which pads each to the longest
 _MAX_SIDES = 2**26  # limits the entries of the table of sides, classes × rules
@@ -125,7 +128,7 @@ def parse_record(content: bytes) -> ModelRecord:
             header,
             "its header",
             schema_version="count",
-            estimator=ESTIMATORS,
+            estimator=(*ESTIMATORS,),
             model="object",
             names="any",
             parameters="object",
@@ -133,7 +136,7 @@ def parse_record(content: bytes) -> ModelRecord:
             **dict.fromkeys(_EXTRAS, "object or null"),
             program="text",
         )
-        kind = _model_kind(fields["estimator"], fields["parameters"])
+        kind = _model_class(fields["estimator"])
         model = _read_model(kind, fields["model"], tensors)
         names = _check_names(fields["names"], model.n_features)
         arrays = tensors.rest("fitted.")
@@ -276,11 +279,9 @@ def _n_rules(n: int, multi_class: str) -> int:
     return n_rules
 
 
-def _model_kind(estimator: str, parameters: Body) -> type[Model]:
+def _model_class(estimator: str) -> type[Model]:
     """Return the class of the model of an estimator, imported only when it is needed."""
-    if estimator not in STATES:
-        return LinearModel
-    module, name = STATES[estimator].split(".")
+    module, name = ESTIMATORS[estimator].split(".")
     kind: type[Model] = getattr(import_module(f"novikoff.core.{module}"), name)
     return kind
 

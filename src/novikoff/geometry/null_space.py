@@ -95,8 +95,8 @@ def null_space(passes: LocalPasses, rows: Indices, columns: Indices, limits: Lim
     for prime in _large_primes():
         check_time(limits)
         whole, _ = exact.integers(passes.at(chosen_rows)[:, columns])
-        chosen_rows, whole = _independent(chosen_rows, whole, prime)
-        free = _null_space(whole, columns, prime, limits)
+        chosen_rows, whole = _independent_rows(chosen_rows, whole, prime)
+        free = _residue_null_space(whole, columns, prime, limits)
         missed = passes.over(Missed(marked, [*free.values()]), limits).first if free else {}
         if not missed:
             return {**vectors, **free}
@@ -109,7 +109,7 @@ def spanning_rows(passes: LocalPasses, rows: Indices, columns: Indices, rank: in
     chosen_rows = _some_rows(passes, rows, len(columns))
     for prime in _large_primes():
         whole, _ = exact.integers(passes.at(chosen_rows)[:, columns])
-        basis, _ = _independent(chosen_rows, whole, prime)
+        basis, _ = _independent_rows(chosen_rows, whole, prime)
         if len(basis) == rank:
             return basis
         chosen_rows = rows
@@ -169,7 +169,7 @@ def _guess_by_mixtures(passes: Passes, chosen_rows: Indices, columns: Indices) -
     return None if guessed is None else _vectors(guessed, pivots, free, columns)
 
 
-def _null_space(whole: Integers, columns: Indices, prime: int, limits: Limits) -> NullSpace:
+def _residue_null_space(whole: Integers, columns: Indices, prime: int, limits: Limits) -> NullSpace:
     """Return the null space of a matrix M of linearly independent rows."""
     import flint
 
@@ -249,7 +249,7 @@ def _reduced(whole: Integers, prime: int) -> tuple[Integers, Indices]:
     return table, np.argmax(table != 0, axis=1).astype(np.int64) if rank else np.arange(0)
 
 
-def _independent(rows: Indices, whole: Integers, prime: int) -> tuple[Indices, Integers]:
+def _independent_rows(rows: Indices, whole: Integers, prime: int) -> tuple[Indices, Integers]:
     """Return rows of a matrix that are linearly independent modulo a prime, as many as possible."""
     _, chosen = _reduced(whole.T, prime)
     return rows[chosen], whole[chosen]

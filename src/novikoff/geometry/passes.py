@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -73,41 +74,41 @@ class Passes(NumberedRows):
     first_rows: dict[int, int]  # the first row of each sign that occurs
     remote = False  # whether rows are in other processes
 
+    @abstractmethod
     def over(self, visit: V, limits: Limits) -> V:
         """Run a visit on all rows; OutOfTimeError if a limit is reached."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fetch(self, rows: Indices) -> Part:
         """Return copies of rows by number, as the rows 0, 1, … of a part."""
-        raise NotImplementedError
 
+    @abstractmethod
     def all_rows(self) -> RowSet:
         """Return the set of all rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_set(self, rows: Indices) -> RowSet:
         """Return the set of a few rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def difference(self, rows: RowSet, others: RowSet) -> RowSet:
         """Return a set of rows without the rows of another set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows_at_zero(self, rows: RowSet, signs: ExactSigns) -> RowSet:
         """Return the rows of a set that have the sign 0, given the signs of the set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def size(self, rows: RowSet) -> int:
         """Return the number of rows in a set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def members_of(self, rows: RowSet, numbers: Indices) -> Indices:
         """Return those of a few rows that are in a set."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lengths(self, columns: Vector, centre: Vector | None, limits: Limits) -> Lengths:
         """Return ‖a_i‖ for every row, after scaling columns (`Part.lengths`)."""
-        raise NotImplementedError
 
     def without_empty_columns(self) -> tuple[Passes, Indices] | None:
         """Return the rows without empty columns, and the columns that are left.

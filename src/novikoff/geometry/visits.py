@@ -12,6 +12,7 @@ may be rounded differently, because the rows that share a block of the matrix di
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -32,15 +33,15 @@ SPARSE_ROWS_PER_BLOCK = 32
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
-class PerRow:
+class PerRow(ABC):
     """A value of every row that is computed for the rows of a part when it is needed.
 
     It replaces an array with one value for each row if the rows are in other processes.
     """
 
+    @abstractmethod
     def values_on(self, part: Part) -> npt.NDArray[Any]:
         """Return the values of the rows of a part."""
-        raise NotImplementedError
 
 
 # A set of rows, and the lengths of all rows.
@@ -48,15 +49,15 @@ RowSet: TypeAlias = Mask | PerRow
 Lengths: TypeAlias = Vector | PerRow
 
 
-class NumberedRows:
+class NumberedRows(ABC):
     """Rows with p columns that can be fetched by number."""
 
     p: int
     sparse: bool
 
+    @abstractmethod
     def block(self, at: Indices) -> Block:
         """Return rows by number, signed, in float64."""
-        raise NotImplementedError
 
     def blocks(self, at: Indices) -> Iterator[tuple[slice, Block]]:
         """Yield blocks of rows, each with the range of ``at`` that it contains.
@@ -157,8 +158,8 @@ class Part(NumberedRows):
 
 
 @dataclass
-class Visit:
-    """A question about all rows.
+class RowQuestion(ABC):
+    """A question about all rows; its answers about parts of the rows are merged.
 
     The fields of a subclass are the parameters of the question, and fields with ``init=False`` for
     the answer, which is empty at first.
@@ -168,15 +169,21 @@ class Visit:
         """Return the same question, with an empty answer."""
         return replace(self)
 
-    def look_at(self, part: Part) -> None:
-        """Add a range of rows to the answer."""
-        raise NotImplementedError
-
+    @abstractmethod
     def merge(self, other: Self) -> None:
         """Add the answer of another visit, which has seen other rows."""
-        raise NotImplementedError
 
 
+@dataclass
+class Visit(RowQuestion):
+    """A question about signed rows."""
+
+    @abstractmethod
+    def look_at(self, part: Part) -> None:
+        """Add a range of rows to the answer."""
+
+
+Q = TypeVar("Q", bound=RowQuestion)
 V = TypeVar("V", bound=Visit)
 
 

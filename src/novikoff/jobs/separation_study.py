@@ -21,17 +21,16 @@ from novikoff.errors import CertificateError, DataError
 from novikoff.models.arguments import Table
 from novikoff.models.families import Family, family_of, link_of
 from novikoff.models.formulas import variables_of
-from novikoff.models.outcomes import ModelQuestion
-from novikoff.models.outcomes import model_of as inequalities
+from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.separation import Separation, separation_of
 from novikoff.models.sources import read_arguments
+from novikoff.names import ORDERED_FAMILIES
 
 # The columns of a file that are no covariates, by the names of arguments and options.
 _NUMERIC = ("weights", "trials", "duration", "event", "entry")
-_ORDERED = ("cumulative", "adjacent", "sequential")
 _CODED = ("strata", "groups")
 # The options of the reader in its errors, but not in a name in quotes.
-_READING = re.compile(r'(?<![\w"-])--(label|one-hot|id|features)\b(?!-)')
+_OPTION_IN_MESSAGE = re.compile(r'(?<![\w"-])--(label|one-hot|id|features)\b(?!-)')
 _COUNTS = ("poisson", "negative-binomial", "rank-ordered", "choice", "conditional-logit")
 
 
@@ -134,7 +133,7 @@ class SeparationOptions:
         for name, column in self.columns.items():
             if f"column {quoted(column)}" in message:  # it is read as a feature
                 own["features"] = name
-        return _READING.sub(lambda match: f"--{own.get(match[1], match[1])}", message)
+        return _OPTION_IN_MESSAGE.sub(lambda match: f"--{own.get(match[1], match[1])}", message)
 
     def reading(self, options: ReadOptions) -> ReadOptions:
         """Return how to read the file: which columns are needed besides the covariates."""
@@ -207,7 +206,7 @@ def study_separation(
     """
     began = time.perf_counter()
     show("reading the model", None)
-    model = model_of(data, asked)
+    model = question_of_file(data, asked)
     limits = ReportingLimits(
         seconds=budget, tell=lambda: show("deciding whether finite estimates exist", None)
     )
@@ -219,10 +218,10 @@ def study_separation(
     return SeparationStudy(separation, data, asked, seconds=time.perf_counter() - began)
 
 
-def model_of(data: Dataset, asked: SeparationOptions) -> ModelQuestion:
+def question_of_file(data: Dataset, asked: SeparationOptions) -> ModelQuestion:
     """Return the inequalities of the model that is asked about, for the rows of a file."""
     try:
-        return inequalities(read_arguments(**_arguments(data, asked)))
+        return model_of(read_arguments(**_arguments(data, asked)))
     except ValueError as error:
         raise DataError(f"{data.source}: {_with_columns(str(error), asked)}") from None
 
@@ -239,7 +238,7 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
     outcome = None
     if data.codes is not None and asked.family != "bradley-terry":
         counts = asked.family in _COUNTS or asked.trials is not None
-        outcome = _outcome(data, numeric=counts or asked.family == "cox")
+        outcome = _outcome_of_file(data, numeric=counts or asked.family == "cox")
     if asked.family == "cox":
         given["duration"], outcome = outcome, None
     for name in (*_NUMERIC, *_CODED):
@@ -268,7 +267,7 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
     levels = None
     if asked.levels:
         outcome, levels = _numbered(data, asked.levels), asked.levels
-    elif asked.family in _ORDERED and outcome is not None and outcome.dtype.kind == "U":
+    elif asked.family in ORDERED_FAMILIES and outcome is not None and outcome.dtype.kind == "U":
         known = ",".join(argument(str(label)) for label in data.coded_labels.classes.tolist())
         raise DataError(
             f"column {quoted(data.label or '')} (--outcome) is text, whose order is not known: "
@@ -373,7 +372,7 @@ def _groups(data: Dataset, column: str) -> npt.NDArray[Any]:
     return np.array(names)
 
 
-def _outcome(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
+def _outcome_of_file(data: Dataset, *, numeric: bool) -> npt.NDArray[Any]:
     """The outcome: its classes, or its numbers if all of them are numbers and not whole."""
     labels = data.labels
     if labels.dtype.kind != "U":

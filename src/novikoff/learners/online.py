@@ -8,6 +8,7 @@ is `OnlineLearner._fit`: it checks the parameters and arrays, plans the run, run
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from operator import attrgetter
 from typing import ClassVar, Literal, Self, TypeAlias
@@ -89,7 +90,7 @@ def check_can_stream(learner: OnlineLearner) -> bool:
     return True
 
 
-class OnlineLearner(LinearLearner):
+class OnlineLearner(LinearLearner, ABC):
     """A learner that updates its rules on rows on the wrong side of the hyperplane, or near it."""
 
     # A subclass that does not have one of these parameters uses the value given here.
@@ -138,9 +139,9 @@ class OnlineLearner(LinearLearner):
     # depends. `_step` checks the parameters again only when one of these has changed.
     _rule_parameters: ClassVar[attrgetter[object]]
 
+    @abstractmethod
     def _update(self) -> Update:
         """The update rule that the learner's parameters define."""
-        raise NotImplementedError
 
     @property
     def n_updates_(self) -> int:
@@ -205,9 +206,9 @@ class OnlineLearner(LinearLearner):
             self._warn(run, given)
         return self
 
+    @abstractmethod
     def _first_model(self, blank: Model, before: Model | None, start: Start) -> Model:
         """The model that a fit starts from: blank, or the model of the last fit."""
-        raise NotImplementedError
 
     def _order(self) -> Order:
         return named(self.order)

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+import novikoff
 from novikoff.core import orders
 from novikoff.errors import InvalidJsonError, ModelFileError
 from novikoff.formats.files import write_file
@@ -20,24 +21,15 @@ from novikoff.formats.model_file import ESTIMATORS, dump_record, read_record
 from novikoff.formats.model_record import Body, ModelRecord
 from novikoff.formats.tensors import Array, Tensors
 from novikoff.learners.base import check_parameters, hold_model, names_of
-from novikoff.learners.kernel import Forgetron, KernelPerceptron
 from novikoff.learners.max_margin import MaxMargin, margin_fields, restore_margins
 from novikoff.learners.online import OnlineLearner, check_unchanged, restore_run, run_fields
-from novikoff.learners.perceptron import PassiveAggressive, Perceptron
 from novikoff.learners.pocket import Pocket, pocket_fields, restore_pocket
-from novikoff.learners.stateful import PNormPerceptron, SecondOrderPerceptron
 from novikoff.proofs.strict_json import as_json
 
 Estimator: TypeAlias = OnlineLearner | Pocket | MaxMargin
 
 # The estimators and orders that a file can name. Nothing is imported by a name in a file.
-_CLASSES: Final[dict[str, type[Estimator]]] = {
-    kind.__name__: kind
-    for kind in (
-        *(Perceptron, Pocket, MaxMargin, PassiveAggressive),
-        *(PNormPerceptron, SecondOrderPerceptron, KernelPerceptron, Forgetron),
-    )
-}
+_CLASSES: Final[dict[str, type[Estimator]]] = {name: getattr(novikoff, name) for name in ESTIMATORS}
 _ORDER_CLASSES: Final = {kind.__name__: kind for kind in orders.BY_NAME.values()}
 _MAX_JOBS = 1024
 

@@ -58,7 +58,7 @@ _OTHER_NAMES = {
     "ppml": "poisson",
 }
 
-SCALE = (
+WITH_SCALE = (
     "has a free scale or shape parameter: linear inequalities do not decide whether an estimate "
     "exists"
 )
@@ -72,8 +72,8 @@ LEAST_SQUARES = "always has a finite least-squares estimate: there is no separat
 NO_ZEROS = "has no zeros in its outcome: with the log link a finite estimate always exists"
 
 _REJECTED = {
-    **dict.fromkeys(("weibull", "aft", "lognormal", "loglogistic", "tobit", "beta"), SCALE),
-    **dict.fromkeys(("nested-logit", "tweedie", "inverse-gaussian", "inversegaussian"), SCALE),
+    **dict.fromkeys(("weibull", "aft", "lognormal", "loglogistic", "tobit", "beta"), WITH_SCALE),
+    **dict.fromkeys(("nested-logit", "tweedie", "inverse-gaussian", "inversegaussian"), WITH_SCALE),
     **dict.fromkeys(("zip", "zinb", "zero-inflated", "zero-inflated-poisson", "hurdle"), MIXTURE),
     **dict.fromkeys(("mixed", "glmm", "random-effects", "mixed-logit", "frailty"), MIXED),
     "multinomial-probit": COVARIANCES,

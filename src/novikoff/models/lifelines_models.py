@@ -26,7 +26,7 @@ _FITTERS = {
 }  # fmt: skip
 
 
-def arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+def fitter_arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that a fitter and its frame stand for.
 
     A fitter that was not fitted needs the names of its columns, as ``duration`` and ``event``.
@@ -35,12 +35,12 @@ def arguments(fitter: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any
     if name not in _FITTERS:
         raise ValueError(
             f"{name} of lifelines is none of {', '.join(_FITTERS)}: a parametric survival model "
-            f"{families.SCALE}."
+            f"{families.WITH_SCALE}."
         )
     method = getattr(fitter, "baseline_estimation_method", "breslow")
     if method != "breslow":
         raise ValueError(
-            f"A {name} with the parametric baseline {method!r} {families.SCALE}. Ask about "
+            f"A {name} with the parametric baseline {method!r} {families.WITH_SCALE}. Ask about "
             "baseline_estimation_method='breslow'."
         )
     options = dict(asked)

@@ -29,7 +29,7 @@ from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
 
-Kind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
+SeparationKind = Literal["complete separation", "quasi-complete separation", "overlap", "undecided"]
 
 _WORDS = {
     "+inf": "+∞",
@@ -317,7 +317,7 @@ class Separation:
         return True if face.complete else None
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SeparationKind:
         """The kind of the data, in the words of Albert and Anderson (1984).
 
         "complete separation": some direction fits every observation perfectly. "quasi-complete

@@ -14,7 +14,10 @@ from novikoff.models.arguments import Arguments, Table, check_taken
 from novikoff.models.families import family_of, link_of
 from novikoff.models.rows import n_rows
 
-_READERS = {"statsmodels": statsmodels_models.arguments, "lifelines": lifelines_models.arguments}
+_READERS_BY_PACKAGE = {
+    "statsmodels": statsmodels_models.model_arguments,
+    "lifelines": lifelines_models.fitter_arguments,
+}
 
 
 def read_arguments(*, formula: object, data: Any, budget: object, **given: Any) -> Arguments:
@@ -51,7 +54,7 @@ def _package(X: Any) -> str | None:
         raise TypeError(f"X is the class {X.__name__}: pass a table, or an object of the class.")
     for cls in type(X).__mro__:
         package = cls.__module__.partition(".")[0]
-        if package in _READERS:
+        if package in _READERS_BY_PACKAGE:
             return package
     return None
 
@@ -68,7 +71,7 @@ def _of_model(
         for name, value in given.items()
         if name != "X" and value is not plain[name] and (value == plain[name]) is not True
     }
-    arguments = Arguments(**_READERS[package](given["X"], data, asked))
+    arguments = Arguments(**_READERS_BY_PACKAGE[package](given["X"], data, asked))
     if family is not None and family != arguments.family:
         raise ValueError(
             f"family={family!r} was given, but the model's family is {arguments.family!r}."

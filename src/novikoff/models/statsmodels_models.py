@@ -32,7 +32,7 @@ _ORDERED_LINKS = {
 _FREE_DISPERSION = (
     "the answer is about the coefficients; it is the same for every value of the dispersion alpha"
 )
-_REJECTED = {
+_REJECTED_MODELS = {
     **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), families.LEAST_SQUARES),
     **dict.fromkeys(
         ("MixedLM", "BinomialBayesMixedGLM", "PoissonBayesMixedGLM"), families.MIXED
@@ -44,7 +44,7 @@ _REJECTED = {
         ),
         families.MIXTURE,
     ),
-    **dict.fromkeys(("GeneralizedPoisson", "NegativeBinomialP", "BetaModel"), families.SCALE),
+    **dict.fromkeys(("GeneralizedPoisson", "NegativeBinomialP", "BetaModel"), families.WITH_SCALE),
     **dict.fromkeys(
         ("GEE", "OrdinalGEE", "NominalGEE"),
         "solves estimating equations with a working correlation and has no likelihood. Ask about "
@@ -56,7 +56,7 @@ _REJECTED = {
 }  # fmt: skip
 
 
-def arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+def model_arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that a model or its fitted results stand for."""
     if data is not None:
         raise ValueError("data does not apply: a model of statsmodels has its data.")
@@ -65,8 +65,8 @@ def arguments(model: Any, data: Any, asked: Mapping[str, Any]) -> dict[str, Any]
         cls.__name__ for cls in type(model).__mro__ if cls.__module__.startswith("statsmodels.")
     ]
     name = next(iter(class_names), type(model).__name__)
-    if name in _REJECTED:
-        raise ValueError(f"The model {name} {_REJECTED[name]}.")
+    if name in _REJECTED_MODELS:
+        raise ValueError(f"The model {name} {_REJECTED_MODELS[name]}.")
     if name not in _READERS:
         raise ValueError(
             f"{name} of statsmodels is not a model whose separation is known; these are: "

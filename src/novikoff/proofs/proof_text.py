@@ -16,6 +16,7 @@ import hashlib
 import json
 import math
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
@@ -60,7 +61,7 @@ class Format(NamedTuple):
     write: Callable[[Any], object] = lambda value: value
 
 
-class Proof:
+class Proof(ABC):
     """The base of proofs that anyone can check: dataclasses that are written as JSON text.
 
     The text has a field ``kind``. It is a field of the dataclass only if the class has several
@@ -70,9 +71,9 @@ class Proof:
     kinds: ClassVar[tuple[str, ...]]
     kinds_of_others: ClassVar[str] = ""  # ends the error about a text of another kind
 
+    @abstractmethod
     def claim(self) -> str:
         """Return the proved claim as a sentence with its hypotheses."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.claim()}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from novikoff.proofs.error_bound import ErrorBound
 
 
-class RemoteRows:
+class RemoteRows(ABC):
     """Labelled rows in other processes, which may be passed instead of X and y.
 
     `novikoff.cluster.rows` makes them. The results have the same types as for arrays.
@@ -26,6 +27,7 @@ class RemoteRows:
         if y is not None:
             raise ValueError("Rows of a cluster include their labels: do not pass y.")
 
+    @abstractmethod
     def separate(
         self,
         *,
@@ -37,18 +39,17 @@ class RemoteRows:
         progress: Any,
     ) -> Any:
         """Decide as `novikoff.separate` does, with the same options."""
-        raise NotImplementedError
 
+    @abstractmethod
     def verify(self, certificate: Certificate | ErrorBound) -> None:
         """Check every claim of a certificate; raise CertificateError if a claim is false."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fit(self, plan: Any, scheme: Any, labels: Any, fit_intercept: bool) -> Any:
         """Run the perceptron for all rules of a scheme."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fewest_mistakes(
         self, sides: Any, fit_intercept: bool, limits: Any, seed: int, **options: Any
     ) -> Any:
         """Find a rule with few mistakes for each pair of sides, with the options of `Pocket`."""
-        raise NotImplementedError

@@ -59,7 +59,7 @@ def separation_json(study: SeparationStudy) -> str:
             "rows": data.n_rows,
             "outcome": None if asked.family == "cox" else data.label,
             "formula": asked.formula,
-            "columns": _columns(study),
+            "columns": _columns_by_role(study),
             "notes": study.notes,
         },
         "model": {
@@ -145,11 +145,11 @@ def _data_text(study: SeparationStudy) -> str:
         parts.append(asked.formula)
     elif asked.family not in ("cox", "bradley-terry"):
         parts.append(f"outcome {data.label or 'first field'}")
-    parts += [f"{name} {column}" for name, column in _columns(study).items()]
+    parts += [f"{name} {column}" for name, column in _columns_by_role(study).items()]
     return " · ".join(parts)
 
 
-def _columns(study: SeparationStudy) -> dict[str, str | None]:
+def _columns_by_role(study: SeparationStudy) -> dict[str, str | None]:
     """The columns that are neither covariates nor the outcome, by the names of their options."""
     given = study.asked.duration
     duration = {} if given is None or study.asked.family != "cox" else {"duration": given}

@@ -216,7 +216,7 @@ class System:
         common = math.gcd(*right) or 1
         columns, shift = _summands([*(right // common), 0])
         columns[0][-1] = 1.0
-        passes = _passes(self.coefficients, self.fold, columns)
+        passes = _passes_of_system(self.coefficients, self.fold, columns)
         return replace(self, passes=passes, columns=columns, unit=unit * common * 2**shift)
 
 
@@ -260,7 +260,7 @@ def _system_of_arrays(given: Arrays) -> System:
         below = sp.csr_array((values, places), shape=(len(columns), p))
     coefficients = stacked(above, below)
     right = np.concatenate([stated[rows], given.upper[upper], -given.lower[lower], [1.0]])
-    passes, fold = _passes(coefficients, np.arange(p), [right]), np.arange(p)
+    passes, fold = _passes_of_system(coefficients, np.arange(p), [right]), np.arange(p)
     return System(given, passes, free, strict, numbers, None, coefficients, fold, [right])
 
 
@@ -297,7 +297,7 @@ def _system_of_model(model: LinearSystem) -> System:
     relations = [*(row.relation for _, row in rows), ""]
     return System(
         model,
-        _passes(coefficients, fold, parts),
+        _passes_of_system(coefficients, fold, parts),
         np.array([relation == "=" for relation in relations]),
         np.array([relation in ("<", ">") for relation in relations]),
         np.array([*(number for number, _ in rows), -1]),
@@ -365,7 +365,7 @@ def _summands(values: Iterable[int]) -> tuple[list[Vector], int]:
     return parts, shift
 
 
-def _passes(coefficients: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
+def _passes_of_system(coefficients: Any, fold: Indices, right: Sequence[Vector]) -> LocalPasses:
     """Passes over the rows [left, right], where the last column is a sum of several columns."""
     p = int(fold.max(initial=-1)) + 1
     ones = np.ones(coefficients.shape[0], dtype=np.int8)
@@ -414,7 +414,7 @@ def split_equalities(system: System, equalities: Mask) -> System:
     columns = [signs * column[order] for column in system.columns]
     return replace(
         system,
-        passes=_passes(coefficients, system.fold, columns),
+        passes=_passes_of_system(coefficients, system.fold, columns),
         coefficients=coefficients,
         equalities=(system.equalities & ~equalities)[order],
         strict=system.strict[order],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from importlib import import_module
@@ -34,7 +35,7 @@ _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸
 
 
 @dataclass(eq=False)
-class Display:
+class Display(ABC):
     """The base of all displays: numbers are computed once, and ``plot`` draws them."""
 
     ax_: Any = field(init=False, repr=False)
@@ -51,8 +52,9 @@ class Display:
         self.ax_, self.figure_ = axes[0] if self._panels == 1 else axes, figure_of(axes[0])
         return self
 
+    @abstractmethod
     def _draw(self, axes: list[Axes]) -> None:
-        raise NotImplementedError
+        """Draw on these axes, of which there are ``_panels``."""
 
 
 def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
