@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hatch_build import packaged_readme
 
 import novikoff as nv
 
@@ -40,6 +41,25 @@ def test_a_file_that_the_sdist_must_have_is_there(name: str) -> None:
     included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert (ROOT / name).exists()
     assert name in included or (name.endswith(".md") and "/*.md" in included)
+
+
+def test_the_readme_of_the_package_has_no_link_to_a_file_of_the_sources() -> None:
+    """A package index shows this text beside the package, where such a link leads nowhere."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    packaged = packaged_readme(text)
+    targets = re.compile(r"""\]\(([^)]*)\)|(?:src|srcset|href)="([^"]*)\"""")
+    linked = {link or source for link, source in targets.findall(text)}
+    assert len(linked) > 10
+    assert all((ROOT / name).exists() for name in linked)
+    assert targets.findall(packaged) == []
+    assert [name for name in linked if name not in packaged and "dark" not in name] == []
+    assert packaged.count("\n") == text.count("\n")
+
+
+def test_the_readme_of_the_package_is_in_its_metadata() -> None:
+    assert "readme" in PROJECT["project"]["dynamic"]
+    assert "custom" in PROJECT["tool"]["hatch"]["metadata"]["hooks"]
+    assert "hatch_build.py" in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
 
 
 SCHEMAS = sorted((ROOT / "src").rglob("*.schema.json"))

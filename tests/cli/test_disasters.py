@@ -311,6 +311,33 @@ def test_a_fit_replaces_neither_the_model_of_a_stream_nor_that_of_other_data(
     assert not (tmp_path / "xor.cert.json").exists()  # it would not belong to the new model
 
 
+def test_files_of_the_same_name_are_told_apart_in_a_shared_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of the data is recognised from every directory, and no other file of its name is."""
+    for name, labels in {"one": ("no", "yes"), "two": ("yes", "no")}.items():
+        (tmp_path / name).mkdir()
+        text = "a,class\n" + "".join(f"{k},{label}\n" for k, label in enumerate(labels))
+        (tmp_path / name / "data.csv").write_text(text, encoding="utf-8")
+    model = tmp_path / "shared" / "data.novikoff"
+    monkeypatch.chdir(tmp_path / "one")
+    assert inside("fit", "data.csv", "--out", "../shared").code == 0
+    learned = model.read_bytes()
+    monkeypatch.chdir(tmp_path / "two")
+    done = inside("fit", "data.csv", "--out", "../shared")
+    refused(done, "did not write it for this file data.csv", "--force", "--out DIR")
+    assert model.read_bytes() == learned
+    monkeypatch.chdir(tmp_path)
+    assert inside("fit", "one/data.csv", "--out", "shared").code == 0
+    (tmp_path / "project").mkdir()
+    for name in ("one", "shared"):  # both are moved, as in a checkout of a project elsewhere
+        (tmp_path / name).rename(tmp_path / "project" / name)
+    monkeypatch.chdir(tmp_path / "project" / "shared")
+    assert inside("fit", "../one/data.csv").code == 0
+    for path in (tmp_path / "project" / "shared").iterdir():
+        assert str(tmp_path).encode() not in path.read_bytes()
+
+
 def test_a_directory_with_the_name_of_a_file(files: Files, tmp_path: Path) -> None:
     (tmp_path / "xor.novikoff").mkdir()
     refused(inside("fit", files.xor, "--out", tmp_path, "--force"), "xor.novikoff is a directory")

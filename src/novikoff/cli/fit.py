@@ -277,8 +277,8 @@ def _study_files(data: str, asked: FitOptions) -> dict[str, Path]:
             check_writable(path, force=True)
         if os.path.lexists(path) and path not in replaceable:
             raise OutputError(
-                f"{path} already exists, and novikoff fit did not write it for {data}; --force "
-                "replaces it."
+                f"{path} already exists, and novikoff fit did not write it for this file "
+                f"{data}; --force replaces it, and --out DIR writes to another directory."
             )
     check_folder(folder)
     check_apart(targets.values(), [data])
@@ -288,8 +288,8 @@ def _study_files(data: str, asked: FitOptions) -> dict[str, Path]:
 def _replaceable(data: str, asked: FitOptions, targets: Mapping[str, Path]) -> set[Path]:
     """Return the existing files that may be replaced: those of an earlier fit of the same data.
 
-    The model and the certificate of a fit name its data. The other files do not: they are replaced
-    only together with the model.
+    The model and the certificate of a fit know the place of its data. The other files do not: they
+    are replaced only together with the model.
     """
     existing = {name: path for name, path in targets.items() if os.path.lexists(path)}
     if asked.force or not existing:
@@ -391,8 +391,8 @@ def _save(
 
     if not targets:
         return False
-    made = {**file_contents(report), "plot": picture, "report": page.encode()}
     folder = targets["model"].parent
+    made = {**file_contents(report, folder), "plot": picture, "report": page.encode()}
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     contents = {path: made.get(name) for name, path in targets.items()}

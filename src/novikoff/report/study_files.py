@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import hashlib
 import io
 import math
 import os
@@ -33,12 +35,16 @@ _ROW_MARKS = tuple(f"{','.join(heading)}\n".encode() for heading in _HEADINGS)
 _LONGEST_MARK = 1024
 
 
-def file_contents(report: Report) -> dict[str, Content]:
-    """Return the model, the certificate if there is a proof, and the table of rows if known."""
+def file_contents(report: Report, folder: Path) -> dict[str, Content]:
+    """Return the model, the certificate if there is a proof, and the table of rows if known.
+
+    ``folder`` is the directory of the files.
+    """
     study, data = report.study, report.data
     recipe, proofs = data.recipe.to_json(), study.proofs
     origin: dict[str, object] = {
         "source": data.source,
+        "place": place_of(data.source, folder),
         "rows": data.n_rows,
         "features": len(data.names),
         "sha256": study.sha256,
@@ -65,16 +71,15 @@ def file_contents(report: Report) -> dict[str, Content]:
 def wrote_file(role: str, path: Path, source: str) -> bool:
     """Whether ``novikoff fit`` wrote this file, so that a new fit of the same data may replace it.
 
-    A model and a certificate name their data, which must be ``source``. The table of rows, the
-    picture and the page are recognised by their first bytes. A file that cannot be read is not
-    recognised.
+    A model and a certificate know the place of their data, which must be the place of ``source``.
+    The table of rows, the picture and the page are recognised by their first bytes. A file that
+    cannot be read is not recognised.
     """
     try:
         if role in ("model", "certificate"):
             read = model_file.read_record if role == "model" else certificate_file.read_proofs
             data = read(str(path)).data or {}
-            named, fitted = data.get("source"), data.get("rule") in _RULES
-            return fitted and isinstance(named, str) and _same_file(named, source)
+            return data.get("rule") in _RULES and data.get("place") == place_of(source, path.parent)
         with path.open("rb") as file:
             start = file.read(_LONGEST_MARK)
     except (OSError, ValueError):
@@ -84,11 +89,23 @@ def wrote_file(role: str, path: Path, source: str) -> bool:
     return start.startswith(_ROW_MARKS if role == "rows" else PAGE_MARK)
 
 
-def _same_file(one: str, other: str) -> bool:
-    """Whether two names, seen from the current directory, are one file; "-" is standard input."""
-    if "-" in (one, other):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other)
+def place_of(source: str, folder: Path) -> str:
+    """Return the SHA-256 of the path from a directory to the data, or of "-" for standard input.
+
+    Two files of the same name have different places. A place does not change if a directory that
+    holds both the data and the files is moved, and it does not name any directory.
+
+    >>> place_of("data/../iris.csv", Path("out")) == place_of("iris.csv", Path("out"))
+    True
+    >>> place_of("one/iris.csv", Path("out")) == place_of("two/iris.csv", Path("out"))
+    False
+    """
+    path = source
+    if source != "-":
+        path = os.path.realpath(source)
+        with contextlib.suppress(ValueError):  # on Windows, they may be on different drives
+            path = os.path.relpath(path, os.path.realpath(folder))
+    return hashlib.sha256(Path(path).as_posix().encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
