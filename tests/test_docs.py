@@ -85,6 +85,20 @@ def test_a_wrong_number_on_a_page_is_seen(
     assert done.wrong or wrong not in done.text
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("in [0.46812034666416, 1]", "in [0.46812034666411, 1]", True),
+        ("in [0.46812034666416, 1]", "in [0.46812134666416, 1]", False),
+        ("(proved to 4e-14)", "(proved to 1.2e-13)", True),
+        ("(proved to 4e-14)", "(proved to 4e-05)", False),
+        ("0.749", "0.748", False),
+    ],
+)
+def test_only_rounding_errors_are_ignored(one: str, other: str, equal: bool) -> None:
+    assert (outputs.masked(one) == outputs.masked(other)) == equal
+
+
 def numbers_of_iris() -> tuple[int, int]:
     """Mistakes and bound of the run on the first pages."""
     iris = load_iris()

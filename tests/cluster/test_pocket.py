@@ -106,7 +106,7 @@ def test_shards_of_one_class_learn_from_a_sample(monkeypatch: pytest.MonkeyPatch
     clf: Any = nv.Pocket(random_state=0).fit(rows)
     assert (clf.n_errors_, clf.errors_lower_bound_) == (1, 1)
     nv.verify(clf.certificate_, X[50:], y[50:])
-    monkeypatch.setattr("novikoff.cluster.pocket.SAMPLE_ENTRIES", 250)
+    monkeypatch.setattr("novikoff.cluster.pocket.SHARD_SAMPLE_ENTRIES", 250)
     clf = nv.Pocket(random_state=0).fit(rows)
     assert clf.n_errors_ <= 5  # by half of the rows
 
