@@ -388,7 +388,7 @@ def test_the_certificate_proves_the_verdict() -> None:
 
 def test_the_aggressive_preset_is_the_doubling_stream() -> None:
     question = ALL["aggressive"]["question"]
-    stream = nv.theory.compare_aggressive("doubling", len(question["points"]))
+    stream = nv.theory.compare_aggressive("doubling", length=len(question["points"]))
     rows = np.column_stack([stream.X, np.ones(len(stream.y))]) * stream.y[:, None]
     np.testing.assert_array_equal(signed(question)[:, :2], rows)
     told = study.run_answer(Question.from_json(question))
@@ -397,7 +397,7 @@ def test_the_aggressive_preset_is_the_doubling_stream() -> None:
     errs = (np.flatnonzero(np.diff(stream.aggressive, prepend=0)) + 1).tolist()
     assert errs[-4:] == [32, 64, 128, 256]
     assert "at rows 32, 64, 128, 256, and at every later power of 2" in ALL["aggressive"]["lesson"]
-    later = nv.theory.compare_aggressive("doubling", 4096).aggressive
+    later = nv.theory.compare_aggressive("doubling", length=4096).aggressive
     assert (np.flatnonzero(np.diff(later, prepend=0)) + 1).tolist() == [
         *errs, 512, 1024, 2048, 4096
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from novikoff import separate
 from novikoff.theory import AggressiveRun, compare_aggressive
 from novikoff.theory.aggressive import _STREAMS
 
@@ -36,7 +37,7 @@ def assert_bounded(mistakes: int, ran: AggressiveRun) -> None:
 @settings(deadline=None, max_examples=20)
 @given(stream=st.sampled_from(sorted(_STREAMS)), length=st.integers(1, 200))
 def test_mistake_counts_agree_with_exact_fractions(stream: Any, length: int) -> None:
-    ran = compare_aggressive(stream, length)
+    ran = compare_aggressive(stream, length=length)
     assert ran.aggressive.tolist() == mistakes_of(ran.X, ran.y, always=True)
     assert ran.perceptron.tolist() == mistakes_of(ran.X, ran.y, always=False)
     assert ran.verdict.kind == "separable"
@@ -44,7 +45,7 @@ def test_mistake_counts_agree_with_exact_fractions(stream: Any, length: int) -> 
 
 
 def test_on_the_doubling_stream_only_the_aggressive_perceptron_makes_mistakes_without_end() -> None:
-    ran = compare_aggressive("doubling", 2**14)
+    ran = compare_aggressive("doubling", length=2**14)
     powers = 2 ** np.arange(5, 15) - 1
     assert (np.diff(ran.aggressive)[powers - 1] == 1).all()  # a mistake at every later power of two
     assert ran.perceptron[-1] == ran.perceptron[2]  # no mistake after the third row
@@ -63,7 +64,7 @@ def test_on_the_doubling_stream_only_the_aggressive_perceptron_makes_mistakes_wi
 def test_both_perceptrons_are_wrong_on_every_example(
     stream: Any, longest: float, w_star: list[int], expected: Any
 ) -> None:
-    ran = compare_aggressive(stream, 3000)
+    ran = compare_aggressive(stream, length=3000)
     assert ran.aggressive.tolist() == [*range(1, 3001)] == ran.perceptron.tolist()
     assert np.linalg.norm(ran.X, axis=1).max() <= longest
     margins = ran.y * (np.column_stack([ran.X, np.ones(3000)]) @ w_star)
@@ -72,8 +73,52 @@ def test_both_perceptrons_are_wrong_on_every_example(
     assert ran.verdict.radius**2 / ran.verdict.margin.hi**2 > 3000
 
 
-def test_wrong_arguments_are_rejected_with_an_error() -> None:
-    with pytest.raises(ValueError, match="one of doubling, unbounded, bounded, not 'other'"):
-        compare_aggressive("other")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="whole number from 1 to 10⁶, not 0"):
-        compare_aggressive("doubling", 0)
+@settings(deadline=None, max_examples=30)
+@given(
+    data=st.data(), width=st.integers(1, 3), labels=st.sampled_from([(-1, 1), (0, 1), ("a", "b")])
+)
+def test_a_stream_of_ones_own_is_counted_as_exact_fractions_count_it(
+    data: Any, width: int, labels: Any
+) -> None:
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-4, 4)] * width), min_size=1, max_size=20))
+    y = [data.draw(st.sampled_from(labels)) for _ in rows]
+    ran = compare_aggressive(rows, y)
+    signs = np.array([1 if label == max(y) else -1 for label in y])
+    assert ran.y.tolist() == signs.tolist()
+    assert ran.aggressive.tolist() == mistakes_of(ran.X, signs, always=True)
+    assert ran.perceptron.tolist() == mistakes_of(ran.X, signs, always=False)
+    assert ran.verdict.kind == separate(rows, y).kind
+    if ran.verdict.kind == "separable" and len(set(y)) == 2:
+        assert_bounded(int(ran.perceptron[-1]), ran)
+
+
+def test_a_named_stream_is_its_rows_and_labels() -> None:
+    named = compare_aggressive("doubling", length=100)
+    own = compare_aggressive(named.X, named.y)
+    assert own.aggressive.tolist() == named.aggressive.tolist()
+    assert own.verdict.mistake_bound == named.verdict.mistake_bound
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "message"),
+    [
+        (["other"], {}, r"one of doubling, unbounded, bounded, not 'other', or rows and labels"),
+        (["doubling"], {"length": 0}, "whole number from 1 to 10⁶, not 0"),
+        (["doubling", 100], {}, r"has its own labels.*length=1000"),
+        ([[[1.0], [2.0]]], {}, r"needs labels: compare_aggressive\(X, y\)"),
+        ([[[1.0], [2.0]], [1]], {}, "X has 2 rows, but y has 1 labels"),
+        ([[1.0, 2.0], [1, 0]], {}, "Reshape your data"),
+        (
+            [[[1.0], [2.0], [3.0]], [0, 1, 2]],
+            {},
+            "3 different labels, but a stream has at most two",
+        ),
+        ([[[1.0], [np.nan]], [0, 1]], {}, "NaN in row 1"),
+        ([[[1.0], [2.0]], [0, 1]], {"length": 2}, "length is about named streams"),
+    ],
+)
+def test_wrong_arguments_are_rejected_with_an_error(
+    given: list[Any], more: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare_aggressive(*given, **more)

@@ -18,7 +18,7 @@ figure, axes = plt.subplots(1, 3, figsize=(11, 4), layout="constrained", sharey=
 figure.set_label("Mistakes on three streams: the aggressive perceptron goes on making them")
 titles = ["doubling: R, γ fixed", "unbounded: R grows", "bounded: γ shrinks"]
 for ax, stream, title in zip(axes, ["doubling", "unbounded", "bounded"], titles, strict=True):
-    ran = nv.theory.compare_aggressive(stream, 1024)
+    ran = nv.theory.compare_aggressive(stream, length=1024)
     t = np.arange(1, 1025)
     if stream == "doubling":
         errs = np.flatnonzero(np.diff(ran.aggressive, prepend=0)) + 1
