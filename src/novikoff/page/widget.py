@@ -13,6 +13,8 @@ from novikoff.errors import MissingExtraError
 from novikoff.page.export import ANSWERS, joined
 from novikoff.page.presets import STATIC, presets
 from novikoff.page.question import Question, points_of
+from novikoff.page.still import still_picture
+from novikoff.page.study import run_answer
 
 SCRIPT = """
 function render({ model, el }) {
@@ -50,7 +52,8 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
     Returns
     -------
     anywidget.AnyWidget
-        The page. It needs ``pip install 'novikoff[widget]'``.
+        The page. It needs ``pip install 'novikoff[widget]'``. Where no kernel runs, for example
+        in a notebook on a website, its cell shows a picture of the points with the verdict.
     """
     try:
         anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
@@ -70,6 +73,17 @@ def lab(X: object = None, y: npt.ArrayLike | None = None, **options: Any) -> Any
         _esm = joined("app.js") + SCRIPT + "export default { render };\n"
         _css = (STATIC / "lab.css").read_text(encoding="utf-8")
         question = traitlets.Dict().tag(sync=True)
+
+        def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+            """The page for a notebook that runs it, and a picture and a sentence for others."""
+            bundle, metadata = super()._repr_mimebundle_(**kwargs)
+            asked = Question.from_json(self.question)
+            answer = run_answer(asked)
+            still = {
+                "image/svg+xml": still_picture(asked, answer),
+                "text/plain": answer["sentence"],
+            }
+            return bundle | still, metadata
 
     widget = LabWidget(question=question)
     widget.on_msg(lambda _, message, buffers: widget.send(reply(message)))
