@@ -124,6 +124,29 @@ def test_the_run_is_a_ten_line_perceptron(name: str) -> None:
     check(question, study.run_answer(Question.from_json(question)))
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_period_is_that_of_the_run_in_integers(seed: int) -> None:
+    """The weights at the ends of rounds repeat after `period` rounds, and not earlier."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-2, 3, (5, 2)).tolist()
+    question = {"points": [[*point, int(rng.choice([-1, 1]))] for point in points]}
+    run = study.run_answer(Question.from_json(question))["run"]
+    A, w, seen = signed(question).astype(int), np.zeros(3, dtype=int), dict[Any, int]()
+    for epoch in range(1000):
+        if tuple(w.tolist()) in seen:
+            break
+        seen[tuple(w.tolist())] = epoch
+        for a in A:
+            w = w + a * (a @ w <= 0)
+    period = epoch - seen[tuple(w.tolist())]
+    if run["converged"]:
+        assert (run["period"], period) == (None, 1)
+    else:
+        assert run["period"] in (None, period)
+    xor = study.run_answer(Question.from_json(ALL["xor"]["question"]))["run"]
+    assert xor["period"] == 1
+
+
 def _more_margin(told: dict[str, Any]) -> None:
     told["reference"]["margin"] *= 1.1
 

@@ -148,7 +148,10 @@ def _run_json(question: Question, problem: Problem, reference: Json | None) -> J
         trace, outcome = _pocket_run(question, problem, w_star)
     else:
         ran, trace = _traced(question, problem, w_star)
-        outcome = {"visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0])}
+        outcome = {
+            "visited": ran.visited, "converged": ran.converged, "stop": str(ran.stops[0]),
+            "period": ran.periods[0],
+        }  # fmt: skip
     W, norm = trace.weights(), math.hypot(*question.vector(question.start).tolist())
     margins = scores(problem.X, W.T) * problem.signs[:, None]  # (n, T + 1)
     lists: Json = {
@@ -213,7 +216,7 @@ def _pocket_run(question: Question, problem: Problem, w_star: Vector | None) -> 
     )
     done = steps[-1].mistakes == 0
     stop = "no mistake of w" if done else "the limit on updates"
-    outcome: Json = {"visited": len(index), "converged": done, "stop": stop}
+    outcome: Json = {"visited": len(index), "converged": done, "stop": stop, "period": None}
     outcome["errors"] = [int(step.mistakes) for step in steps]
     return trace, outcome | {"pocket": pocket_steps_so_far.tolist()}
 

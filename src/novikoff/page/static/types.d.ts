@@ -38,6 +38,7 @@ interface Run {
   visited: number;
   converged: boolean;
   stop: string;
+  period: number | null;
 }
 
 interface Reference {
