@@ -26,7 +26,8 @@ from novikoff.geometry.descent import whitening
 from novikoff.geometry.fewest_mistakes import fewest_mistakes, renumbered
 from novikoff.proofs import exact
 from novikoff.proofs.dependence import Dependence
-from novikoff.proofs.error_bound import ErrorBound, add_up
+from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.hitting import add_up
 
 if TYPE_CHECKING:
     from novikoff.cluster.rows import ClusterRows

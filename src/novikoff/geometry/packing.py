@@ -41,14 +41,13 @@ from scipy.optimize import linprog
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
-from novikoff.errors import CertificateError
 from novikoff.geometry.corral import Iterate, minimise, nearest_point, start_rows
 from novikoff.geometry.duplicates import all_opposite_duplicates
 from novikoff.geometry.faces import contradiction
+from novikoff.geometry.hitting_sets import best_shares
 from novikoff.geometry.passes import OutOfTimeError, Passes
 from novikoff.geometry.view import View, balanced_view
 from novikoff.proofs.dependence import Dependence
-from novikoff.proofs.error_bound import add_up
 
 # The number of searches in a round, after which shares are computed again, and the number of
 # successive rounds without a new contradiction after which the search ends.
@@ -56,11 +55,9 @@ _AT_ONCE, _IDLE = 8, 12
 # Searches are solved together, as one linear program, if the rows have at most this many entries:
 # most of the time of a small program is spent on calling the solver.
 _TOGETHER = 1 << 15
-# λ and shares below _NOTHING are rounding errors. A new contradiction must have a price below
+# λ below _NOTHING is a rounding error. A new contradiction must have a price below
 # 1 − _GAIN.
 _NOTHING, _GAIN = 1e-9, 1e-6
-# Shares are first rounded to fractions with a denominator up to this one.
-_SIMPLE = 10_000
 
 
 class Packing:
@@ -202,7 +199,8 @@ def share_rows(
     known, idle = {claim.among for claim in claims}, 0
     while limits.reached() is None and searches > 0 and idle < _IDLE:
         if claims:
-            prices, shares, bound = best_shares(claims, passes.n, costs, best, limits)
+            sets = [claim.among or () for claim in claims]
+            prices, shares, bound = best_shares(sets, passes.n, costs, best, limits)
             if bound > best:
                 best, positive = bound, [k for k, share in enumerate(shares) if share > 0]
                 yield SharedRows(
@@ -228,54 +226,6 @@ def share_rows(
                 known.add(claim.among)
                 claims.append(claim)
         idle = idle + 1 if len(claims) == before else 0
-
-
-def _proved(
-    claims: Sequence[Dependence], shares: Sequence[Fraction], costs: Vector | None
-) -> Fraction:
-    """Return the bound that shares prove, or 0 if the shares of a row exceed its cost."""
-    named = {row for claim in claims for row in claim.among or ()}
-    prices = {row: Fraction(1 if costs is None else float(costs[row])) for row in named}
-    try:
-        return add_up([claim.among or () for claim in claims], shares, prices)
-    except CertificateError:
-        return Fraction(0)
-
-
-def best_shares(
-    claims: Sequence[Dependence], n: int, costs: Vector | None, best: Fraction, limits: Limits
-) -> tuple[Vector, list[Fraction], Fraction]:
-    """Return prices y_i of the rows, the best shares v_C, and the bound that they prove.
-
-    The shares maximise Σ v_C with Σ_{C∋i} v_C ≤ c_i. If they do not improve the bound ``best``,
-    there are no shares and the bound is 0.
-    """
-    rows = [row for claim in claims for row in claim.among or ()]
-    ends = np.cumsum([0, *(len(claim.among or ()) for claim in claims)])
-    within: Any = sp.csc_array((np.ones(len(rows)), rows, ends), shape=(n, len(claims)))
-    unit = 1.0 if costs is None else float(costs.max())
-    right = np.ones(n) if costs is None else costs / unit
-    optimum = linprog(
-        -np.ones(len(claims)), within, right, method="highs-ds", options=_options(limits)
-    )
-    if optimum.x is None or optimum.status != 0:
-        return np.zeros(n), [], Fraction(0)
-    prices = -optimum.ineqlin.marginals
-    if float(optimum.x.sum()) * unit <= best:
-        return prices, [], Fraction(0)
-    # A vertex often has simple fractions. Else shares are reduced, so that no row exceeds its cost.
-    optimum.x[optimum.x < _NOTHING] = 0.0
-    for shares in (
-        [
-            Fraction(share).limit_denominator(_SIMPLE) * Fraction(unit)
-            for share in optimum.x.tolist()
-        ],
-        [Fraction(share) for share in (optimum.x * (1.0 - 1e-6) * unit).tolist()],
-    ):
-        bound = _proved(claims, shares, costs)
-        if bound > 0:
-            break
-    return prices, shares, bound
 
 
 def _cheapest(columns: Any, aims: Vector, factors: Vector, limits: Limits) -> Iterator[Vector]:

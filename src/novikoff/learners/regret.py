@@ -18,8 +18,8 @@ from novikoff.core.problem import Rows, scores
 from novikoff.core.rows import Indices, Matrix, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
+from novikoff.geometry.hitting_sets import best_shares
 from novikoff.geometry.margin import Interval
-from novikoff.geometry.packing import best_shares
 from novikoff.geometry.scheme_rules import FoundRules, find_rules
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import seed_of
@@ -301,7 +301,8 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
     claims, shares = best.contradictions, [*best.each_share()]
     pooled = tuple(claim for part in parts for claim in part.contradictions)
     if len(pooled) > len(claims):
-        _, pooled_shares, bound = best_shares(pooled, n, None, best.bound, Limits())
+        sets = [claim.among or () for claim in pooled]
+        _, pooled_shares, bound = best_shares(sets, n, None, best.bound, Limits())
         if bound > best.bound:
             claims, shares = pooled, pooled_shares
     return np.array(running_bounds([claim.among or () for claim in claims], shares, n))

@@ -10,7 +10,7 @@ A mistake is a row with y·f(x) ≤ 0. A row on the hyperplane therefore counts 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from novikoff import sentences
 from novikoff.errors import CertificateError
 from novikoff.proofs.dependence import Dependence, check_contradiction
-from novikoff.proofs.exact import rounded_down
+from novikoff.proofs.hitting import add_up, short
 from novikoff.proofs.proof_data import DataReading, SideLabel, exact_vector
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
@@ -116,7 +116,7 @@ class ErrorBound(Proof):
             counts = self.bound.denominator == 1 and self.total(None) >= self.bound
         except ValueError:  # shares above 1, or a contradiction without rows
             counts = False
-        return sentences.error_bound_claim(self, None if counts else _short(self.bound))
+        return sentences.error_bound_claim(self, None if counts else short(self.bound))
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
         """Return the bound that the contradictions prove.
@@ -204,39 +204,11 @@ class BoundCheck(DataReading):
         total = proof.total(costs)
         if total < proof.bound:
             raise CertificateError(
-                f"The contradictions prove a bound of {_short(total)}, not of "
-                f"{_short(proof.bound)}; if it is a bound on costs, pass sample_weight."
+                f"The contradictions prove a bound of {short(total)}, not of "
+                f"{short(proof.bound)}; if it is a bound on costs, pass sample_weight."
             )
         if proof.bound < 0:
             raise CertificateError("The bound is negative.")
-
-
-def add_up(
-    contradictions: Sequence[Sequence[int]],
-    shares: Sequence[Fraction],
-    costs: Sequence[Fraction] | Mapping[int, Fraction],
-) -> Fraction:
-    """Return Σ v, rounded up if all costs are integers.
-
-    CertificateError if the shares of the contradictions with one row exceed the cost of that row.
-
-    >>> add_up([(0, 1), (1, 2), (0, 2)], [Fraction(1, 2)] * 3, [Fraction(1)] * 3)
-    Fraction(2, 1)
-    """
-    if len(shares) != len(contradictions) or min(shares, default=Fraction(0)) < 0:
-        raise CertificateError("The shares are not a number ≥ 0 for each contradiction.")
-    loads: dict[int, Fraction] = {}
-    for rows, share in zip(contradictions, shares, strict=True):
-        for row in rows:
-            loads[row] = loads[row] + share if row in loads else share
-    for row, load in loads.items():
-        if load > costs[row]:
-            raise CertificateError(
-                f"Row {row} is in contradictions with shares of more than {_short(costs[row])}, "
-                "the cost of a mistake on it."
-            )
-    whole = all(costs[row].denominator == 1 for row in loads)
-    return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
 
 
 def running_bounds(
@@ -259,12 +231,6 @@ def running_bounds(
         total += gained.get(t, Fraction(0))
         bounds.append(ceil(total))
     return bounds
-
-
-def _short(number: Fraction) -> str:
-    """An integer as it is; other numbers rounded down, so that the printed bound is proved."""
-    whole = number.denominator == 1 and number < 1 << 53
-    return f"{number.numerator:,}" if whole else f"{rounded_down(number)!r}"
 
 
 def _costs(sample_weight: npt.ArrayLike | None, n: int) -> Sequence[Fraction] | None:
