@@ -1,6 +1,6 @@
 """Write the outputs that README and docs show: ``make outputs``.
 
-Three kinds of text are results, and the tests compare all of them with a fresh run:
+Three kinds of text are results. The tests compare all of them with a fresh run:
 
 - A console block in which a command is followed by lines is a session. The lines below
   ``$ cat FILE`` are written to the file, and the lines below ``$ novikoff …`` are its output. Other
@@ -9,6 +9,9 @@ Three kinds of text are results, and the tests compare all of them with a fresh 
 - A comment after an expression may begin with the value of the expression:
   ``v.kind  # "separable"``, or with several values, ``a, b  # 1, 2``. Words may follow after a
   comma, a colon or a semicolon.
+
+Tables whose last column is called "a line of code" are run too, line by line, with the variables of
+the blocks above them. A line that is true or false must be true.
 
 Sessions run in a folder with the files of ``novikoff.demo``. Comparisons ignore timings and
 rounding errors.
@@ -37,6 +40,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 _TIME = re.compile(r"(?<![\w.])[\d.,]+ (?:ms|s|min)\b")
 _LONG = re.compile(r"(?<![\w.])\d+\.\d{12,}(?![\w.])")
 _ROUNDING_ERROR = re.compile(r"(?<![\w.])\d(?:\.\d+)?e-(?:09|[1-9]\d)\b")
@@ -59,6 +63,9 @@ def run(page: Path, folder: Path) -> Page:
     for found in _BLOCK.finditer(text):
         between, (language, block) = text[end : found.start()], found.groups()
         end, new = found.end(), block
+        for line, holds in _run_tables(between, names):
+            stated += 1
+            wrong += [] if holds else [f"{page.name}: {line}: false"]
         if language == "" and printed is not None and not between.strip():
             new = _kept(block, printed)
         printed = None
@@ -72,7 +79,27 @@ def run(page: Path, folder: Path) -> Page:
         elif language == "console":
             new = _session(block, folder)
         parts += [between, f"```{language}\n{new}```"]
+    for line, holds in _run_tables(text[end:], names):
+        stated += 1
+        wrong += [] if holds else [f"{page.name}: {line}: false"]
     return Page("".join([*parts, text[end:]]), names, stated, wrong)
+
+
+def table_lines(table: str) -> list[str]:
+    """The code of a table whose last column is called "a line of code"."""
+    head, *rows = table.splitlines()
+    if not re.search(r"\| a line of code \|$", head):
+        return []
+    cells = (row.rstrip(" |").rpartition(" | ")[2] for row in rows)
+    return [line for cell in cells for line in re.findall(r"`([^`]+)`", cell)]
+
+
+def _run_tables(text: str, names: dict[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Run the lines of the tables in a text; yield each, and whether it is not false."""
+    for table in _TABLE.findall(text):
+        for line in table_lines(table):
+            value = eval(compile(line, line, "eval"), names)  # noqa: S307
+            yield line, not (isinstance(value, bool | np.bool_) and not value)
 
 
 def masked(text: str) -> str:

@@ -1,6 +1,9 @@
 """What the site makes of plain pages and docstrings, as a Sphinx extension.
 
-- The Python blocks of a Markdown page run in order and show all their results.
+- The Python blocks of a Markdown page run in order and show all their results. The code in tables
+  (``outputs.table_lines``) runs too, and shows nothing.
+- ``[words](lab.md#p=…)`` opens the lab with the points of the link, and a line that only links to a
+  script of the gallery becomes the figure of the script. Its words describe the figure.
 - ``nv.separate(X, y)`` and the names of classes link to the reference, and ids such as (B3) to the
   page of the items.
 - Subscripts such as a_i are typeset outside of code.
@@ -16,6 +19,7 @@ from pydoc import locate
 from typing import Any, ClassVar
 
 from docutils import nodes
+from outputs import table_lines
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -27,6 +31,11 @@ kernelspec:
   name: python3
 ---
 """
+# The lab on the site, seen from the pages of docs/.
+_LAB = "lab/index.html"
+_LAB_LINK = re.compile(r"\[([^\]]+)\]\(lab\.md#(p=[^)\s]+)\)")
+_FIGURE = re.compile(r"^\[([^\]]+)\]\(examples/(\w+)/(plot_\w+)\.py\)$", re.MULTILINE)
+_TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 _SAID = re.compile(r"^nv\.(\w+(?:\.\w+)*)")
 _CLASS = re.compile(r"^[A-Z]\w*[a-z]\w*$")
 _ITEMS = re.compile(r"\((?=[A-H]\d{1,2}\b)[^()]*\)|\bitems? [A-H]\d{1,2}(?:–[A-H]\d{1,2})?")
@@ -49,8 +58,22 @@ _NOT_PROSE = (
 
 def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
     """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
-    if app.env.doc2path(page).suffix == ".md" and "\n```python\n" in source[0]:
-        source[0] = _HEAD + _cells(source[0])
+    if app.env.doc2path(page).suffix == ".md":
+        text = _FIGURE.sub(_figure, _LAB_LINK.sub(_lab_link, source[0]))
+        source[0] = _HEAD + _cells(text) if "\n```python\n" in text else text
+
+
+def _lab_link(found: re.Match[str]) -> str:
+    return f'<a href="{_LAB}#{escape(found[2])}">{escape(found[1])}</a>'
+
+
+def _figure(found: re.Match[str]) -> str:
+    words, section, script = found.groups()
+    return f"""```{{image}} gallery/{section}/images/sphx_glr_{script}_001.png
+:alt: {words}
+:target: gallery/{section}/{script}.html
+:class: sphx-glr-single-img
+```"""
 
 
 def _cells(text: str) -> str:
@@ -58,13 +81,29 @@ def _cells(text: str) -> str:
     parts, end, is_output = list[str](), 0, False
     for found in _BLOCK.finditer(text):
         between, (language, block) = text[end : found.start()], found.groups()
-        parts.append(between)
+        parts.append(_TABLE.sub(_with_code, between))
         if language == "python":
             parts.append(f"```{{code-cell}}\n{block}```\n")
         elif not (is_output and language == "" and not between.strip()):
             parts.append(found[0])
         is_output, end = language == "python", found.end()
-    return "".join([*parts, text[end:]])
+    return "".join([*parts, _TABLE.sub(_with_code, text[end:])])
+
+
+def _with_code(table: re.Match[str]) -> str:
+    """The table, and below it a cell that runs the code of the table and shows nothing."""
+    lines = table_lines(table[0])
+    if not lines:
+        return table[0]
+    return f"""{table[0]}
+```{{code-cell}}
+:tags: [remove-cell]
+
+for line in {lines!r}:
+    value = eval(line)
+    assert value or type(value).__name__ not in ("bool", "bool_"), line
+```
+"""
 
 
 class LinkNames(SphinxPostTransform):

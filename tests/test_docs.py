@@ -337,3 +337,15 @@ def test_links_and_own_files_are_harmless_and_style_sheets_are_read(tmp_path: Pa
     assert asked_by(f'{HARMLESS}<script src="_static/a.js"></script>') == []
     (tmp_path / "a.css").write_text("@font-face { src: url('https://example.org/a.woff') }")
     assert list(outside(tmp_path)) == ["a.css"]
+
+
+@pytest.mark.parametrize("line", ["`1 + 1 == 3`", "`nothing_of_this_name`"])
+def test_a_wrong_line_of_code_in_a_table_is_seen(line: str, tmp_path: Path) -> None:
+    """A true line beside it is not named."""
+    head = "| notes | a line of code |\n|---|---|\n| true | `1 + 1 == 2` |\n"
+    page = tmp_path / "page.md"
+    page.write_text(f"{head}| wrong | {line} |\n", encoding="utf-8")
+    try:
+        assert run_page(page).wrong == ["page.md: 1 + 1 == 3: false"]
+    except NameError as error:
+        assert "nothing_of_this_name" in line, error
