@@ -4,7 +4,8 @@ A second proof: one curve that falls to zero
 
 Mistakes do not always bring w closer to w*, neither in distance nor in angle. But every mistake
 brings w closer to one far point on the ray of w*: with v = (R²/γ)·w*, it lowers ‖w − v‖² by at
-least R² (B1). At first this is R⁴/γ², and it is never negative. So there are at most R²/γ² mistakes.
+least R² (B1). At first ‖w − v‖² is R⁴/γ², and it is never negative. So there are at most R²/γ²
+mistakes.
 """
 
 import matplotlib.pyplot as plt
@@ -35,7 +36,8 @@ for ax, (name, (X, y)) in zip(axes, cases.items(), strict=True):
     ends = np.array([0, (R / gamma) ** 2])
     ax.plot(ends, 1 - ends / ends[1], "k:", label="falls by R² at each mistake")
     ax.plot(t, distance / start, "o-", ms=4, label="‖w − v‖² · γ²/R⁴")
-    ax.set(xlabel="mistakes t, up to R²/γ²", title=f"{name}: {run.n_mistakes_} of at most {verdict.mistake_bound}")
+    made, most = run.n_mistakes_, verdict.mistake_bound
+    ax.set(xlabel="mistakes t, up to R²/γ²", title=f"{name}: {made} of at most {most}")
 axes[0].set_ylabel("share of the start")
 legend = axes[0].legend()
 
