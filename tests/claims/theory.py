@@ -493,6 +493,91 @@ def _distance_to(A: Vector, c: Vector, w: Vector) -> float:
     return float(min(np.linalg.norm(x - w) for x in inside))
 
 
+# Condition measures.
+
+
+def rows_of_rational_length(rng: Generator) -> Numbers:
+    """Rows whose unit vectors are rational, times numbers that do not matter."""
+    p = int(rng.integers(1, 4))
+    kinds: dict[int, list[tuple[int, ...]]] = {
+        1: [(1,)], 2: [(1, 0), (3, 4), (5, 12), (8, 15)], 3: [(1, 0, 0), (1, 2, 2), (2, 3, 6)],
+    }  # fmt: skip
+    rows = []
+    for _ in range(int(rng.integers(1, 6))):
+        row = rng.permutation(kinds[p][rng.integers(len(kinds[p]))]) * rng.choice([-1, 1], p)
+        rows.append([float(value) for value in row * 2.0 ** rng.integers(-20, 20)])
+    return Numbers({"A": rows})
+
+
+def unit_rows(A: list[list[float]]) -> list[Point]:
+    units = []
+    for row in A:
+        square = sum(Fraction(value) ** 2 for value in row)
+        length = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+        assert length**2 == square
+        units.append([Fraction(value) / length for value in row])
+    return units
+
+
+@claim(
+    rows_of_rational_length,
+    covers=["theory.hoffman_constant", "theory.HoffmanConstant", "theory.HoffmanConstant.constant",
+            "theory.HoffmanConstant.condition", "theory.HoffmanConstant.rows"],
+    problems=60,
+)  # fmt: skip
+def hoffman(problem: Numbers) -> None:
+    """H is the inverse of the least distance of 0 to a hull of rows that does not contain 0."""
+    found, units = nv.theory.hoffman_constant(problem.given["A"]), unit_rows(problem.given["A"])
+    subsets = [
+        [units[i] for i in chosen]
+        for k in range(1, len(units) + 1)
+        for chosen in combinations(range(len(units)), k)
+    ]
+    # A hull that contains 0 is that of rows for which A w > 0 has no solution.
+    least = min(squared_distance(rows) for rows in subsets if decide(rows).kind == "separable")
+    assert is_root(found.condition, least, found.condition * NEARLY)
+    assert Fraction(found.constant) ** 2 * least >= 1
+    assert Fraction(found.constant) ** 2 * least <= Fraction(NEARLY)
+    assert squared_distance([units[i] for i in found.rows]) == least
+
+
+@claim(rows_of_rational_length, covers=["theory.goffin_measure"], problems=60)
+def goffin(problem: Numbers) -> None:
+    """The interval contains the distance of 0 to the hull of the unit rows, or is [0, 0]."""
+    found, units = nv.theory.goffin_measure(problem.given["A"]), unit_rows(problem.given["A"])
+    if decide(units).kind == "separable":
+        assert found.lo > 0.0
+        assert is_root(found.lo, squared_distance(units), found.hi)
+    else:
+        assert found == (0.0, 0.0)
+
+
+@claim(
+    lambda rng: Numbers({"sizes": rng.integers(1, 40, 3).tolist(), "d": int(rng.integers(1, 5)),
+                         "margin": float(rng.uniform(0.05, 1.0)),
+                         "random_state": int(rng.integers(1 << 20))}),
+    covers=["theory.compare_sample_sizes", "theory.SampleSizes", "theory.SampleSizes.sizes",
+            "theory.SampleSizes.mistakes", "theory.SampleSizes.epochs", "theory.SampleSizes.bound",
+            "theory.SampleSizes.X", "theory.SampleSizes.y"],
+    problems=30,
+)  # fmt: skip
+def sample_sizes(problem: Numbers) -> None:
+    """The rows have R ≤ 1 and margin γ exactly, and no count exceeds ⌊1/γ²⌋."""
+    found, gamma = nv.theory.compare_sample_sizes(**problem.given), problem.given["margin"]
+    rows = [
+        [int(sign) * Fraction(value) for value in x]
+        for x, sign in zip(found.X.tolist(), found.y.tolist(), strict=True)
+    ]
+    assert found.sizes.tolist() == problem.given["sizes"]
+    assert all(sum(value**2 for value in row) <= 1 and row[0] >= gamma for row in rows)
+    assert found.bound >= math.floor(1 / Fraction(gamma) ** 2)
+    for n, mistakes, epochs in zip(found.sizes, found.mistakes, found.epochs, strict=True):
+        ran = perceptron(rows[:n], repeat(range(n)), most=10_000)
+        assert abs(ran.mistakes - mistakes) <= 1  # a product of nearly 0 may be rounded
+        assert epochs >= 1
+        assert mistakes <= found.bound
+
+
 # Lengths of weights, and cycles.
 
 

@@ -38,7 +38,8 @@ def agmon_rate(eta: float, condition: float) -> float:
     eta : float
         The relaxation parameter η, from 0 to 2.
     condition : float
-        The number μ, or any positive number below it. It is at most 1.
+        The number μ, or any positive number below it. It is at most 1. `hoffman_constant` computes
+        it for small systems.
 
     Returns
     -------
