@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 from novikoff.core.rows import Vector
 from novikoff.proofs import exact
 from tests.separability_oracle import inner, solve
+
+Sums: TypeAlias = Callable[[Vector], list[int]]
 
 floats = st.one_of(
     st.sampled_from(
@@ -53,28 +57,40 @@ def test_integers_are_the_floats(A: Vector) -> None:
     assert not A.any() or any(value % 2 for value in whole.ravel().tolist())  # the smallest
 
 
-@given(tables())
-@example(np.array([[1e308], [1e308], [-1e308], [5e-324]]))
-def test_column_sums_are_exact(A: Vector) -> None:
+def sums_of_entries(A: Vector) -> list[int]:
+    """The sums of the columns by the function for sparse matrices."""
+    at = np.tile(np.arange(A.shape[1]), len(A))
+    return exact.sums_by_column(at, A.ravel(), A.shape[1])
+
+
+both_sums = pytest.mark.parametrize("sums", [exact.column_sums, sums_of_entries])
+
+
+@both_sums
+@given(A=tables())
+@example(A=np.array([[1e308], [1e308], [-1e308], [5e-324]]))
+def test_column_sums_are_exact(sums: Sums, A: Vector) -> None:
     columns = list(zip(*fractions(A), strict=True)) or [()] * A.shape[1]
     expected = [sum(column, Fraction(0)) for column in columns]
-    assert exact.as_fractions(exact.column_sums(A)) == expected
+    assert exact.as_fractions(sums(A)) == expected
 
 
-def test_column_sums_of_many_rows_are_exact() -> None:
+@both_sums
+def test_column_sums_of_many_rows_are_exact(sums: Sums) -> None:
     """The numbers have all sizes, and there is more than one block of rows."""
     rng = np.random.default_rng(0)
     A = np.ldexp(rng.normal(size=(20_000, 2)), rng.integers(-60, 60, size=(20_000, 2)))
     A[::2, 1] = np.nextafter(2.0, 0.0)
     expected = [sum(map(Fraction, A[:, j].tolist()), Fraction(0)) for j in range(2)]
-    assert exact.as_fractions(exact.column_sums(A)) == expected
+    assert exact.as_fractions(sums(A)) == expected
     many = np.full((1_100_000, 1), np.nextafter(1.0, 0.0))
     total = len(many) * Fraction(float(many[0, 0]))
-    assert exact.as_fractions(exact.column_sums(many)) == [total]
-    assert exact.as_fractions(exact.column_sums(-many)) == [-total]
+    assert exact.as_fractions(sums(many)) == [total]
+    assert exact.as_fractions(sums(-many)) == [-total]
 
 
-def test_column_sums_of_neighbouring_exponents_are_exact() -> None:
+@both_sums
+def test_column_sums_of_neighbouring_exponents_are_exact(sums: Sums) -> None:
     """Full mantissas fill the sums for every grouping of exponents; one row is far away."""
     n, full = 4095, float(np.nextafter(1.0, 0.0))
     pairs = [(e, k) for e in range(30) for k in range(30)]
@@ -83,8 +99,8 @@ def test_column_sums_of_neighbouring_exponents_are_exact() -> None:
     expected = [
         Fraction(full) * ((n - 1) * Fraction(2) ** e + Fraction(2) ** (e - k)) for e, k in pairs
     ]
-    assert exact.as_fractions(exact.column_sums(A)) == expected
-    assert exact.as_fractions(exact.column_sums(-A)) == [-value for value in expected]
+    assert exact.as_fractions(sums(A)) == expected
+    assert exact.as_fractions(sums(-A)) == [-value for value in expected]
 
 
 @given(st.lists(rationals, max_size=6))

@@ -1,7 +1,7 @@
 """Which coefficients of a logistic regression have a finite estimate, given a verdict (C1).
 
 The verdict has the rows that can be separated, and weights that separate them. All else follows
-from these rows by `novikoff.geometry.cone`, which serves all models.
+from these rows by `novikoff.geometry.recession`, which serves all models.
 
 References
 ----------
@@ -22,8 +22,9 @@ from novikoff.core.problem import Problem
 from novikoff.core.rows import Indices, compact
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
-from novikoff.geometry.cone import Face, Recession
+from novikoff.geometry.cone import Face
 from novikoff.geometry.passes import LocalPasses
+from novikoff.geometry.recession import Recession
 
 Estimate: TypeAlias = Literal[
     "finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"

@@ -141,19 +141,21 @@ def _some_rows(passes: Passes, rows: Indices, p: int) -> Indices:
     return np.union1d(stride, rows[np.searchsorted(part.indptr, entries, side="right") - 1])
 
 
-def _guess_by_mixtures(passes: Passes, chosen_rows: Indices, columns: Indices) -> NullSpace | None:
+def _guess_by_mixtures(
+    passes: LocalPasses, chosen_rows: Indices, columns: Indices
+) -> NullSpace | None:
     """Guess the null space of a few rows by random combinations of them, modulo a prime.
 
     {} is proved: the rows have full rank. None if there is no guess.
     """
     prime = _prime(0)
-    A = passes.at(chosen_rows)[:, columns]
+    A = _residues(homogeneous(passes.whole_part, chosen_rows)[:, columns], prime)
     mixture = np.zeros((len(columns) + _SPARE, len(columns)), dtype=np.int64)
+    random = np.random.default_rng(len(chosen_rows))
     for start in range(0, len(chosen_rows), _TERMS):
-        terms = slice(start, start + _TERMS)
-        factors = _factors(chosen_rows[terms], len(mixture)) % prime
-        products = factors.astype(np.float64) @ _residues(A[terms], prime)
-        mixture += products.astype(np.int64) % prime
+        terms = A[start : start + _TERMS]
+        factors = random.integers(prime, size=(len(mixture), terms.shape[0]))
+        mixture += (factors.astype(np.float64) @ terms).astype(np.int64) % prime
     mixture %= prime
     import flint
 
@@ -167,6 +169,19 @@ def _guess_by_mixtures(passes: Passes, chosen_rows: Indices, columns: Indices) -
     free = np.setdiff1d(np.arange(len(columns)), pivots)
     guessed = _guess(table[:, free], prime)
     return None if guessed is None else _vectors(guessed, pivots, free, columns)
+
+
+def homogeneous(part: Part, rows: Indices) -> Any:
+    """Rows of a part without their signs, [x_i, 1] or x_i, in float64; sparse if X is sparse."""
+    A: Any = part.X[rows].astype(np.float64, copy=False)
+    if not part.fit_intercept:
+        return A
+    ones = np.ones((len(rows), 1))
+    if isinstance(A, np.ndarray):
+        return np.hstack([A, ones])
+    import scipy.sparse as sp
+
+    return sp.csr_array(sp.hstack([sp.csr_array(A), sp.csr_array(ones)], format="csr"))
 
 
 def _residue_null_space(whole: Integers, columns: Indices, prime: int, limits: Limits) -> NullSpace:
@@ -272,38 +287,36 @@ class Missed(Visit):
         V = np.zeros((len(used), len(self.vectors)), dtype=object)
         for k, vector in enumerate(self.vectors):
             V[np.searchsorted(used, [*vector]), k] = [*vector.values()]
-        stride = _TERMS if part.sparse else max(1, (1 << 20) // part.p)
+        stride = max(1, (1 << 20) // max(1, len(self.vectors) if part.sparse else part.p))
         for start in range(0, len(marked), stride):
             block = marked[start : start + stride]
-            wrong = self._wrong(part, block, used, V)
+            wrong = self._wrong(homogeneous(part, block)[:, used], V)
             for k in np.flatnonzero(wrong.any(axis=0)).tolist():
                 self._note(k, part.first + int(block[np.argmax(wrong[:, k])]))
 
     @staticmethod
-    def _wrong(part: Part, rows: Indices, used: Indices, V: Any) -> npt.NDArray[np.bool_]:
+    def _wrong(A: Any, V: Any) -> npt.NDArray[np.bool_]:
         """Which products of these rows are not 0; the signs of rows do not matter."""
-        bias = part.fit_intercept and used[-1] == part.d
-        A: Any = part.X[rows][:, used[: len(used) - bias]]
-        if not isinstance(A, np.ndarray):
-            A = A.toarray()
-        A = A.astype(np.float64, copy=False)
-        if bias:
-            A = np.hstack([A, np.ones((len(A), 1))])
-        mantissas, exponents = np.frexp(A[A != 0.0])
+        wrong = np.zeros((A.shape[0], V.shape[1]), dtype=np.bool_)
+        dense = isinstance(A, np.ndarray)
+        entries = A if dense else A.data
+        mantissas, exponents = np.frexp(entries[entries != 0.0])
         if len(exponents) == 0:
-            return np.zeros((len(A), V.shape[1]), dtype=np.bool_)
+            return wrong
         whole = np.abs(mantissas * 2.0**53).astype(np.int64)
         lowest = int((exponents + np.frexp((whole & -whole).astype(np.float64))[1]).min()) - 54
         # In units of 2^lowest, products are integers of at most this many bits.
         size = max(sum(map(abs, column)) for column in V.T.tolist()).bit_length()
         bits = size + int(exponents.max()) - lowest + 1
-        wrong = np.zeros((len(A), V.shape[1]), dtype=np.bool_)
+        longest = A.shape[1] if dense else int(np.diff(A.indptr).max())
+        # A product of rows with few entries is exact in one step.
+        stride = _TERMS if longest > _TERMS else max(1, A.shape[1])
         for k in range(bits // (_BITS - 1) + 1):
             prime = _prime(k)
             products = np.zeros(wrong.shape)
             residues, factors = _residues(A, prime), (V % prime).astype(np.float64)
-            for start in range(0, len(used), _TERMS):
-                terms = slice(start, start + _TERMS)
+            for start in range(0, A.shape[1], stride):
+                terms = slice(start, start + stride)
                 products += residues[:, terms] @ factors[terms] % prime
             wrong |= products % prime != 0.0
         return wrong
@@ -317,20 +330,15 @@ class Missed(Visit):
         self.first[k] = min(row, self.first.get(k, row))
 
 
-def _residues(A: npt.NDArray[np.float64], prime: int) -> npt.NDArray[np.float64]:
+def _residues(A: Any, prime: int) -> Any:
     """Return the residues of floats modulo an odd prime, in which 2 has an inverse."""
+    if not isinstance(A, np.ndarray):
+        import scipy.sparse as sp
+
+        return sp.csr_array((_residues(A.data, prime), A.indices, A.indptr), shape=A.shape)
     mantissas, exponents = np.frexp(A)
     whole = (mantissas * 2.0**53).astype(np.int64)
     return np.asarray(whole % prime * _powers(prime)[exponents + 1100] % prime, dtype=np.float64)
-
-
-def _factors(numbers: Indices, n_mixtures: int) -> npt.NDArray[np.int64]:
-    """Return random factors (splitmix64), with one column for each row number."""
-    seed = np.arange(n_mixtures, dtype=np.uint64)[:, None] * np.uint64(0xD1342543DE82EF95)
-    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + seed + np.uint64(1)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(2)).astype(np.int64)
 
 
 @cache

@@ -86,23 +86,39 @@ def exact_multipliers(
 ) -> list[Fraction] | None:
     """Return the exact λ with a_target + Σ λ_i a_i = 0 over linearly independent rows.
 
+    Returns None if λ is not found.
+    """
+    A = passes.at(np.append(rows, target))
+    whole, _ = exact.integers(A)
+    return combination(A[:-1], whole[:-1], -whole[-1], limits)
+
+
+def combination(
+    rows: Vector, whole: Integers, target: Integers, limits: Limits
+) -> list[Fraction] | None:
+    """Return the exact λ with Σ λ_i a_i = target over linearly independent rows.
+
+    ``whole`` are the rows as integers in some unit, and ``rows`` are floats near them in any unit.
     A pivoted factorisation in floats chooses as many columns as there are rows. An exact solve with
     these columns gives λ, and all other columns confirm it. Returns None if λ is not found.
     """
-    A = passes.at(np.append(rows, target))
-    scaled = A[:-1] / np.maximum(np.abs(A[:-1]).max(axis=0), 1e-300)
-    R, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
-    if len(rows) > A.shape[1] or not np.abs(np.diag(R)).min() > 1e-10:
+    k, p = rows.shape
+    scaled = rows / np.maximum(np.abs(rows).max(axis=0, initial=0.0), 1e-300)
+    if not 0 < k <= p:
         return None
-    whole, _ = exact.integers(A)
-    columns = order[: len(rows)]
-    check_time(limits, solve_seconds(len(whole), whole[:, columns]))
+    R, order = qr(scaled, mode="r", pivoting=True, check_finite=False)
+    if not np.abs(np.diag(R)).min() > 1e-10:
+        return None
+    columns = order[:k]
+    check_time(limits, solve_seconds(k, whole[:, columns]))
     try:
-        factors = solve_exactly(whole[:-1, columns].T, -whole[-1, columns])
+        factors = solve_exactly(whole[:, columns].T, target[columns])
     except ZeroDivisionError:  # the columns chosen in floats are dependent
         return None
-    sums, _ = exact.combine(A, exact.numbers([*factors, Fraction(1)]))
-    return None if any(sums) else factors
+    multipliers = exact.numbers(factors)
+    denominator = multipliers.unit.denominator
+    sums = multipliers.whole.dot(whole) * multipliers.unit.numerator
+    return factors if bool(np.all(sums == target * denominator)) else None
 
 
 def solve_exactly(M: Integers, b: Integers, weighted: Integers | None = None) -> list[Fraction]:

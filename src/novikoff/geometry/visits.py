@@ -98,6 +98,17 @@ class Part(NumberedRows):
             return values.values_on(self)
         return values[self.first : self.first + self.n]
 
+    def sums_of_sparse_rows(self, rows: Indices) -> list[int]:
+        """Return the exact sum of signed rows of a sparse matrix, as `exact.column_sums` does."""
+        signs = self.signs[rows].astype(np.float64)
+        chosen: Any = self.X
+        chosen = chosen[rows]
+        factors = np.repeat(signs, np.diff(chosen.indptr))
+        sums = exact.sums_by_column(chosen.indices, chosen.data * factors, self.d)
+        if self.fit_intercept:
+            sums += exact.column_sums(signs[:, None])
+        return sums
+
     def range(self, first: int, last: int) -> Part:
         """Return the rows from ``first`` to ``last`` of this part, without a copy."""
         X: Matrix
@@ -412,7 +423,11 @@ class ColumnSums(Visit):
     def look_at(self, part: Part) -> None:
         """Add these rows."""
         self.sums = self.sums + np.zeros(part.p, dtype=object)
-        for _, block in part.blocks(np.flatnonzero(part.values_of(self.within))):
+        within = np.flatnonzero(part.values_of(self.within))
+        if part.sparse:
+            self.sums += np.array(part.sums_of_sparse_rows(within), dtype=object)
+            return
+        for _, block in part.blocks(within):
             self.sums += block.spread(np.array(exact.column_sums(block.A), dtype=object))
 
     def merge(self, other: ColumnSums) -> None:

@@ -19,8 +19,8 @@ from novikoff.core.class_labels import Labels
 from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits
-from novikoff.geometry.cone import Fate, Recession
 from novikoff.geometry.logistic import Estimate
+from novikoff.geometry.recession import Fate, Recession
 from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone

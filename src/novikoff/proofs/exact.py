@@ -204,22 +204,51 @@ def column_sums(A: Vector) -> list[int]:
     is exact in any order. The remainders a_i − h_i are much smaller, and are added up in the same
     way (Rump, Ogita and Oishi 2008).
     """
-    totals = [0] * A.shape[1]
-    peak = float(np.abs(A).max(initial=0.0))
-    if not peak < math.inf:
-        raise ValueError("Only finite numbers are exact.")
-    if peak >= _HUGE:  # σ may overflow
+    if _is_huge(A):
         large = np.where(np.abs(A) > 1.0, A, 0.0)
         parts = column_sums(large / _HUGE), column_sums(A - large)
         return [a * int(_HUGE) + b for a, b in zip(*parts, strict=True)]
+    totals = [0] * A.shape[1]
     stride = _MAX_SUMMED // max(1, A.shape[1]) + 1
     for first in range(0, len(A), stride):
-        rest = A[first : first + stride]
-        for sums in _exact_sums(rest):
-            for j in np.flatnonzero(sums).tolist():
-                top, bottom = float(sums[j]).as_integer_ratio()
-                totals[j] += (top << -_LOWEST) // bottom  # which is a power of two
+        _add_sums(totals, _exact_sums(A[first : first + stride]))
     return totals
+
+
+def sums_by_column(columns: npt.NDArray[Any], values: Vector, p: int) -> list[int]:
+    """Return the exact sum of the values of each of p columns, in units of 2⁻¹¹²⁶.
+
+    This is `column_sums` for a sparse matrix, whose entries ``values`` are in ``columns``.
+
+    Examples
+    --------
+    >>> as_fractions(sums_by_column(np.array([1, 0, 1]), np.array([1.0, 2.0, 2.0**-60]), 2))
+    [Fraction(2, 1), Fraction(1152921504606846977, 1152921504606846976)]
+    """
+    if _is_huge(values):
+        large = np.where(np.abs(values) > 1.0, values, 0.0)
+        above = sums_by_column(columns, large / _HUGE, p)
+        below = sums_by_column(columns, values - large, p)
+        return [a * int(_HUGE) + b for a, b in zip(above, below, strict=True)]
+    totals = [0] * p
+    _add_sums(totals, _exact_sums_by_column(columns, values, p))
+    return totals
+
+
+def _is_huge(values: Vector) -> bool:
+    """Whether σ may overflow; ValueError if a number is not finite."""
+    peak = float(np.abs(values).max(initial=0.0))
+    if not peak < math.inf:
+        raise ValueError("Only finite numbers are exact.")
+    return peak >= _HUGE
+
+
+def _add_sums(totals: list[int], parts: Iterator[Vector]) -> None:
+    """Add exact sums in floats to totals in units of 2⁻¹¹²⁶."""
+    for sums in parts:
+        for j in np.flatnonzero(sums).tolist():
+            top, bottom = float(sums[j]).as_integer_ratio()
+            totals[j] += (top << -_LOWEST) // bottom  # which is a power of two
 
 
 def _exact_sums(rest: Vector) -> Iterator[Vector]:
@@ -232,6 +261,20 @@ def _exact_sums(rest: Vector) -> Iterator[Vector]:
         high = (sigma + rest) - sigma
         yield high.sum(axis=0)
         rest = rest - high
+
+
+def _exact_sums_by_column(columns: npt.NDArray[Any], values: Vector, p: int) -> Iterator[Vector]:
+    """Yield exact sums by columns: of leading parts, then of the next parts, and so on."""
+    while True:
+        used = values != 0.0
+        columns, values = columns[used], values[used]
+        if len(values) == 0:
+            return
+        largest = float(np.abs(values).max())
+        sigma = math.ldexp(1.0, math.frexp(largest)[1] + len(values).bit_length())
+        high = (sigma + values) - sigma
+        yield np.asarray(np.bincount(columns, weights=high, minlength=p), dtype=np.float64)
+        values = values - high
 
 
 def as_fractions(totals: Sequence[int]) -> list[Fraction]:
