@@ -36,10 +36,14 @@ from novikoff.proofs.certificate import verify as verify
 from novikoff.proofs.error_bound import ErrorBound as ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate as SystemCertificate
 from novikoff.systems.conflicts import conflicts as conflicts
+from novikoff.systems.explanation import Explanation as Explanation
+from novikoff.systems.explanation import explain as explain
+from novikoff.systems.files.reading import read_system as read_system
 from novikoff.systems.linear_program import Optimum as Optimum
 from novikoff.systems.linear_program import linear_program as linear_program
 from novikoff.systems.solution import Solution as Solution
 from novikoff.systems.solve import solve as solve
+from novikoff.systems.system_model import SystemModel as SystemModel
 from novikoff.theory import bounds as bounds
 from novikoff.theory.herding import herd as herd
 

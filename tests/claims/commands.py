@@ -326,7 +326,7 @@ def decimal(value: Fraction) -> str:
         "feasible — proved: the point satisfies every row", "infeasible — proved",
         "value is {} — proved", "unbounded — proved",
         "no fewer", "at least {} rows",
-        "at least 1 row", "one of them", "at least {} others",
+        "at least 1 row", "at least as far as shown", "at least {} others",
     ],
     problems=80,
 )  # fmt: skip
@@ -412,11 +412,20 @@ def assert_conflicts(said: str, rows: dict[str, Constraint], p: int) -> None:
             rest = {other: row for other, row in few.items() if other != name}
             assert is_feasible(_keyed(rest), p)
         used.append(set(few))
-        for name, by in re.findall(r"(row \d+) by (\S+?)(?: \([^)]*\))?(?:,|$)", _ways(group)):
+        for line in re.findall(r"^ *(row \d+: .* → .*)$", group, re.MULTILINE):
+            name, change = line.split(": ")
+            old, new = (side.split()[0] for side in change.split(" → "))
+            if "rounded" in line:
+                continue
             row = few[name]
-            less = Fraction(by) * Fraction(999, 1000)
+            assert Fraction(old) == row.right
+            less = Fraction(999, 1000) * (Fraction(new) - row.right)
             moved = Constraint(row.name, row.terms, row.relation, row.right + less)
-            assert row.relation == "=" or not is_feasible(_keyed({**few, name: moved}), p)
+            assert not is_feasible(_keyed({**few, name: moved}), p)
+            moved = moved._replace(right=Fraction(new))
+            assert is_feasible(_keyed({**few, name: moved}), p) or any(
+                other.relation == "<" for other in few.values()
+            )
     if found := re.search(r"these (\d+) conflicts share no row[^:]*: at least (\d+) ", said):
         assert int(found[1]) == int(found[2]) == len(used)
         assert sum(map(len, used)) == len(set().union(*used))
@@ -427,10 +436,3 @@ def assert_conflicts(said: str, rows: dict[str, Constraint], p: int) -> None:
 
 def _keyed(rows: dict[str, Constraint]) -> dict[tuple[str, int], Constraint]:
     return {("row", i): row for i, row in enumerate(rows.values())}
-
-
-def _ways(group: str) -> str:
-    found = re.search(
-        r"(?:give way, at least|way, then by at least): +(.*)$", group, flags=re.MULTILINE
-    )
-    return "" if found is None else found[1]

@@ -41,7 +41,13 @@ NAMES: dict[str, str] = {
     "plots.MistakesDisplay.threshold": "given",
     "plots.PocketDisplay.*": "draws the history and bound of a Pocket",
     "plots.ProofDisplay": "draws the inequalities of bounds.proof_bounds",
+    "read_system": "reads a file",
+    "SystemModel": "a system that was read",
     # What a result is about
+    "Explanation.source": "given",
+    "Explanation.notes": "what was decided while a model was read",
+    "Explanation.solution": "a Solution, whose attributes have claims",
+    "Solution.relaxed": "whether the model that was given has integer variables",
     "*Certificate.n": "the size of the data",
     "*Certificate.d": "the size of the data",
     "*Certificate.sha256": "the digest of the data; the checker compares it",

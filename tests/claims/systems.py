@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import novikoff as nv
-from novikoff.proofs.system_statement import Constraint
+from novikoff.proofs.system_statement import Constraint, LinearSystem
 from novikoff.systems.solution import NamedRow
 from tests.claims.oracles import at_least, reduced, root
 from tests.claims.problems import SYSTEMS, System, exactly, system
@@ -70,7 +70,7 @@ def is_feasible(rows: dict[tuple[str, int], Constraint], p: int) -> bool:
     system,
     covers=["solve", "Solution", "Solution.kind", "Solution.w", "Solution.exact_w",
             "Solution.needs_exact_w", "Solution.violation", "Solution.point_found"],
-    sentences=["Feasible: {}; {} {} (proved)"],
+    sentences=["{}: {}; {} {} (proved)"],
     problems=200,
 )  # fmt: skip
 def feasible(problem: System) -> None:
@@ -90,6 +90,31 @@ def feasible(problem: System) -> None:
     assert answer.needs_exact_w or all(holds(row, floats) for row in rows.values())
     assert answer.needs_exact_w or answer.violation == 0.0
     assert re.fullmatch(r"Feasible: .* (it satisfies|its exact values satisfy) .*", str(answer))
+
+
+@claim(
+    partial(system, strict=False, styles=("integers",)),
+    covers=["Solution.whole"],
+    problems=60,
+)
+def whole(problem: System) -> None:
+    """A point of a model with integer variables is whole only if its integer variables are."""
+    found = ask(problem)
+    if problem.A is None or found.system.stated.m == 0:
+        return
+    rows, p = stated(problem), len(problem.objective)
+    integers = frozenset(range(0, p, 2))
+    bounds = [tuple(rows[kind, j].right if (kind, j) in rows else None for j in range(p))
+              for kind in ("lower", "upper")]  # fmt: skip
+    table = tuple(row for (kind, _), row in rows.items() if kind in ("row", "eq"))
+    names = tuple(f"x{j}" for j in range(p))
+    exact = LinearSystem(names, table, bounds[0], bounds[1], integers=integers)
+    answer = nv.solve(nv.SystemModel(exact, "csv"))
+    assert answer.relaxed
+    if answer.kind == "feasible":
+        assert answer.exact_w is not None
+        assert answer.whole == all(answer.exact_w[j].denominator == 1 for j in integers)
+        assert str(answer).startswith("Feasible:" if answer.whole else "Relaxation feasible:")
 
 
 @claim(partial(system, strict=False), covers=["Solution.w"], problems=100)
@@ -147,6 +172,38 @@ def conflict(problem: System) -> None:
     together = {at: rows[at] for at in (few | kept if blamed else few)}
     for at in blamed or few:
         assert is_feasible({k: row for k, row in together.items() if k != at}, p)
+
+
+@claim(
+    partial(system, strict=False),
+    covers=["explain", "Explanation", "Explanation.kind", "Explanation.conflict",
+            "Explanation.certificate", "Explanation.relaxed"],
+    problems=80,
+)  # fmt: skip
+def explanation(problem: System) -> None:
+    """An explanation blames the first rows that can be blamed, and proves its conflict."""
+    rows, p = stated(problem), len(problem.objective)
+    n = 0 if problem.A is None else len(problem.A)
+    groups = [[f"row {i}" for i in range(n) if i % 3 == k] for k in (0, 1)]
+    blame = [name for group in groups for name in group] or ["rows"]
+    answer = nv.explain(**{"model" if k == "A" else k: v for k, v in problem.arrays.items()},
+                        blame=blame if problem.A is not None else None)  # fmt: skip
+    assert answer.kind == ("feasible" if is_feasible(rows, p) else "infeasible")
+    assert not answer.relaxed
+    assert answer.certificate is not None
+    if answer.kind == "feasible":
+        return
+    assert_contradiction(answer.conflict, rows, p)
+    blamed = [row for row in answer.conflict if not row.kept]
+    assert str(answer).count("×") == min(len(answer.conflict), 24)
+    for k in range(len(blame)):  # the first rows that make it infeasible with all rows not listed
+        tried = {*blame[: k + 1]}
+        without = {
+            at: row for at, row in rows.items() if f"row {at[1]}" not in tried or at[0] != "row"
+        }
+        if problem.A is not None and is_feasible(without, p):
+            assert {row.name for row in blamed} <= tried
+            return
 
 
 def assert_contradiction(

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import novikoff as nv
 from novikoff.core.stops import Limits
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
-from novikoff.report.system_report import conflict_values
+from novikoff.systems.conflict_table import conflict_values
 from novikoff.systems.conflicts import conflicts_of
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.solution import NamedRow, Solution

@@ -22,18 +22,18 @@ from scipy.sparse import csc_array
 
 from novikoff.errors import DataError
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
-from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
 from novikoff.systems.files.reading import read_system
+from novikoff.systems.system_model import SystemModel
 from tests.data_files import npz
 from tests.real_data import published_systems, real
 
 F = Fraction
 
 
-def read(text: str | bytes, format: str, folder: Path) -> SystemFile:
+def read(text: str | bytes, format: str, folder: Path) -> SystemModel:
     path = folder / f"system.{format}"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_system(str(path))

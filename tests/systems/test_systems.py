@@ -444,9 +444,9 @@ def test_linear_programs() -> None:
         ({"lower": math.inf}, "lower\\[0\\] is \\+inf"),
         ({"upper": -math.inf}, "upper\\[0\\] is -inf"),
         ({"strict": [1]}, "strict must be"),
-        ({"names": ["a", "b"]}, "names has 2 entries, but A has 1 rows"),
+        ({"names": ["a", "b"]}, "names has 2 entries, but there are 1 rows of A"),
         ({"keep": [3]}, "keep has 3, but A has no such row"),
-        ({"keep": ["tea"]}, "keep has 'tea', but A has no such row"),
+        ({"keep": ["tea"]}, "keep has 'tea', but there is no such row"),
         ({"w0": [1]}, "w0 has . numbers, but needs 2: one per variable"),
         ({"point": "best"}, "point must be one of"),
         ({"point": "nearest", "method": "smooth"}, "the other methods propose any point"),
@@ -463,7 +463,7 @@ def test_wrong_arguments_are_rejected_with_an_error(given: dict[str, Any], compl
 def test_models_that_are_rejected() -> None:
     with pytest.raises(ValueError, match="no variables"):
         system_of(LinearSystem((), (), (), ()))
-    with pytest.raises(ValueError, match="no row 'q' to keep"):
+    with pytest.raises(ValueError, match="keep has 'q', but there is no such row"):
         keep_rows(model(row("r", {0: 1}, "<=", 1)), ["q"])
     with pytest.raises(ValueError, match="row 'r' differ by more than 270 digits"):
         system_of(model(row("r", {0: 1}, "<=", 10**400 + 1)))

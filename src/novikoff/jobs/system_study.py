@@ -10,8 +10,8 @@ from fractions import Fraction
 from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
+from novikoff.systems.conflict_table import ROWS_SHOWN
 from novikoff.systems.conflicts import Conflicts, conflicts_of
-from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise
@@ -19,6 +19,7 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows
 from novikoff.systems.system import system_of
+from novikoff.systems.system_model import SystemModel
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class SystemOptions:
         A limit in seconds.
     format : str or None
         The format of the file; if None, the end of its name determines it.
+    rows : int or None
+        The number of rows of a conflict that the text shows; None for all.
     """
 
     point: str = "any"
@@ -48,6 +51,7 @@ class SystemOptions:
     objective: str | None = None
     budget: float | None = None
     format: str | None = None
+    rows: int | None = ROWS_SHOWN
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class SystemStudy:
 
     solution: Solution
     source: str
-    file: SystemFile
+    file: SystemModel
     asked: SystemOptions
     conflicts: Conflicts | None = None
     optimum: Optimum | None = None

@@ -136,7 +136,8 @@ class LinearSystem(Statement):
     """A system with exact numbers: constraints over named variables, bounds, and an objective.
 
     A bound that is None does not exist. ``objective`` has the terms as the file states them, to be
-    minimised, or maximised if ``maximise`` is True.
+    minimised, or maximised if ``maximise`` is True. ``integers`` are the variables that the model
+    restricts to whole numbers. Proofs are about the relaxation, without this restriction.
 
     Examples
     --------
@@ -155,6 +156,7 @@ right=Fraction(0, 1))
     maximise: bool = False
     constant: Fraction = Fraction(0)
     kept: frozenset[int] = frozenset()
+    integers: frozenset[int] = frozenset()
 
     @property
     def m(self) -> int:
@@ -187,12 +189,11 @@ class Arrays(Statement):
 
     If ``greater``, the rows of A mean A·w ≥ c, or A·w > c on strict rows. A right side of +∞ (−∞ if
     ``greater``) means that there is no row; a lower bound of −∞ and an upper bound of +∞ mean that
-    there is no bound. NaN, and infinities that no point satisfies, raise ValueError. ``names`` are
-    the names of the rows of A.
+    there is no bound. NaN, and infinities that no point satisfies, raise ValueError.
 
     The matrices are copied when they are first needed, and the digest and all rows come from this
     copy. So the numbers that are hashed are the numbers that are checked, even if an array changes
-    in the meantime.
+    in the meantime. ``names`` are the names of the rows of A, ``equality_names`` those of A_eq.
     """
 
     A: Any
@@ -206,6 +207,7 @@ class Arrays(Statement):
     variables: Sequence[str]
     names: Sequence[str] | None = None
     kept: frozenset[int] = frozenset()
+    equality_names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         vectors = {"c": self.c, "c_eq": self.c_eq, "lower": self.lower, "upper": self.upper}
@@ -230,7 +232,8 @@ class Arrays(Statement):
     def name(self, number: int) -> str:
         """The name of a row or an equality."""
         if number >= len(self.c):
-            return f"equality {number - len(self.c)}"
+            k = number - len(self.c)
+            return f"equality {k}" if self.equality_names is None else self.equality_names[k]
         return f"row {number}" if self.names is None else self.names[number]
 
     def constraint(self, number: int) -> Constraint | None:

@@ -17,7 +17,7 @@ from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.systems.engine import Candidate, Conflict, Point, point_or_conflict
 from novikoff.systems.solution import NamedRow, Solution
-from novikoff.systems.statement import stated_arrays
+from novikoff.systems.statement import stated_system
 from novikoff.systems.system import System, split_equalities, system_of
 
 
@@ -51,7 +51,7 @@ class Conflicts:
 
 def conflicts(
     A: object,
-    c: object,
+    c: object = None,
     *,
     A_eq: object = None,
     c_eq: object = None,
@@ -59,6 +59,8 @@ def conflicts(
     upper: object = None,
     strict: bool | npt.ArrayLike = False,
     names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
     keep: object = None,
     limit: int | None = None,
     budget: float | None = None,
@@ -71,7 +73,7 @@ def conflicts(
 
     Parameters
     ----------
-    A, c, A_eq, c_eq, lower, upper, strict, names, keep, budget
+    A, c, A_eq, c_eq, lower, upper, strict, names, equality_names, variables, keep, budget
         As in `solve`.
     limit : int, optional
         The largest number of conflicts to look for.
@@ -84,6 +86,7 @@ def conflicts(
     See Also
     --------
     solve : Decide the system, and find one conflict.
+    relax : Find the fewest rows to give up, with a proved bound.
 
     Examples
     --------
@@ -97,7 +100,11 @@ def conflicts(
     whole = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (whole and limit >= 1):
         raise ValueError(f"limit must be a whole number from 1 on, not {limit!r}.")
-    system = system_of(stated_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep))
+    stated = stated_system(
+        A, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, strict=strict, names=names,
+        equality_names=equality_names, variables=variables, keep=keep,
+    )  # fmt: skip
+    system = system_of(stated)
     return conflicts_of(system, Limits(seconds=seconds), limit)
 
 

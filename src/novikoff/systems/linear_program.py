@@ -109,6 +109,8 @@ def linear_program(
     lower: object = None,
     upper: object = None,
     names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
     budget: float | None = None,
 ) -> Optimum:
     """Minimise or maximise ⟨objective, w⟩ subject to A w ≤ c, exactly (D6).
@@ -123,7 +125,7 @@ def linear_program(
     ----------
     objective : array of shape (p,)
         The coefficients of the objective.
-    A, c, A_eq, c_eq, lower, upper, names, budget
+    A, c, A_eq, c_eq, lower, upper, names, equality_names, variables, budget
         As in `solve`.
     maximise : bool
         Whether to maximise instead of minimise.
@@ -147,7 +149,10 @@ def linear_program(
     [('row 0', '3'), ('lower bound of w[1]', '1')]
     """
     seconds = check_budget(budget)
-    stated = stated_arrays(A, c, A_eq, c_eq, lower, upper, names=names)
+    stated = stated_arrays(
+        A, c, A_eq, c_eq, lower, upper, names=names, equality_names=equality_names,
+        variables=variables,
+    )  # fmt: skip
     check_frame_labels(A, None, A_eq, None, objective=objective)
     f = check_vector(objective, stated.d, "objective", "variable", finite=True)
     terms = {j: Fraction(value) for j, value in enumerate(f.tolist()) if value}

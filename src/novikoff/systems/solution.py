@@ -14,7 +14,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
-from novikoff.proofs.system_statement import Statement
+from novikoff.proofs.system_statement import LinearSystem, Statement
 from novikoff.sentences import conflict_clause, digits_down, html_table
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
@@ -23,6 +23,10 @@ from novikoff.systems.system import System
 
 # A sentence names at most this many rows or variables.
 _MAX_NAMED = 6
+# Said of a point with fractional values of integer variables.
+RELAXED = (
+    "Integer variables may take fractional values here: a solution in whole numbers need not exist."
+)
 # A table for notebooks has at most this many rows or variables.
 _MAX_IN_TABLE = 20
 
@@ -98,7 +102,8 @@ class Solution:
         time or is beyond float64. Then ``w`` is another solution.
     conflict : tuple of NamedRow
         An irreducible infeasible subset (IIS): rows that contradict each other, while no proper
-        subset of them does. Their multipliers are a Farkas certificate. If rows are kept, each row
+        subset of them does. Their multipliers are a Farkas certificate, scaled to whole numbers
+        without a common divisor. If rows are kept, each row
         of the conflict that is not kept is needed. Empty unless infeasible.
     interior : str
         "full" if some point satisfies every row strictly, "relative" if some rows hold with
@@ -167,7 +172,29 @@ class Solution:
     def conflict(self) -> tuple[NamedRow, ...]:
         """An irreducible infeasible subset (IIS) of the rows; empty unless infeasible."""
         claim = None if self.proof is None else self.proof.conflict
-        return () if claim is None else named_rows(self.system.stated, claim)
+        if claim is None:
+            return ()
+        over = math.lcm(*(value.denominator for value in claim.multipliers))
+        whole = [int(value * over) for value in claim.multipliers]
+        scaled = tuple(Fraction(value, math.gcd(*whole)) for value in whole)
+        return named_rows(self.system.stated, replace(claim, multipliers=scaled))
+
+    @property
+    def relaxed(self) -> bool:
+        """Whether the model has integer variables, so that the answer is about its relaxation.
+
+        The relaxation lets integer variables take fractional values. If it is infeasible, so is
+        the model.
+        """
+        stated = self.system.stated
+        return isinstance(stated, LinearSystem) and len(stated.integers) > 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether the exact point gives whole numbers to all integer variables of the model."""
+        stated, w = self.system.stated, self.exact_w
+        integers = stated.integers if isinstance(stated, LinearSystem) else ()
+        return w is not None and all(w[j].denominator == 1 for j in integers)
 
     @cached_property
     def interior_proof(self) -> tuple[tuple[Fraction, ...], Multipliers] | None:
@@ -273,7 +300,10 @@ class Solution:
         how = "its exact values satisfy" if self.needs_exact_w else "it satisfies"
         every = "its only row" if n == 1 else f"all {rows}"
         other = "" if self.point_found else " The point that was asked for was not found."
-        return f"Feasible: {point}; {how} {every} (proved).{other}"
+        if self.relaxed and not self.whole:
+            other += f" {RELAXED}"
+        feasible = "Feasible" if self.whole or not self.relaxed else "Relaxation feasible"
+        return f"{feasible}: {point}; {how} {every} (proved).{other}"
 
 
 def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:

@@ -36,7 +36,7 @@ from novikoff.systems.engine import (
 )
 from novikoff.systems.matrices import dense
 from novikoff.systems.solution import Solution
-from novikoff.systems.statement import check_vector, stated_arrays
+from novikoff.systems.statement import check_vector, stated_system
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
@@ -47,7 +47,7 @@ _NARROW_SHARE = 2.0**-32
 
 def solve(
     A: object,
-    c: object,
+    c: object = None,
     *,
     A_eq: object = None,
     c_eq: object = None,
@@ -55,6 +55,8 @@ def solve(
     upper: object = None,
     strict: bool | npt.ArrayLike = False,
     names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
     keep: object = None,
     w0: npt.ArrayLike | None = None,
     point: str = "any",
@@ -66,9 +68,10 @@ def solve(
 
     Parameters
     ----------
-    A : array, data frame or sparse matrix of shape (n, p)
+    A : array, data frame or sparse matrix of shape (n, p), or a model
         The coefficients of the rows. Floats are taken as exact numbers. None if there are only
-        equalities.
+        equalities. A model of `read_system`, or one that `explain` takes, has all rows and bounds;
+        then c and the other parts of a system are left out.
     c : array of shape (n,) or None
         The right sides; a row with +inf is ignored. With None and ``strict=True``, the system is
         A w > 0.
@@ -79,10 +82,15 @@ def solve(
     strict : bool or mask of shape (n,)
         The rows with < instead of ≤.
     names : sequence of str, optional
-        The names of the rows; by default the index of a data frame. The columns of a data frame
-        name the variables.
-    keep : mask of shape (n,), row numbers or names, optional
-        Rows that may not be blamed: the conflict is irreducible among the other rows.
+        The names of the rows; by default the index of a data frame.
+    equality_names : sequence of str, optional
+        The names of the equalities; by default the index of a data frame.
+    variables : sequence of str, optional
+        The names of the variables; by default the columns of a data frame.
+    keep : mask of shape (n,), row numbers, str or sequence of str, optional
+        Rows that may not be blamed: the conflict is irreducible among the other rows. A text is the
+        name of a row, an equality or a bound ("upper bound of x"), a pattern ("law_*"), or a group:
+        "rows", "equalities", "bounds", or "signs" (bounds at 0, such as x ≥ 0).
     w0 : array of shape (p,), optional
         The point to start from, by default the origin. ``point="nearest"`` means nearest to it.
     point : "any", "nearest", "interior" or "chebyshev"
@@ -129,7 +137,11 @@ irreducible infeasible subset, IIS).
             'point="nearest" needs method="auto": the other methods propose any point.'
         )
     seconds = check_budget(budget)
-    system = system_of(stated_arrays(A, c, A_eq, c_eq, lower, upper, strict, names, keep))
+    stated = stated_system(
+        A, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, strict=strict, names=names,
+        equality_names=equality_names, variables=variables, keep=keep,
+    )  # fmt: skip
+    system = system_of(stated)
     start = None if w0 is None else check_vector(w0, system.p, "w0", "variable", finite=True)
     limits = Limits(seconds=seconds)
     return solve_system(system, limits, w0=start, point=point, method=method, trace=trace)

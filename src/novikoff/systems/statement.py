@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from fnmatch import fnmatchcase
+from os import PathLike
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +15,133 @@ from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.messages import did_you_mean
 from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_labels, reject_where
+from novikoff.systems.modellers import model_system, package_of
+from novikoff.systems.system_model import SystemModel
+
+# The groups of rows that users may name; a name of a row, and a pattern, are the alternatives.
+GROUPS: Final = ("rows", "equalities", "bounds", "signs")
 
 
 def keep_rows(stated: LinearSystem | Arrays, names: Iterable[str]) -> LinearSystem | Arrays:
-    """The same system, in which the rows with these names may not be blamed for a conflict."""
-    known, wanted = [stated.name(k) for k in range(stated.m)], {*names}
-    unknown = sorted(wanted - {*known})
-    if unknown:
+    """The same system, in which the rows with these names may not be blamed for a conflict.
+
+    See `row_numbers` for the names.
+    """
+    return replace(stated, kept=row_numbers(stated, names, "keep"))
+
+
+def row_numbers(stated: LinearSystem | Arrays, chosen: Any, argument: str) -> frozenset[int]:
+    """The numbers of the rows and bounds that a user chose.
+
+    Parameters
+    ----------
+    stated : LinearSystem or Arrays
+        The system.
+    chosen : mask, row numbers, str or sequence of str
+        A mask or numbers choose rows of A. A text is the name of a row, of an equality or of a
+        bound ("upper bound of x"), a pattern of names ("law_*"), or a group: "rows" (inequalities),
+        "equalities", "bounds", or "signs", the bounds at 0 such as x ≥ 0. A name takes precedence.
+    argument : str
+        The name of the argument, for errors.
+
+    Returns
+    -------
+    frozenset of int
+        Numbers as in `Statement`. Rows that do not exist, such as absent bounds, are left out.
+    """
+    n = stated.first_equality if isinstance(stated, Arrays) else stated.m
+    given = np.asarray([chosen] if isinstance(chosen, str) else chosen)
+    if given.dtype == np.bool_ and given.shape == (n,):
+        numbers = set(np.flatnonzero(given).tolist())
+    else:
+        numbers = set()
+        by_name: dict[str, list[int]] = {}
+        for number in range(stated.n):
+            name = row_name(stated, number)
+            if name is not None:
+                by_name.setdefault(name, []).append(number)
+        for row in given.ravel().tolist() if given.ndim else [given.item()]:
+            if isinstance(row, str):
+                numbers |= _named_rows(stated, row, by_name, argument)
+            elif type(row) is int and 0 <= row < n:
+                numbers.add(row)
+            else:
+                raise ValueError(f"{argument} has {row!r}, but A has no such row.")
+    return frozenset(k for k in numbers if row_name(stated, k) is not None)
+
+
+def row_name(stated: LinearSystem | Arrays, number: int) -> str | None:
+    """The name of a row or a bound; None if there is no row with this number."""
+    if number < stated.first_equality and isinstance(stated, Arrays):
+        return stated.name(number) if np.isfinite(stated.c[number]) else None
+    if number < stated.m:
+        return stated.name(number)
+    row = stated.row(number)
+    return None if row is None else row.name
+
+
+def _named_rows(
+    stated: LinearSystem | Arrays, text: str, by_name: dict[str, list[int]], argument: str
+) -> set[int]:
+    """The rows with this name; otherwise the rows of the group, or those that fit the pattern."""
+    if text in by_name:
+        return {*by_name[text]}
+    everyone = [number for numbers in by_name.values() for number in numbers]
+    if text in GROUPS:
+        return {number for number in everyone if text in groups_of(stated, number)}
+    if any(mark in text for mark in "*?["):
+        fitting = {k for name, ks in by_name.items() if fnmatchcase(name, text) for k in ks}
+        if fitting:
+            return fitting
+        raise ValueError(f"{argument} has {text!r}, but no row has a name of this pattern.")
+    hint = did_you_mean(text, [*by_name])
+    raise ValueError(
+        f"{argument} has {text!r}, but there is no such row; {hint} Groups are "
+        f"{', '.join(GROUPS)}, and patterns such as law_* are allowed."
+    )
+
+
+def groups_of(stated: LinearSystem | Arrays, number: int) -> tuple[str, ...]:
+    """The groups that a row belongs to."""
+    if number < stated.m:
+        return ("equalities",) if stated.is_equality(number) else ("rows",)
+    row = stated.row(number)
+    return ("bounds", "signs") if row is not None and row.right == 0 else ("bounds",)
+
+
+def stated_system(
+    A: Any,
+    c: Any = None,
+    *,
+    A_eq: Any = None,
+    c_eq: Any = None,
+    lower: Any = None,
+    upper: Any = None,
+    strict: Any = False,
+    names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
+    keep: Any = None,
+) -> LinearSystem | Arrays:
+    """The statement of arrays, of a `SystemModel`, or of a model of another package."""
+    if isinstance(A, str | PathLike):
+        name = str(A)
         raise ValueError(
-            f"There is no row {unknown[0]!r} to keep; {did_you_mean(unknown[0], known)}"
+            f"A is the text {name!r}: if this is a file, give nv.read_system({name!r}) instead."
         )
-    kept_rows = frozenset(k for k, name in enumerate(known) if name in wanted and stated.row(k))
-    return replace(stated, kept=kept_rows)
+    if not isinstance(A, SystemModel) and package_of(A) is None:
+        stated: LinearSystem | Arrays = stated_arrays(
+            A, c, A_eq, c_eq, lower, upper, strict, names, None, equality_names, variables
+        )
+    else:
+        parts = [("c", c), ("A_eq", A_eq), ("c_eq", c_eq), ("lower", lower), ("upper", upper)]
+        parts += [("names", names), ("equality_names", equality_names), ("variables", variables)]
+        parts.append(("strict", None if strict is False else strict))
+        given = [name for name, value in parts if value is not None]
+        if given:
+            raise ValueError(f"{given[0]} cannot be used with a model, which has its own.")
+        stated = (A if isinstance(A, SystemModel) else model_system(A)).stated
+    return stated if keep is None else replace(stated, kept=row_numbers(stated, keep, "keep"))
 
 
 def stated_arrays(
@@ -37,6 +154,8 @@ def stated_arrays(
     strict: Any = False,
     names: Sequence[str] | None = None,
     keep: Any = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
 ) -> Arrays:
     """Check the arrays that state a system; ValueError says what is wrong with them, and where."""
     check_frame_labels(A, c, A_eq, c_eq, lower=lower, upper=upper)
@@ -65,18 +184,41 @@ def stated_arrays(
             matrix, equal = csr_array(matrix), csr_array(equal)
     low = np.full(p, -np.inf) if lower is None else check_vector(lower, p, "lower", "variable")
     high = np.full(p, np.inf) if upper is None else check_vector(upper, p, "upper", "variable")
-    named = hasattr(A, "columns")
-    variables = [str(name) if named else f"w[{name}]" for name in columns_of(A, p).names]
+    frame = A if hasattr(A, "columns") or A_eq is None else A_eq
+    if variables is None and hasattr(frame, "columns"):
+        variables = columns_of(frame, p).names  # type: ignore[assignment]
+    elif variables is None:
+        variables = [f"w[{name}]" for name in columns_of(A, p).names]
+    labels = _checked_names(variables or [], p, "variables", "variables")
     if names is None and hasattr(A, "iloc"):
         names = A.index.tolist()
-    if names is not None:
-        names = [*map(str, names)]
-        if len(names) != n:
-            raise ValueError(f"names has {len(names)} entries, but A has {n} rows.")
-    mask = _strict_mask(strict, n)
-    stated = Arrays(matrix, right, equal, right_eq, low, high, mask, greater, variables, names)
-    kept_rows = _kept_rows(keep, [stated.name(i) for i in range(n)], n) if keep is not None else ()
-    return replace(stated, kept=frozenset(i for i in kept_rows if right[i] < np.inf))
+    if equality_names is None and hasattr(A_eq, "iloc"):
+        equality_names = A_eq.index.tolist()
+    names = None if names is None else _checked_names(names, n, "names", "rows of A")
+    if equality_names is not None:
+        m = equal.shape[0]
+        equality_names = _checked_names(equality_names, m, "equality_names", "rows of A_eq")
+    stated = Arrays(
+        matrix,
+        right,
+        equal,
+        right_eq,
+        low,
+        high,
+        _strict_mask(strict, n),
+        greater,
+        labels,
+        names,
+        equality_names=equality_names,
+    )
+    return stated if keep is None else replace(stated, kept=row_numbers(stated, keep, "keep"))
+
+
+def _checked_names(names: Sequence[Any], n: int, argument: str, of: str) -> list[str]:
+    texts = [*map(str, names)]
+    if len(texts) != n:
+        raise ValueError(f"{argument} has {len(texts)} entries, but there are {n} {of}.")
+    return texts
 
 
 def _checked_matrix(A: Any, name: str) -> Any:
@@ -131,20 +273,3 @@ def _strict_mask(strict: Any, n: int) -> npt.NDArray[np.bool_]:
     if mask.dtype != np.bool_ or mask.shape != (n,):
         raise ValueError(f"strict must be True, False, or one of them for each of {n} rows.")
     return mask.copy()
-
-
-def _kept_rows(keep: Any, names: Sequence[str], n: int) -> frozenset[int]:
-    """The numbers of the rows of A that ``keep`` names by number, by name or by a mask."""
-    given = np.asarray(keep)
-    if given.dtype == np.bool_ and given.shape == (n,):
-        return frozenset(np.flatnonzero(given).tolist())
-    kept_rows = set[int]()
-    for row in given.ravel().tolist():
-        numbers = (
-            [i for i, name in enumerate(names) if name == row] if isinstance(row, str) else [row]
-        )
-        if not numbers or type(numbers[0]) is not int or not 0 <= numbers[0] < n:
-            hint = f"; {did_you_mean(row, names)}" if isinstance(row, str) else "."
-            raise ValueError(f"keep has {row!r}, but A has no such row{hint}")
-        kept_rows.update(numbers)
-    return frozenset(kept_rows)

@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Final, NamedTuple
+from numbers import Rational
+from typing import Any, Final, NamedTuple
 
 from novikoff.data.messages import listed, quoted
 from novikoff.errors import DataError
-from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, Relation
+from novikoff.proofs.system_statement import Constraint, LinearSystem, Relation
 from novikoff.sentences import counted
+from novikoff.systems.system_model import SystemModel
 
 # Numbers with more digits are rejected.
 _MAX_WRITTEN_DIGITS: Final = 1000
@@ -82,23 +84,29 @@ def bound_number(text: str, what: str, place: FileLine) -> Fraction | float:
     return exact_number(text, what, place)
 
 
+def as_written(value: Any, what: str) -> Fraction:
+    """Convert a number of a Python model to the decimal that Python prints for it.
+
+    The float 0.1 becomes one tenth, as it would in a file of the model. ValueError if it is NaN or
+    infinite.
+
+    Examples
+    --------
+    >>> as_written(0.1, "the coefficient of 'x'"), as_written(3, "the right side")
+    (Fraction(1, 10), Fraction(3, 1))
+    """
+    if isinstance(value, float):  # so are the float64 of NumPy
+        if not math.isfinite(value):
+            raise ValueError(f"{what} is {value:g}, which is not a finite number.")
+        return Fraction(int(value)) if value.is_integer() else Fraction(float.__repr__(value))
+    number = value.item() if hasattr(value, "item") else value
+    if isinstance(number, Rational):
+        return Fraction(number)
+    return as_written(float(number), what)
+
+
 # Like other readers, bounds of this size or more count as infinite.
 NO_BOUND: Final = Fraction(10**20)
-
-
-class SystemFile(NamedTuple):
-    """The system of a file, its format, and notes for the report."""
-
-    stated: LinearSystem | Arrays
-    format: str
-    notes: tuple[str, ...] = ()
-
-    @property
-    def model(self) -> LinearSystem:
-        """The system of a text file."""
-        if not isinstance(self.stated, LinearSystem):
-            raise TypeError("An npz file holds arrays.")
-        return self.stated
 
 
 class ModelBuilder:
@@ -156,6 +164,55 @@ class ModelBuilder:
         if relation in (">=", "="):
             self._bound(name, "lower", value, place)
 
+    def add_variable(
+        self, name: str, lower: Any = None, upper: Any = None, *, integer: bool = False
+    ) -> int:
+        """Add a variable of a Python model with its bounds, and return its index.
+
+        A bound that is None or infinite does not exist. If the name is taken, a number is added.
+        """
+        name, n = name or f"x{len(self.variables)}", 2
+        unique = name
+        while unique in self.variables:
+            unique, n = f"{name} ({n})", n + 1
+        index = self.variable(unique)
+        for side, value in (("lower", lower), ("upper", upper)):
+            if value is None:
+                continue
+            number = float(value)
+            wrong = number == (math.inf if side == "lower" else -math.inf) or math.isnan(number)
+            if wrong:
+                raise DataError(
+                    f"{self.source}: the {side} bound of {quoted(unique)} is {number:g}: no point "
+                    "satisfies it."
+                )
+            if abs(number) < NO_BOUND:
+                limit = as_written(value, f"the {side} bound of {quoted(unique)}")
+                self.bounds[index, side] = limit, 0
+        if integer:
+            self.integers[unique] = None
+        return index
+
+    def add_between(
+        self, name: str, terms: Mapping[int, Fraction], least: Any = None, most: Any = None
+    ) -> None:
+        """Add least ≤ row ≤ most of a Python model; a side that is None or infinite is left out."""
+        name = name or f"row {len(self._lines) + 1}"
+        self._lines[f"{len(self._lines)}"] = 0  # counts the rows; names may repeat
+        sides: list[Fraction | None] = []
+        for value, end in ((least, -math.inf), (most, math.inf)):
+            if value is not None and math.isnan(float(value)):
+                raise DataError(f"{self.source}: a side of row {quoted(name)} is NaN.")
+            absent = value is None or float(value) == end
+            sides.append(None if absent else as_written(value, f"a side of row {quoted(name)}"))
+        low, high = sides
+        if low is not None and high is not None:
+            self.add_range(name, terms, low, high)
+        elif low is not None:
+            self.add(name, terms, ">=", low)
+        elif high is not None:
+            self.add(name, terms, "<=", high)
+
     def free(self, name: str, place: FileLine) -> None:
         """Declare that a variable has no bounds."""
         self.bound(name, ">=", -math.inf, place)
@@ -192,7 +249,7 @@ class ModelBuilder:
         *,
         maximise: bool = False,
         constant: Fraction = Fraction(0),
-    ) -> SystemFile:
+    ) -> SystemModel:
         """The finished model.
 
         An upper bound below 0 without an explicit lower bound is rejected, because programs
@@ -227,5 +284,6 @@ class ModelBuilder:
             None if objective is None else {j: value for j, value in objective.items() if value},
             maximise,
             constant,
+            integers=frozenset(self.variables[name] for name in self.integers),
         )
-        return SystemFile(model, format, tuple(self.notes))
+        return SystemModel(model, format, self.source, tuple(self.notes))

@@ -23,10 +23,10 @@ from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     FileLine,
     ModelBuilder,
-    SystemFile,
     each_line,
     exact_number,
 )
+from novikoff.systems.system_model import SystemModel
 
 NAME_COLUMNS: Final = ("", "name", "row", "constraint", "rule", "wish", "id")
 CSV_RELATIONS: Final[dict[str, Relation]] = {
@@ -35,7 +35,7 @@ CSV_RELATIONS: Final[dict[str, Relation]] = {
 }  # fmt: skip
 
 
-def csv_system(text: str, source: str) -> SystemFile:
+def csv_system(text: str, source: str) -> SystemModel:
     """Read the system of a CSV file; fields are separated by commas, semicolons or tabs."""
     (_, header), *table = _csv_rows(text, source)
     at = _relation_column(header, table, source)

@@ -27,11 +27,11 @@ from novikoff.proofs.system_statement import Relation
 from novikoff.systems.files.builder import (
     FileLine,
     ModelBuilder,
-    SystemFile,
     bound_number,
     each_line,
     exact_number,
 )
+from novikoff.systems.system_model import SystemModel
 
 _SECTIONS: Final = {
     "objective": r"max(?:imi[sz]e|imum)?|min(?:imi[sz]e|imum)?",
@@ -68,7 +68,7 @@ class _Token(NamedTuple):
     line: int
 
 
-def lp_system(text: str, source: str) -> SystemFile:
+def lp_system(text: str, source: str) -> SystemModel:
     """Read the system of a file in LP format."""
     parser = _LpParser(source, _tokens(text))
     parser.parse()

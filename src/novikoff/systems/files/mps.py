@@ -19,11 +19,11 @@ from novikoff.sentences import counted
 from novikoff.systems.files.builder import (
     FileLine,
     ModelBuilder,
-    SystemFile,
     bound_number,
     each_line,
     exact_number,
 )
+from novikoff.systems.system_model import SystemModel
 
 _MPS_RELATIONS: Final[dict[str, Relation]] = {"L": "<=", "G": ">=", "E": "="}
 _FIXED_COLUMNS: Final = ((1, 3), (4, 12), (14, 22), (24, 36), (39, 47), (49, 61))
@@ -31,7 +31,7 @@ _BOUNDS: Final[dict[str, Relation]] = {"UP": "<=", "UI": "<=", "LO": ">=", "LI":
 _VALUELESS: Final = ("FR", "MI", "PL", "BV")
 
 
-def mps_system(text: str, source: str) -> SystemFile:
+def mps_system(text: str, source: str) -> SystemModel:
     """Read the system of an MPS file: as a free file and, if that fails, as a fixed file."""
     try:
         return _MpsParser(source, fixed=False).parse(text)
@@ -57,7 +57,7 @@ class _MpsParser:
         self.sets: dict[str, str] = {}  # the name of the vector in each of RHS, RANGES and BOUNDS
         self.whole = self.maximise = False
 
-    def parse(self, text: str) -> SystemFile:
+    def parse(self, text: str) -> SystemModel:
         section, ended = "", False
         sections: dict[str, Callable[[list[str]], None]] = {
             "OBJSENSE": self._sense,
@@ -210,7 +210,7 @@ class _MpsParser:
                 f"{section} has a second vector {quoted(name)} beside {quoted(first)}: keep one."
             )
 
-    def _build(self) -> SystemFile:
+    def _build(self) -> SystemModel:
         free = [name for name, kind in self.kinds.items() if kind == "N"]
         if len(free) > 1:
             self.builder.notes.append(

@@ -12,6 +12,7 @@ import gzip
 import io
 import sys
 import zipfile
+from os import PathLike, fspath
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -20,11 +21,11 @@ import numpy as np
 from novikoff.data.messages import listed, printable_name, quoted, readable_errors
 from novikoff.errors import DataError
 from novikoff.names import SYSTEM_FORMATS
-from novikoff.systems.files.builder import SystemFile
 from novikoff.systems.files.csv import csv_system
 from novikoff.systems.files.lp import lp_system
 from novikoff.systems.files.mps import mps_system
 from novikoff.systems.statement import stated_arrays
+from novikoff.systems.system_model import SystemModel
 
 _TEXT_PARSERS: Final = {"csv": csv_system, "mps": mps_system, "lp": lp_system}
 _ARRAYS: Final = ("A", "c", "A_eq", "c_eq", "lower", "upper", "strict")
@@ -37,22 +38,41 @@ MAX_UNPACKED: Final = 1 << 28
 MAX_LINES: Final = 10_000_000
 
 
-def read_system(path: str, format: str | None = None) -> SystemFile:
-    r"""Read a system from a file, which may be gzipped or bzipped; "-" is standard input.
+def read_system(path: str | PathLike[str], format: str | None = None) -> SystemModel:
+    r"""Read a system of inequalities from a file, which may be gzipped or bzipped.
 
-    The ending of the file name determines the format, unless ``format`` is given. Decimals are
-    exact: 0.1 is one tenth. DataError says what is wrong, with line and field.
+    Decimals are exact: 0.1 is one tenth. DataError says what is wrong, with line and field.
+
+    Parameters
+    ----------
+    path : str or path
+        The file: CSV, MPS, LP format, or npz with the arrays of `solve`; "-" is standard input.
+    format : str, optional
+        "csv", "mps", "lp" or "npz"; by default, the ending of the name determines it.
+
+    Returns
+    -------
+    SystemModel
+        The system, which `solve`, `explain`, `relax` and `conflicts` take.
+
+    See Also
+    --------
+    solve : Find a point that satisfies a system, or a conflict.
 
     Examples
     --------
     >>> import tempfile
-    >>> text = "name,tea,bread,is,limit\nmoney,3,1.1,<=,20\n"
+    >>> import novikoff as nv
+    >>> text = "name,tea,bread,is,limit\nmoney,3,1.1,<=,20\nthirst,1,,>=,9\nno debt,,1,>=,0\n"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "diet.csv").write_text(text)
-    ...     model = read_system(f"{folder}/diet.csv").model
-    >>> model.variables, model.constraints[0].terms[1]
-    (('tea', 'bread'), Fraction(11, 10))
+    ...     model = nv.read_system(f"{folder}/diet.csv")
+    >>> model.variables, model.names
+    (('tea', 'bread'), ('money', 'thirst', 'no debt'))
+    >>> [row.name for row in nv.solve(model).conflict]
+    ['money', 'thirst', 'no debt']
     """
+    path = fspath(path)
     name = printable_name(path)
     format = format or _format_of(path, name)
     content = _content(path, name)
@@ -101,7 +121,7 @@ def _content(path: str, name: str) -> bytes:
     return content
 
 
-def _parse_npz(content: bytes, source: str) -> SystemFile:
+def _parse_npz(content: bytes, source: str) -> SystemModel:
     """Read arrays with the names of the parameters of `nv.solve`.
 
     The names are A, c, A_eq, c_eq, lower, upper and strict. A sparse matrix A is stored as A_data,
@@ -135,7 +155,7 @@ def _parse_npz(content: bytes, source: str) -> SystemFile:
     if strict is not None and strict.ndim == 0 and strict.dtype.kind == "b":
         arrays["strict"] = bool(strict)
     try:
-        return SystemFile(stated_arrays(**{"c": None, **arrays}), "npz")
+        return SystemModel(stated_arrays(**{"c": None, **arrays}), "npz", source)
     except ValueError as error:
         raise DataError(f"{source}: {error}") from None
 
