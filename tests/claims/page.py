@@ -233,7 +233,8 @@ READ = """([record, moments]) => {
       cards: [...document.querySelectorAll(".card:not([hidden])")].map((card) =>
         ["h2", ".caption", ".readout"].map((part) => text(card, part))),
       budget: text(document, ".budget"), title: text(document, ".space-panel h2"),
-      explain: text(document, ".explain"), t: momentOf(lab.full.run, lab.moment).t,
+      explain: text(document, ".explain"), story: text(document, ".story"),
+      room: text(document, ".limit-name"), leaf: text(document, ".leaf"), t: momentOf(lab.full.run, lab.moment).t,
       end: outcome(lab.full, lab.question, "never"),
     };
   });
@@ -264,9 +265,10 @@ NUMBER = r"(−?[\d.,]*\d(?:e[+-]?\d+|·10\^\d+)?)"
         "which is at least {}", "misclassifies at least {}, proved.", " · fewest found {}",
         " · at least {}", "after at most {} mistake{}", "closes after at most {} updates",
         "cannot leave it", "Why no line separates{}", "so it adds at most",
-        "no line has a larger margin", "moves w along w* by at least γ",
-        "but adds at most R² to ‖w‖²", "a cosine is at most 1", "bound tends to 0",
-        "The run never ends: no line separates the points",
+        "no line has a larger margin", "moves w along w* by at least {}γ", "but adds at most {} to",
+        "Every update moves w along w* by at least γ", "A mistake still adds at most {}R²",
+        "No line has a margin γ > 0", "does not bound its mistakes", "are their bounds",
+        "bound tends to 0", "The run never ends: no line separates the points",
     ],
     problems=40,
 )  # fmt: skip
@@ -285,8 +287,12 @@ def sentences_of_the_page(problem: Asked) -> None:
     for shown in texts:
         check_limits(shown["cards"], run, shown["t"])
         everything = " ".join([shown["budget"], shown["explain"], *map(" ".join, shown["cards"])])
+        everything = " ".join([everything, shown["story"], shown["room"]])
         check_stated_bounds(problem, recorded["answer"], everything)
-        if "there is no margin" in everything or "The run never ends" in shown["end"]:
+        check_room(shown["leaf"], run, shown["t"])
+        hopeless = ["there is no margin" in everything, "there is no w*" in everything,
+                    "The run never ends" in shown["end"], "never ends" in shown["leaf"]]  # fmt: skip
+        if any(hopeless):
             assert contradiction(rows) is not None
         if found := re.search(r"Why no line separates( strictly)?", shown["title"]):
             assert contradiction(rows) is not None
@@ -308,6 +314,14 @@ def check_limits(cards: list[list[str]], run: dict[str, Any], t: int) -> None:
             assert number(found[1]) >= Fraction(run["ceiling"][t])
 
 
+def check_room(text: str, run: dict[str, Any], t: int) -> None:
+    """The outer numbers of the chart are the library's bounds, rounded to the safe side."""
+    if found := re.search(rf"{NUMBER} ≤ {NUMBER} ≤ {NUMBER} ≤ {NUMBER}", text):
+        low, _, _, high = map(number, found.groups())
+        assert low <= Fraction(run["bounds"]["inner"][t])
+        assert float(high) ** 2 >= run["bounds"]["squared_norm"][t] * (1.0 - 1e-12)
+
+
 def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None:
     """Compare the bounds that a text states with the theorem, in fractions."""
     rows, reference = problem.rows, told["reference"]
@@ -319,6 +333,8 @@ def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None
     stated = [number(found[1]) for found in re.finditer(
         rf"at most {NUMBER} (?:updates?|mistakes?)\b|", text) if found[0]]  # fmt: skip
     stated += [number(found) for found in re.findall(rf" of at most {NUMBER}", text)]
+    stated += [number(found) for found in re.findall(rf"only room for {NUMBER} ", text)]
+    stated += [number(found) for found in re.findall(rf"= {NUMBER}: no room left", text)]
     if not stated and "which is at least" not in text:
         return
     mine = problem.vector("mine")

@@ -36,6 +36,9 @@ export class LabPage {
     /** The last points that the learner placed or pasted: the entry "your own" of the menu. */
     this.own = /** @type {Question | null} */ (null);
     this.player = 0;
+    /** The open panels of the two columns where there is no room for all, and the last panel that was opened. */
+    this.opened = { middle: "space", proof: "leaf" };
+    this.shown = "leaf";
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
     const shade = (/** @type {Sides} */ sides) => { this.sides = sides; this.draw(); };
@@ -163,6 +166,12 @@ export class LabPage {
     if (gone) window.setTimeout(() => this.host.ready().then(() => this.ask(), (again) => this.fail(again)), RETRY);
   }
 
+  /** Open a panel. @param {string} name */
+  show(name) {
+    this.opened[name === "space" || name === "step" ? "middle" : "proof"] = this.shown = name;
+    this.frame.draw();
+  }
+
   /** @param {number} row */
   select(row) {
     this.selected = row;
@@ -282,7 +291,7 @@ export async function startServed() {
     const record = await host.record(name);
     page.lesson = menu[name].lesson;
     page.frame.data.value = name;
-    page.begin(whole(menu[name].question), record);
+    page.begin(whole(menu[name].question), record, menu[name].at);
   };
   page.frame.menu(menu, (name) => {
     if (!name) return page.openOwn();

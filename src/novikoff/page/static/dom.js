@@ -111,14 +111,21 @@ export const sayVector = (vector) => `(${vector.map((value) => say(value, 3)).jo
 /** @param {number} cosine */
 export const degrees = (cosine) => `${say(Math.acos(Math.min(1, Math.max(-1, cosine))) * 180 / Math.PI, 3)}°`;
 
-/** An SVG that is drawn again whenever its size changes. Its units are pixels.
+/** A panel with a heading that opens it where there is no room for all panels. @param {Lab} lab @param {string} name
+ * @param {Child} beside what stands beside the title @param {Child[]} body */
+export function fold(lab, name, beside, ...body) {
+  const title = h("button", { type: "button", class: "opener", onclick: () => lab.show(name) });
+  return { title, node: h("section", { class: "panel fold", "data-panel": name }, h("header", {}, h("h2", {}, title), beside), ...body) };
+}
+
+/** An SVG that is drawn again whenever its size changes. Its units are pixels; em is the size of its text.
  * @param {Attributes} attributes @param {() => void} draw */
 export function canvas(attributes, draw) {
   const node = s("svg", { ...attributes, width: "100%", height: "100%" });
-  const size = { width: 320, height: 200 };
+  const size = { width: 320, height: 200, em: 13 };
   new ResizeObserver(([{ contentRect: { width, height } }]) => {
     if (width < 1 || (width === size.width && height === size.height)) return;
-    Object.assign(size, { width, height });
+    Object.assign(size, { width, height, em: parseFloat(getComputedStyle(node).fontSize) });
     node.setAttribute("viewBox", `0 0 ${width} ${height}`);
     draw();
   }).observe(node);

@@ -18,9 +18,12 @@ const HELP = [
   ["→ ←, Page keys", "next and previous mistake"],
   ["K and J", "one row forward, one row back"],
   ["Home, End, Space", "start, end, play"],
+  ["1 to 6", "open a panel: weight space, this step, the proof in one chart, and its three inequalities"],
 ];
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
+/** @type {Record<string, string>} */
+const PANELS = { 1: "space", 2: "step", 3: "leaf", 4: "inner", 5: "norm", 6: "angle" };
 // The keys of presenters step wherever the focus is.
 const ALWAYS = ["PageDown", "PageUp"];
 // A menu that has the focus keeps its other keys.
@@ -103,9 +106,9 @@ export class Frame {
           this.present, button("help", "Help", () => this.help(), { id: "help" }))),
       lab.live && tools, this.trouble,
       h("div", { class: "panels" },
-        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node),
-          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)), lab.plane.note)),
-        h("div", { class: "middle" }, space.node, step.node), proof.node),
+        h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node, lab.plane.tip),
+          h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)), lab.plane.note, lab.plane.absent)),
+        h("div", { class: "side" }, h("div", { class: "middle" }, space.node, step.node), proof.node)),
       h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
   }
 
@@ -164,6 +167,11 @@ export class Frame {
     root.classList.toggle("veiled", predict !== null);
     root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
     root.dataset.rule = question.rule;
+    for (const node of root.querySelectorAll(".fold")) {
+      const name = node.getAttribute("data-panel") ?? "";
+      node.classList.toggle("open", lab.opened.middle === name || lab.opened.proof === name);
+      node.classList.toggle("shown", lab.shown === name);
+    }
     this.mu.disabled = question.rule === "pocket";
     this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
@@ -285,7 +293,8 @@ export class Frame {
     else if (event.key.toLowerCase() === "a" && lab.live) {
       lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
       lab.plane.hands.focus(lab.selected);
-    } else if (KEYS[event.key]) lab.go(KEYS[event.key]);
+    } else if (PANELS[event.key]) lab.show(PANELS[event.key]);
+    else if (KEYS[event.key]) lab.go(KEYS[event.key]);
     else return false;
     return true;
   }

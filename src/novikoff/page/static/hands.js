@@ -28,6 +28,7 @@ export class Hands {
     node.addEventListener("pointermove", (event) => this.move(event));
     node.addEventListener("pointerup", (event) => this.up(event));
     node.addEventListener("pointercancel", () => { this.grip = null; });
+    node.addEventListener("pointerleave", () => { if (!this.grip) plane.point(-1); });
     node.addEventListener("dblclick", (event) => { if (lab.live && this.nearest(event).row >= 0) this.flip(this.nearest(event).row); });
     node.addEventListener("contextmenu", (event) => this.menu(event));
     node.addEventListener("dragover", (event) => event.preventDefault());
@@ -36,6 +37,7 @@ export class Hands {
     node.addEventListener("focusin", (event) => {
       const { row } = touched(event);
       if (row >= 0 && row !== lab.selected) lab.select(row);
+      plane.point(row);
     });
     node.addEventListener("focusout", () => this.setMoving(false));
   }
@@ -59,9 +61,8 @@ export class Hands {
     const frame = this.plane.node.getBoundingClientRect();
     const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
     const far = (/** @type {Spot} */ [px, py]) => Math.hypot(px - x, py - y);
-    const { points, mine } = this.lab.question;
-    const rows = points.map((_, row) => far(this.plane.at(row)));
-    const handles = (mine && this.lab.live ? this.handleSpots(mine) : []).map((spot) => far(this.plane.place(spot)));
+    const rows = this.lab.question.points.map((_, row) => far(this.plane.at(row)));
+    const handles = this.handles().map((spot) => far(this.plane.place(spot)));
     const [row, handle] = [rows, handles].map((distances) => distances.indexOf(Math.min(REACH, ...distances)));
     return handle >= 0 && !(rows[row] < handles[handle]) ? { row: -1, handle } : { row, handle: -1 };
   }
@@ -81,7 +82,7 @@ export class Hands {
     const { lab } = this;
     const { row, handle } = this.nearest(event);
     if (event.button !== 0 || (row >= 0 && lab.guessRow(row)) || !lab.live) return;
-    const spots = lab.question.mine ? this.handleSpots(lab.question.mine) : [];
+    const spots = this.handles();
     this.grip = { row, handle, x: event.clientX, y: event.clientY, moved: false, spots };
     if (row >= 0) lab.select(row);
     this.plane.node.setPointerCapture(event.pointerId);
@@ -90,12 +91,13 @@ export class Hands {
   /** @param {PointerEvent} event */
   move(event) {
     const { grip, lab } = this;
+    if (!grip && !event.buttons) return this.plane.point(this.nearest(event).row);
     if (!grip || (!grip.moved && Math.hypot(event.clientX - grip.x, event.clientY - grip.y) < SLIP)) return;
     if (!grip.moved && (grip.row >= 0 || grip.handle >= 0)) lab.remember();
     grip.moved = true;
     const spot = this.under(event);
     if (grip.row >= 0) lab.change((question) => { question.points[grip.row].splice(0, 2, ...spot); }, { remember: false, rest: false });
-    else if (grip.handle >= 0) this.hold(grip.spots.map((old, k) => (k === grip.handle ? spot : old)));
+    else if (grip.handle >= 0) this.hold(grip.handle, spot, grip.spots);
   }
 
   /** @param {PointerEvent} event */
@@ -141,9 +143,9 @@ export class Hands {
         const [x, y] = points[row];
         points[row].splice(0, 2, Number((x + dx * across).toPrecision(9)), Number((y + dy * up).toPrecision(9)));
       });
-    } else if (lab.question.mine && arrow) {
-      const spots = this.handleSpots(lab.question.mine);
-      this.hold(spots.map(([x, y], k) => (k === handle ? [x + dx * across, y + dy * up] : [x, y])));
+    } else if (handle >= 0 && arrow) {
+      const spots = this.handles();
+      this.hold(handle, [spots[handle][0] + dx * across, spots[handle][1] + dy * up], spots);
     } else return false;
     return true;
   }
@@ -184,8 +186,39 @@ export class Hands {
     return [[x - dx, y - dy], [x + dx, y + dy]];
   }
 
+  /** Where all handles are: those of the learner's line, then the tip and the foot of the arrow of w. @returns {Spot[]} */
+  handles() {
+    const { full, live, predict, question } = this.lab;
+    if (!live || predict) return [];
+    const [left, bottom] = this.plane.box();
+    const [across, up] = this.plane.scale;
+    const arrow = full ? this.plane.arrowOf(this.plane.now(full)) : [];
+    const spots = arrow.map(([x, y]) => /** @type {Spot} */ ([left + x / across, bottom + (this.plane.size.height - y) / up]));
+    return [...(question.mine ? this.handleSpots(question.mine) : []), ...spots.reverse().slice(0, question.bias ? 2 : 1)];
+  }
+
+  /** Move a handle: take the line through the handles as the learner's w*, or begin the run with another w₀.
+   * @param {number} handle @param {Spot} spot @param {Spot[]} old */
+  hold(handle, spot, old) {
+    const { bias, mine } = this.lab.question;
+    const count = mine ? (bias ? 2 : 1) : 0;
+    if (handle < count) return this.holdLine(old.slice(0, count).map((at, k) => (k === handle ? spot : at)));
+    const { full } = this.lab;
+    if (!full) return;
+    const [w1, w2] = this.plane.now(full);
+    const length = Math.hypot(w1, w2);
+    const foot = !bias ? [0, 0] : handle === count ? old[count + 1] : spot;
+    const turn = [spot[0] - foot[0], spot[1] - foot[1]];
+    const reach = Math.hypot(...turn);
+    const [a, b] = handle > count ? [w1, w2] : reach ? turn.map((part) => part / reach * length) : [0, 0];
+    if (!a && !b) return;
+    const start = [a, b, bias ? -(a * foot[0] + b * foot[1]) : 0].map((value) => Number(value.toPrecision(4)));
+    this.lab.moment = 0;
+    this.lab.change((question) => { question.start = /** @type {Vec3} */ (start); }, { remember: false });
+  }
+
   /** Take the line through the handles as the learner's w*. @param {Spot[]} spots */
-  hold(spots) {
+  holdLine(spots) {
     const [[x1, y1], [x2, y2]] = spots.length > 1 ? spots : [[0, 0], spots[0]];
     const [a, b, length] = [y2 - y1, x1 - x2, Math.hypot(y2 - y1, x1 - x2)];
     if (length === 0) return;
@@ -194,11 +227,13 @@ export class Hands {
   }
 
   drawHandles() {
-    const { mine } = this.lab.question;
-    const spots = mine && this.lab.live ? this.handleSpots(mine) : [];
+    const spots = this.handles();
+    const { bias, mine } = this.lab.question;
+    const count = mine ? (bias ? 2 : 1) : 0;
     keep(this.plane.layers.handles, spots.length, handle).forEach((node, k) => {
       node.setAttribute("transform", `translate(${this.plane.place(spots[k]).join(" ")})`);
-      node.setAttribute("class", this.moving && node === document.activeElement ? "handle moving" : "handle");
+      node.setAttribute("class", `handle${k < count ? "" : " of-w"}${this.moving && node === document.activeElement ? " moving" : ""}`);
+      node.setAttribute("aria-label", `${k < count ? `Handle ${k + 1} of your own line` : k === count ? "The tip of w: turns it" : "The foot of w: moves its line"}. Drag it, or press Enter and use the arrow keys`);
     });
   }
 }
@@ -212,6 +247,5 @@ function touched(event) {
 
 /** @param {number} k */
 const handle = (k) =>
-  s("g", { class: "handle", role: "button", tabindex: 0, "data-handle": k,
-    "aria-label": `Handle ${k + 1} of your own line: drag it, or press Enter and use the arrow keys` },
+  s("g", { class: "handle", role: "button", tabindex: 0, "data-handle": k },
   s("circle", { class: "hit", r: 18 }), s("circle", { class: "grip", r: 9 }));

@@ -31,6 +31,18 @@ export function previousMistake(run, moment) {
   return here < moment ? here : afterUpdate(run, Math.max(0, t - 1));
 }
 
+/** The shortest loop at the end of a periodic run, which is seen twice: from one update to the update with the same weights.
+ * @param {Run} run @returns {number[]} */
+export function loopOf({ index, period, weights }) {
+  const last = index.length;
+  const equal = (/** @type {number} */ one, /** @type {number} */ other) => weights[one].every((value, j) => value === weights[other][j]);
+  for (let length = 1; period && 2 * length <= last; length++) {
+    const repeats = Array.from({ length }, (_, k) => last - k).every((at) => index[at - 1] === index[at - 1 - length] && equal(at, at - length));
+    if (repeats && equal(last - length, last)) return Array.from({ length: length + 1 }, (_, k) => last - length + k);
+  }
+  return [];
+}
+
 /** y·(x₁, x₂, 1). @param {Question} question @param {number} row */
 export function signedRow(question, row) {
   const [x1, x2, label] = question.points[row] ?? [0, 0, 1];
@@ -57,7 +69,7 @@ export function outcome({ kind, run }, given, guess) {
     return `The run made ${made} ${noun}.${guess ? ` ${judged}` : ""}`;
   }
   if (kind === "separable" || kind === "undecided") return `The run makes at least ${made} ${noun}, more than are shown.${guess ? ` ${yours}.` : ""}`;
-  return `The run never ends: no line separates the points, so every round has a mistake.${guess ? ` ${yours}: ${guess === NEVER ? "right" : "not right"}.` : ""}`;
+  return `The run never ends: no line separates the points, so every w misclassifies a row.${guess ? ` ${yours}: ${guess === NEVER ? "right" : "not right"}.` : ""}`;
 }
 
 /** A sentence about a moment of the run, with its numbers. @param {Full} full @param {Question} given @param {number} moment */
@@ -65,7 +77,7 @@ export function tell({ run }, given, moment) {
   const question = used(given);
   const { t, row, acted, margin } = momentOf(run, moment);
   const last = lastMoment(run);
-  const end = moment < last ? "" : !run.converged ? ` The run was stopped here by ${run.stop}; it has not ended.` :
+  const end = moment < last ? "" : !run.converged ? ` The run was stopped here by ${run.stop}; it ${run.period ? `repeats every ${run.period === 1 ? "round" : `${run.period} rounds`} and never ends` : "has not ended"}.` :
     run.pocket ? " w classifies every row correctly: the run ends." : `${acted ? " After it comes" : " This completes"} a full round without ${question.threshold ? "an update" : "a mistake"}: the run ends.`;
   if (row === null) {
     const added = question.step_size === 1 ? "a is added to w" : "μ·a is added to w";

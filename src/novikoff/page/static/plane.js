@@ -1,8 +1,8 @@
 /** The data plane: points, the line and its sides, the margin, the contradiction. */
 
-import { canvas, h, keep, refill, s, say } from "./dom.js";
+import { canvas, degrees, h, keep, refill, s, say } from "./dom.js";
 import { Hands } from "./hands.js";
-import { momentOf } from "./moments.js";
+import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, hull, path, ticks } from "./shapes.js";
 
 const MAX_LABELLED = 6;
@@ -18,9 +18,13 @@ export class Plane {
     const { node, size } = canvas({ class: "plane", role: "group", "aria-label": label }, () => { this.draw(); if (lab.full) lab.rest(); });
     this.node = node;
     this.size = size;
-    this.layers = { back: s("g"), front: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
+    this.layers = { back: s("g"), front: s("g"), tip: s("g"), dots: s("g"), names: s("g", { "pointer-events": "none" }), handles: s("g") };
     node.append(...Object.values(this.layers));
     this.note = h("li", {}, "x₁ and x₂ are drawn in different units.");
+    this.absent = h("li", { class: "absent" });
+    /** The row under the pointer or with the focus, −1 for none, and what is said about it. */
+    this.pointed = -1;
+    this.tip = h("p", { class: "tip", hidden: true });
     this.hands = new Hands(lab, this);
   }
 
@@ -71,9 +75,46 @@ export class Plane {
     const { full } = this.lab;
     refill(this.layers.back, ...(full ? this.sides(full) : []), ...this.grid());
     refill(this.layers.front, ...(full ? this.findings(full) : []));
-    refill(this.layers.names, ...(full ? [this.due(full), ...this.weightNames(full)] : []));
+    refill(this.layers.names, ...(full ? [this.due(full), ...(this.lab.predict ? [] : this.weightNames(full))] : []));
     this.drawPoints();
+    this.drawTip();
     this.note.hidden = this.even;
+    const now = full ? this.now(full) : /** @type {Vec3} */ ([0, 0, 0]);
+    const none = full && !this.lab.shading && (now.every((part) => part === 0) ? "w = 0: there is no line." : this.cut(now).ends.length < 2 && "The line of w is outside this picture.");
+    this.absent.hidden = !none;
+    this.absent.textContent = none || "";
+  }
+
+  /** The present w. @param {Full} full */
+  now = ({ run }) => run.weights[momentOf(run, this.lab.moment).t];
+
+  /** Say the numbers of a row. @param {number} row */
+  point(row) {
+    if (row === this.pointed) return;
+    this.pointed = row;
+    this.drawTip();
+  }
+
+  /** The number of the row under the pointer, ⟨a, w⟩, the projection of a on w, and the way to the line. */
+  drawTip() {
+    const { full, predict, question } = this.lab;
+    const row = this.pointed;
+    const known = full && !predict && question.points[row];
+    this.tip.hidden = !known;
+    refill(this.layers.tip);
+    if (!known) return;
+    const [w, a, [x, y]] = [this.now(full), signedRow(question, row), question.points[row]];
+    const product = a[0] * w[0] + a[1] * w[1] + a[2] * w[2];
+    const [size, long, across] = [Math.hypot(...w), Math.hypot(...a), Math.hypot(w[0], w[1])];
+    const cosine = product / (size * long);
+    refill(this.tip, h("b", {}, `${sayRow(question, row)} at ${say(x)}, ${say(y)}`), h("br"), `⟨a, w⟩ = ${say(product)} ${product > 0 ? "> 0: correct" : "≤ 0: a mistake"}`,
+      ...(size && long ? [h("br"), `projection of a on w: ${say(product / size)}`, h("br"), `angle between a and w: ${degrees(cosine)}, ${product > 0 ? "less than 90°" : product < 0 ? "more than 90°" : "a right angle"}`] : []),
+      ...(across ? [h("br"), `distance from the line: ${say(Math.abs(product) / across)}`] : []));
+    const [px, py] = this.at(row);
+    Object.assign(this.tip.style, px > this.size.width / 2 ? { left: "auto", right: `${this.size.width - px + 24}px` } : { left: `${px + 24}px`, right: "auto" },
+      py > this.size.height / 2 ? { top: "auto", bottom: `${this.size.height - py + 6}px` } : { top: `${py + 6}px`, bottom: "auto" });
+    const f = (w[0] * x + w[1] * y + w[2]) / across ** 2;
+    if (across && this.even) this.layers.tip.append(s("path", { class: "way", d: path([[px, py], this.place([x - f * w[0], y - f * w[1]])], false) }));
   }
 
   grid() {
@@ -82,16 +123,16 @@ export class Plane {
     const upright = ticks(left, right).map((value) => {
       const [x] = this.place([value, 0]);
       return s("g", {}, s("line", { class: value ? "grid" : "axis", x1: x, x2: x, y1: 0, y2: height }),
-        x > 40 ? s("text", { class: "tick", x: x + 4, y: height - 6 }, say(value)) : null);
+        x > 3 * this.size.em ? s("text", { class: "tick", x: x + 4, y: height - 6 }, say(value)) : null);
     });
     const level = ticks(bottom, top).map((value) => {
       const [, y] = this.place([0, value]);
       return s("g", {}, s("line", { class: value ? "grid" : "axis", y1: y, y2: y, x1: 0, x2: width }),
-        y > 36 && y < height - 24 ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
+        y > 2.8 * this.size.em && y < height - 1.8 * this.size.em ? s("text", { class: "tick", x: 6, y: y - 4 }, say(value)) : null);
     });
     const [across, up] = this.lab.question.names;
-    return [...upright, ...level, s("text", { class: "axis-name", x: width - 8, y: height - 24, "text-anchor": "end" }, across),
-      s("text", { class: "axis-name", x: 8, y: 20 }, up)];
+    return [...upright, ...level, s("text", { class: "axis-name", x: width - 8, y: height - 1.8 * this.size.em, "text-anchor": "end" }, across),
+      s("text", { class: "axis-name", x: 8, y: 1.5 * this.size.em }, up)];
   }
 
   /** The sides of the current line, or of another rule. @param {Full} full */
@@ -145,9 +186,10 @@ export class Plane {
     const { lab } = this;
     const { run, reference } = full;
     const { t, acted } = momentOf(run, lab.moment);
-    const parts = full.weights.length ? this.contradiction(full) : [];
-    if (full.weak) parts.push(this.line(full.weak, "line-weak"));
-    if (reference) {
+    const hidden = lab.predict !== null; // the class predicts what these lines would tell
+    const parts = full.weights.length && !hidden ? this.contradiction(full) : [];
+    if (full.weak && !hidden) parts.push(this.line(full.weak, "line-weak"));
+    if (reference && !hidden) {
       const { w, margin } = reference;
       if (margin > 0) {
         const edges = path(this.cut(w, -margin).inside, true) + path(this.cut(w, margin).inside, true);
@@ -157,7 +199,7 @@ export class Plane {
       parts.push(this.line(w, "line-star"));
     }
     if (run.pocket) parts.push(this.line(run.weights[run.pocket[t]], "line-pocket"));
-    else if (lab.pocket && full.kind !== "separable") parts.push(this.line(lab.pocket.w, "line-pocket"));
+    else if (lab.pocket && full.kind !== "separable" && !hidden) parts.push(this.line(lab.pocket.w, "line-pocket"));
     if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));
@@ -171,17 +213,24 @@ export class Plane {
     return row !== null && s("circle", { class: acted ? "glow" : "looked", cx, cy, r: 20 });
   }
 
-  /** The vector w, at right angles to its line. @param {Vec3} w */
-  normal(w) {
+  /** The foot and the tip of the arrow of w, in pixels; none if it is not in the picture. @param {Vec3} w @returns {Spot[]} */
+  arrowOf(w) {
     const length = Math.hypot(w[0], w[1]);
     if (length === 0 || !this.even) return [];
     const [ux, uy] = [w[0] / length, w[1] / length];
     const off = (w[0] * this.view.x + w[1] * this.view.y + w[2]) / length;
-    const foot = this.place([this.view.x - off * ux, this.view.y - off * uy]);
-    const { width, height } = this.size;
+    const foot = this.place(this.lab.question.bias ? [this.view.x - off * ux, this.view.y - off * uy] : [0, 0]);
+    const { width, height, em } = this.size;
     if (foot[0] < 20 || foot[1] < 20 || foot[0] > width - 20 || foot[1] > height - 20) return [];
-    const name = { class: "arrow-name", x: foot[0] + 54 * ux, y: foot[1] - 54 * uy };
-    return [arrow(foot, [foot[0] + 46 * ux, foot[1] - 46 * uy], "arrow"), s("text", name, "w")];
+    return [foot, [foot[0] + 3.5 * em * ux, foot[1] - 3.5 * em * uy]];
+  }
+
+  /** The vector w, at right angles to its line. @param {Vec3} w */
+  normal(w) {
+    const [foot, tip] = this.arrowOf(w);
+    if (!foot) return [];
+    const name = { class: "arrow-name", x: tip[0] + 0.2 * (tip[0] - foot[0]), y: tip[1] + 0.2 * (tip[1] - foot[1]) };
+    return [arrow(foot, tip, "arrow"), s("text", name, "w")];
   }
 
   /** The convex hulls of the contradicting rows of each class, and a point that both contain.

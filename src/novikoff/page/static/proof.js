@@ -1,14 +1,29 @@
 /** The proof during the run: three inequalities as charts, or those that hold where no line exists. */
 
-import { brieflySay, canvas, h, refill, s, say, sayDown, sayUp } from "./dom.js";
+import { brieflySay, canvas, fold, h, refill, s, say, sayDown, sayUp } from "./dom.js";
+import { Leaf } from "./leaf.js";
 import { afterUpdate, momentOf } from "./moments.js";
 import { used } from "./link.js";
 import { path, ticks } from "./shapes.js";
 
 const SLACK = 1e-9; // relative rounding error of the numbers that are compared
-const [LEFT, RIGHT, ABOVE, BELOW] = [52, 12, 12, 22]; // around a chart, in pixels
-const STORY = [["⟨w*, wₜ⟩ ≥ t·γ", "Every mistake moves w along w* by at least γ …"], ["‖wₜ‖² ≤ t·R²", "… but adds at most R² to ‖w‖² …"],
-  ["cos ≥ √t·γ/R", "… and a cosine is at most 1, so t is at most R²/γ²."]];
+const [LEFT, RIGHT, ABOVE, BELOW] = [4, 1, 1, 1.8]; // around a chart, in units of the size of its text
+const NAMES = ["inner", "norm", "angle"];
+const FORMULAS = ["⟨w*, wₜ⟩ ≥ t·γ", "‖wₜ‖² ≤ t·R²", "cos ≥ √t·γ/R"];
+
+/** The proof in three lines. @param {Lab} lab @returns {string[]} */
+function story({ answer, full, predict, question }) {
+  const { rule, start, step_size: mu, threshold } = used(question);
+  const reference = full?.reference ?? null;
+  const event = threshold ? "update" : "mistake";
+  const added = `but adds at most ${threshold || mu !== 1 ? `${mu === 1 ? "" : "μ²"}R²${threshold ? ` + 2${mu === 1 ? "" : "μ"}δ` : ""}` : "R²"} to ‖w‖² …`;
+  if (full && !predict && full.kind !== "separable") return [full.kind === "undecided" ? "It is not decided whether a w* with a margin γ > 0 exists." : "No line has a margin γ > 0, so there is no w* toward which every mistake moves w.",
+    `A mistake still adds at most ${mu === 1 ? "" : "μ²"}R² to ‖w‖² …`, full.kind === "undecided" ? "… and whether mistakes end is not decided." : "… but every w misclassifies a row, so mistakes never end."];
+  if (reference && reference.margin <= 0) return ["Your w* misclassifies rows, so a mistake need not move w along it.", `A mistake still adds at most ${mu === 1 ? "" : "μ²"}R² to ‖w‖².`, "So your w* proves nothing; the best w* does."];
+  if (rule === "aggressive") return ["Every update moves w along w* by at least γ …", "… but an update on a correctly classified row can add more than R² to ‖w‖² …", "… so R²/γ² does not bound its mistakes."];
+  const room = reference?.bound_text && !predict ? `${reference.bound_text} ${event}${reference.bound === 1 ? "" : "s"}: ${reference.formula}` : start || threshold ? "finitely many" : "R²/γ² mistakes";
+  return [`Every ${event} moves w along w* by at least ${mu === 1 ? "" : "μ"}γ …`, `… ${added}`, `… and ⟨w*, w⟩ ≤ ‖w‖, so there is only room for ${room}.`];
+}
 
 /** An inequality in numbers, and whether it holds. @param {Card} card @param {number} t @returns {[string, boolean]} */
 function compared({ values, bound, forbidden }, t) {
@@ -73,20 +88,22 @@ export class Proof {
   /** @param {Lab} lab */
   constructor(lab) {
     this.lab = lab;
-    this.cards = [0, 1, 2].map(() => this.card());
+    this.story = h("ol", { class: "panel story" });
+    this.leaf = new Leaf(lab);
+    this.cards = NAMES.map((name) => this.card(name));
     this.node = h("section", { class: "proof", "aria-label": "The proof, inequality by inequality" },
-      ...this.cards.map(({ node }) => node));
+      this.story, this.leaf.node, ...this.cards.map(({ node }) => node));
   }
 
-  card() {
-    const title = h("h2", { class: "formula" });
+  /** @param {string} name */
+  card(name) {
     const readout = h("output", { class: "readout" });
     const caption = h("p", { class: "caption" });
     const { node: svg, size } = canvas({ class: "chart", role: "img" }, () => this.draw());
     svg.addEventListener("pointerdown", (event) => this.scrub(svg, event));
     svg.addEventListener("pointermove", (event) => { if (event.buttons & 1) this.scrub(svg, event); });
-    const node = h("article", { class: "panel card" },
-      h("header", {}, title, readout), caption, h("div", { class: "drawing" }, svg));
+    const { node, title } = fold(this.lab, name, readout, caption, h("div", { class: "drawing" }, svg));
+    node.classList.add("card");
     return { node, title, readout, caption, svg, size };
   }
 
@@ -95,23 +112,27 @@ export class Proof {
     const { full } = this.lab;
     if (!full || this.lab.predict) return;
     const frame = svg.getBoundingClientRect();
-    const share = (event.clientX - frame.left - LEFT) / (frame.width - LEFT - RIGHT);
+    const { em } = this.cards[0].size;
+    const share = (event.clientX - frame.left - LEFT * em) / (frame.width - (LEFT + RIGHT) * em);
     const last = full.run.index.length;
     this.lab.goTo(afterUpdate(full.run, Math.round(Math.min(1, Math.max(0, share)) * last)));
   }
 
   draw() {
     const { full } = this.lab;
+    this.leaf.draw();
+    refill(this.story, ...story(this.lab).map((text) => h("li", {}, text)));
     if (!full) {
       this.cards.forEach((card, k) => {
-        [card.title.textContent, card.caption.textContent] = STORY[k];
+        card.title.textContent = FORMULAS[k];
+        refill(card.caption);
         refill(card.readout);
         refill(card.svg);
       });
       return;
     }
     const { t } = momentOf(full.run, this.lab.moment);
-    const cards = cardsFor(this.lab, full);
+    const cards = cardsFor(this.lab, full).filter(({ formula }) => !this.lab.predict || formula.startsWith("‖"));
     const before = (/** @type {(number | null)[]} */ values) => values.slice(0, t + 1); // the learner predicts the rest
     if (this.lab.predict) for (const card of cards) Object.assign(card, { values: before(card.values), bound: before(card.bound), more: {} });
     this.cards.forEach((card, k) => {
@@ -126,30 +147,31 @@ export class Proof {
     card.title.textContent = data.formula;
     card.caption.textContent = data.caption;
     refill(card.readout, text, holds !== null && h("b", { class: holds ? "holds" : "fails" }, holds ? " holds" : " fails"));
-    const { width, height } = card.size;
+    const { width, height, em } = card.size;
+    const [left, right, above, below] = [LEFT * em, RIGHT * em, ABOVE * em, BELOW * em];
     const last = Math.max(1, data.values.length - 1);
     const numbers = [...data.values, ...data.bound, ...Object.values(more).flat().map(([, level]) => level)]
       .filter((value) => value !== null);
     const [low, high] = [Math.min(0, ...numbers), Math.max(0, ...numbers) || 1];
-    const x = (/** @type {number} */ at) => LEFT + at / last * (width - LEFT - RIGHT);
-    const y = (/** @type {number} */ value) => height - BELOW - (value - low) / (high - low) * (height - BELOW - ABOVE);
+    const x = (/** @type {number} */ at) => left + at / last * (width - left - right);
+    const y = (/** @type {number} */ value) => height - below - (value - low) / (high - low) * (height - below - above);
     const curve = (/** @type {(number | null)[]} */ values) =>
       values.flatMap((value, at) => (value === null ? [] : [/** @type {Spot} */ ([x(at), y(value)])]));
-    const edge = data.forbidden === "above" ? ABOVE : height - BELOW;
+    const edge = data.forbidden === "above" ? above : height - below;
     const bound = curve(data.bound);
     const forbidden = path([...bound, [x(data.bound.length - 1), edge], [x(0), edge]], true);
     const value = data.values[t];
     const grid = [0, high].map((level) => s("g", {},
-      s("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(level), y2: y(level) }),
-      s("text", { class: "tick", x: LEFT - 5, y: y(level) + 4, "text-anchor": "end" }, brieflySay(level))));
+      s("line", { class: "grid", x1: left, x2: width - right, y1: y(level), y2: y(level) }),
+      s("text", { class: "tick", x: left - 0.4 * em, y: y(level) + 0.3 * em, "text-anchor": "end" }, brieflySay(level))));
     const times = ticks(0, last).filter((at) => Number.isInteger(at)).map((at) =>
-      s("text", { class: "tick", x: x(at), y: height - 4, "text-anchor": at === last ? "end" : "middle" }, at === 0 ? "t = 0" : say(at)));
+      s("text", { class: "tick", x: x(at), y: height - 0.35 * em, "text-anchor": at === last ? "end" : "middle" }, at === 0 ? "t = 0" : say(at)));
     refill(card.svg, ...grid, ...times,
       s("path", { class: "forbidden", d: forbidden }),
       s("path", { class: "bound", d: path(bound, false) }),
       ...Object.entries(more).map(([name, points]) => s("path", { class: `more ${name}`, d: path(points.map(([at, level]) => [x(at), y(level)]), false) })),
       s("path", { class: data.values.length > 120 ? "values thin" : "values", d: path(curve(data.values), false) }),
-      s("line", { class: "cursor", x1: x(t), x2: x(t), y1: ABOVE, y2: height - BELOW }),
+      s("line", { class: "cursor", x1: x(t), x2: x(t), y1: above, y2: height - below }),
       value !== null && s("circle", { class: "now", cx: x(t), cy: y(value), r: 5.5 }));
     card.svg.setAttribute("aria-label", `${data.formula}: after ${t} updates ${text}${holds === null ? "" : holds ? ", it holds" : ", it fails"}`);
   }

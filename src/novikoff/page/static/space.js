@@ -1,7 +1,7 @@
 /** Weight space: the directions of (w, b) around w*, or the plane of w without a bias. Where no line
  * separates, the proof of this. */
 
-import { canvas, h, refill, s, say, sayVector } from "./dom.js";
+import { canvas, fold, h, refill, s, say, sayVector } from "./dom.js";
 import { used } from "./link.js";
 import { momentOf, sayRow, signedRow } from "./moments.js";
 import { arrow, fitting, path } from "./shapes.js";
@@ -17,14 +17,16 @@ export class Space {
     const { node, size } = canvas({ class: "space", role: "img", "aria-label": "Weight space" }, () => this.draw());
     this.svg = node;
     this.size = size;
-    this.title = h("h2");
     this.text = h("div", { class: "explain" });
-    this.node = h("section", { class: "panel space-panel", "aria-label": "Weight space" },
-      this.title, h("div", { class: "drawing" }, node), this.text);
+    const { node: panel, title } = fold(lab, "space", null, h("div", { class: "drawing" }, node), this.text);
+    panel.classList.add("space-panel");
+    this.node = panel;
+    this.title = title;
   }
 
   draw() {
-    const { full, question } = this.lab;
+    const { full, predict, question } = this.lab;
+    if (predict) return this.show("Weight space", [], ["Weight space shows whether a solution exists. It is shown after the prediction."]);
     const known = full?.weights.filter(([row]) => row < question.points.length) ?? [];
     const seenFrom = full?.reference && full.reference.margin > 0 ? full.reference.w : full?.w_star;
     if (full && seenFrom) {

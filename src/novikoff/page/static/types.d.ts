@@ -84,6 +84,10 @@ interface Sides {
 interface Preset {
   title: string;
   lesson: string;
+  /** The moment at which the preset opens; without it, the end. */
+  at?: number;
+  /** An order or a rule whose run is compared. */
+  beside?: string;
   question: Partial<Question> & { points: Point[] };
 }
 
@@ -131,6 +135,7 @@ interface Lab {
   change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
   remember(): void;
   rest(): void;
+  show(name: string): void;
   select(row: number): void;
   goTo(moment: number): void;
   guessRow(row: number): boolean;
