@@ -234,7 +234,8 @@ READ = """([record, moments]) => {
         ["h2", ".caption", ".readout"].map((part) => text(card, part))),
       budget: text(document, ".budget"), title: text(document, ".space-panel h2"),
       explain: text(document, ".explain"), story: text(document, ".story"),
-      room: text(document, ".limit-name"), leaf: text(document, ".leaf"), t: momentOf(lab.full.run, lab.moment).t,
+      room: text(document, ".limit-name"), leaf: text(document, ".leaf"),
+      t: momentOf(lab.full.run, lab.moment).t,
       end: outcome(lab.full, lab.question, "never"),
     };
   });
@@ -290,8 +291,12 @@ def sentences_of_the_page(problem: Asked) -> None:
         everything = " ".join([everything, shown["story"], shown["room"]])
         check_stated_bounds(problem, recorded["answer"], everything)
         check_room(shown["leaf"], run, shown["t"])
-        hopeless = ["there is no margin" in everything, "there is no w*" in everything,
-                    "The run never ends" in shown["end"], "never ends" in shown["leaf"]]  # fmt: skip
+        hopeless = [
+            "there is no margin" in everything,
+            "there is no w*" in everything,
+            "The run never ends" in shown["end"],
+            "never ends" in shown["leaf"],
+        ]
         if any(hopeless):
             assert contradiction(rows) is not None
         if found := re.search(r"Why no line separates( strictly)?", shown["title"]):
