@@ -453,6 +453,7 @@ def test_the_clouds_are_those_of_another_preset(name: str) -> None:
 
 KINDS = {
     "xor": "inseparable", "flipped": "inseparable", "equal_rows": "quasi-separable",
+    "xor_kernel": "inseparable", "circles": "inseparable",
     "on_the_line": "quasi-separable", "and": "separable", "or": "separable",
 }  # fmt: skip
 
@@ -474,6 +475,19 @@ def test_the_bounds_are_as_large_as_the_lessons_say() -> None:
     assert len(wide["run"]["index"]) < wide["reference"]["bound"] / 5
     assert thin["reference"]["margin"] < wide["reference"]["margin"] / 2
     assert thin["reference"]["bound"] > 2 * wide["reference"]["bound"]
+
+
+def test_the_tight_run_makes_as_many_mistakes_as_the_theorem_allows() -> None:
+    """No two rows have a positive product, and every inequality is almost an equality."""
+    question = ALL["tight"]["question"]
+    A, told = signed(question), study.run_answer(Question.from_json(question))
+    products = (A @ A.T)[np.triu_indices(3, 1)]
+    assert (-3e-4 < products).all()
+    assert (products <= 0).all()
+    assert len(told["run"]["index"]) == told["reference"]["bound"] == 3
+    for name in ("inner", "squared_norm", "cosine"):
+        np.testing.assert_allclose(told["run"][name], told["run"]["bounds"][name], rtol=2e-4)
+    assert "the bound is 3, and the run makes 3 mistakes" in ALL["tight"]["lesson"]
 
 
 def check_pocket(question: dict[str, Any], told: dict[str, Any]) -> None:
