@@ -306,7 +306,8 @@ def verdict_sentence(verdict: Verdict) -> str:
     elif verdict.mistake_bound is None:
         text = "the margin is too small or too large for float64"
     else:
-        text = f"γ {interval(verdict.margin)}, {bound_clause(verdict.mistake_bound)}"
+        bias = _bias_as_weight(free_bias=proof is None or proof.fit_intercept)
+        text = f"γ {interval(verdict.margin)}{bias}, {bound_clause(verdict.mistake_bound)}"
     if proof is None:
         return f"{verdict.kind}: {text}"
     bias = "with a bias" if proof.fit_intercept else "through the origin"
@@ -319,9 +320,9 @@ def _margin_lines(
     verdict: Verdict, scaled: Verdict | None, *, free_bias: bool, verbose: bool
 ) -> Iterator[tuple[str, str]]:
     def gamma(proved: Verdict) -> str:
-        return f"γ {interval(proved.margin)}, longest row R ≤ {digits_up(proved.radius)}"
+        return f"γ {interval(proved.margin)}{as_weight}, longest row R ≤ {digits_up(proved.radius)}"
 
-    heading = "margin"
+    heading, as_weight = "margin", _bias_as_weight(free_bias=free_bias)
     if free_bias:
         free = interval(verdict.geometric_margin).removeprefix("= ")
         yield heading, f"{free}, with a free bias as in an SVM"
@@ -339,6 +340,11 @@ def _margin_lines(
             yield "", f"{bound} on the original features: R²/γ², in the certificate"
     elif bound:
         yield "bound", f"{bound} (R²/γ²)"
+
+
+def _bias_as_weight(*, free_bias: bool) -> str:
+    """Which of the two margins γ is: the theorem's, in whose norm the bias counts as a weight."""
+    return " with the bias as a weight" if free_bias else ""
 
 
 def bound_clause(count: int | None) -> str:
@@ -503,7 +509,8 @@ def verdict_claim(proof: Certificate) -> str:
     }.get(proof.kind, "")
     text = f"{kind_in_words(proof.kind).capitalize()}: {clause}{weakly}, {_extent(proof)}."
     if proof.margin is not None:
-        text += f" γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
+        bias = "With the bias as a weight, " if proof.fit_intercept else ""
+        text += f" {bias}γ is in [{proof.margin.lo!r}, {proof.margin.hi!r}]"
         if proof.mistake_bound is not None:
             text += f", ⌊R²/γ²⌋ is at most {proof.mistake_bound:,}"
         text += "."
