@@ -197,6 +197,15 @@ def kind_in_words(kind: str) -> str:
     return f"{kind} ({_FIELD_WORDS[kind]})" if kind in _FIELD_WORDS else kind
 
 
+def proved_sentence(kind: str, clause: str) -> str:
+    """The kind of an answer, and the clause that is proved about it.
+
+    >>> proved_sentence("infeasible", "no point satisfies row 3")
+    'infeasible, proved: no point satisfies row 3'
+    """
+    return f"{kind}, proved: {clause}"
+
+
 def verdict_clause(kind: str, plane: str, rows: str = "the classes") -> str:
     """What a kind of verdict states about some rows, without the proof.
 
@@ -253,7 +262,8 @@ def verdict_lines(
     plane, n = hyperplane(fit_intercept=proof.fit_intercept), proof.n
     kind = kind_in_words(verdict.kind)
     if verdict.kind == "inseparable":
-        yield "verdict", f"{kind}, proved: {verdict_clause(verdict.kind, plane, f'the {n:,} rows')}"
+        clause = verdict_clause(verdict.kind, plane, f"the {n:,} rows")
+        yield "verdict", proved_sentence(kind, clause)
         rows = f"rows {show(verdict.support)}"
         yield "conflict", f"{rows}: no {plane} separates these {len(verdict.support):,}"
     elif verdict.kind == "quasi-separable":
@@ -340,6 +350,33 @@ def _margin_lines(
             yield "", f"{bound} on the original features: R²/γ², in the certificate"
     elif bound:
         yield "bound", f"{bound} (R²/γ²)"
+
+
+def bound_in_table(count: int) -> str:
+    """The mistake bound in a table that has one class in a line.
+
+    >>> bound_in_table(206)
+    'perceptron: at most 206 mistakes'
+    """
+    return f"perceptron: at most {large(count)} mistake{'' if count == 1 else 's'}"
+
+
+def mistakes_of_any_run(bound: int) -> str:
+    """The mistake bound of the convergence theorem as an entry of a table.
+
+    >>> mistakes_of_any_run(389)
+    '389: no run makes more mistakes, in any order'
+    """
+    return f"{large(bound)}: no run makes more mistakes, in any order"
+
+
+def largest_margin(*, fit_intercept: bool) -> str:
+    """What the margin γ is.
+
+    >>> largest_margin(fit_intercept=True)
+    'the largest margin of any rule (w, b) of length 1'
+    """
+    return f"the largest margin of any rule {'(w, b)' if fit_intercept else 'w'} of length 1"
 
 
 def _bias_as_weight(*, free_bias: bool) -> str:
@@ -429,8 +466,8 @@ def separation_sentence(kind: str, exists: bool | None) -> str:
     if kind == "undecided":
         return "undecided: it is not known whether finite estimates exist"
     if kind == "overlap":
-        return f"{kind}, proved: finite estimates exist"
-    return f"{kind}, proved: no finite estimates exist"
+        return proved_sentence(kind, "finite estimates exist")
+    return proved_sentence(kind, "no finite estimates exist")
 
 
 def separation_lines(
@@ -481,6 +518,34 @@ def least_mistakes(plane: str, least: int) -> str:
     ('every hyperplane misclassifies at least 1 row', 'every line misclassifies at least 2 rows')
     """
     return f"every {plane} misclassifies at least {counted(least, 'row')}"
+
+
+def least_cost(plane: str, least: str) -> str:
+    """A proved lower bound, as a text, on the mistakes of every rule or on their sample_weight.
+
+    >>> least_cost("rule", "2.5")
+    'every rule makes at least 2.5 mistakes'
+    """
+    return f"every {plane} makes at least {least} mistake{'' if least == '1' else 's'}"
+
+
+def fewest_mistakes_clause(mistakes: int, least: int) -> str:
+    """The fewest mistakes, of which a rule and a lower bound are known.
+
+    >>> fewest_mistakes_clause(35, 12), fewest_mistakes_clause(2, 2)
+    ('fewest mistakes: from 12 to 35', 'fewest mistakes: 2')
+    """
+    return f"fewest mistakes: {f'from {least:,} to ' if least < mistakes else ''}{mistakes:,}"
+
+
+def cycle_clause(none: str, periods: Iterable[int], whose: str = "its weights") -> str:
+    """That weights repeat exactly, and ``none``, what follows: rows of a period add up to zero.
+
+    >>> cycle_clause("no hyperplane separates the classes", [3, 1])
+    'its weights repeat every epoch or 3 epochs, so no hyperplane separates the classes'
+    """
+    lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
+    return f"{whose} repeat every {' or '.join(lengths)}, so {none}"
 
 
 def run_ending(*, clean: bool, period: int | None) -> str:
@@ -566,6 +631,18 @@ IIS)'
         return f"{rows} contradict each other, and every row that is not kept is needed for that"
     fewer = "no fewer of them do (an irreducible infeasible subset, IIS)"
     return f"{rows} contradict each other, and {fewer}"
+
+
+def feasible_clause(point: str = "", *, exact: bool = True) -> str:
+    """The statement that a point satisfies every row.
+
+    ``exact`` says that the point satisfies them with its exact values, not as floats.
+
+    >>> feasible_clause("x = 1, y = 0.5", exact=False)
+    'the point x = 1, y = 0.5 satisfies every row'
+    """
+    named = f"the point {point}" if point else "the point"
+    return f"{named} satisfies every row{', exactly' if exact else ''}"
 
 
 def unbounded_clause(*, maximise: bool) -> str:

@@ -108,7 +108,7 @@ class Rule:
     ],
     sentences=[
         "misclassifies at least {}", "a total sample_weight of at least {}",
-        "every rule makes at least",
+        "every {} makes at least {} mistake",
     ],
     problems=60,
 )  # fmt: skip
@@ -218,8 +218,7 @@ def largest_margin(problem: Labelled) -> None:
 @claim(
     partial(labelled, styles=("integers", "two values"), most_rows=7),
     covers=["Perceptron", "Perceptron.period_"],
-    sentences=["repeat every {}, exactly", "its weights repeat every {}",
-               "no hyperplane separates the classes"],
+    sentences=["{} repeat every {}, so {}"],
     problems=60,
 )  # fmt: skip
 def period(problem: Labelled) -> None:
@@ -237,7 +236,7 @@ def period(problem: Labelled) -> None:
     ran = perceptron(rows, repeat(range(len(rows)), learner.n_iter_ + 2 * found))
     first = next(t for t in range(len(ran.ends)) if ran.ends[t] in ran.ends[:t])
     assert found == first - ran.ends.index(ran.ends[first])
-    told = re.search(r"repeat every (?:(\d+) )?epochs?, exactly", str(heard[0].message))
+    told = re.search(r"its weights repeat every (?:(\d+) )?epochs?, so", str(heard[0].message))
     assert told is not None
     assert int(told[1] or 1) == found
 

@@ -78,8 +78,7 @@ def question(rng: Generator) -> Asked:
 
 @claim(
     question,
-    sentences=["Separable, proved: {}", "Inseparable, proved: {}",
-               "Quasi-separable, proved: {}", ": at most "],
+    sentences=["{}, proved: {}", ": at most "],
 )  # fmt: skip
 def headline(problem: Asked) -> None:
     """The headline has the right kind, rows that contradict each other, and a bound that holds."""

@@ -25,7 +25,8 @@ ABOUT_FILES = ("data/", "systems/files/")
 WORDS = re.compile(
     r"\b(proved|guarantee\w*|at most|at least|no (linear )?(rule|hyperplane|line|run)|"
     r"every (hyperplane|line|rule)|no solution|no fewer|is better|by more|fewest|bounds?|"
-    r"cannot leave|larger margin|(no|every|a) \{\} (separates|misclassifies))\b",
+    r"satisfies every row|margin of any rule|repeat every|cannot leave|larger margin|"
+    r"(no|every|a) \{\} (separates|misclassifies))\b",
     re.IGNORECASE,
 )
 

@@ -43,7 +43,7 @@ def source(problem: Example) -> list[tuple[Any, Any]]:
 @claim(
     example,
     covers=["stream", "Progress", "Progress.margin_bound"],
-    sentences=["by more"],
+    sentences=["the largest margin of any rule {}"],
     problems=120,
 )
 def margin_of_a_stream(problem: Example) -> None:

@@ -58,7 +58,7 @@ def test_a_conflict_is_a_sum(day: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert done.line("system").endswith("day.csv · 5 rows · 3 variables")
     assert done.line("verdict") == (
-        "infeasible — proved: these rows contradict each other, and no fewer of them do "
+        "infeasible, proved: these rows contradict each other, and no fewer of them do "
         "(an irreducible infeasible subset, IIS)"
     )
     assert done.out.split("\nconflict", 1)[1].split("\n")[:10] == [
@@ -206,7 +206,7 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
     told = inside("solve", day, "--objective", "max family", "--certificate", tmp_path / "c.json")
     assert told.line("certificate").endswith("(about the point, not about the best value)")
     assert inside("solve", day, "--objective", "min family").line("objective") == (
-        "the least value is 7 — proved"
+        "the least value is 7, proved"
     )
     unbounded = tmp_path / "cone.lp"
     unbounded.write_text("max\n x\nst\n x - y <= 1\nend\n")

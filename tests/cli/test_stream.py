@@ -73,7 +73,7 @@ def test_lines_at_doubling_counts_and_a_summary(files: Files) -> None:
     counts = [int(line.split()[0].replace(",", "")) for line in lines[:11]]
     assert counts == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 569]
     assert done.line("mistakes").startswith(lines[10].split()[1] + " of 569 rows (")
-    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]}: no (w, b) of length 1")
+    assert done.line("margin").startswith(f"γ ≤ {lines[10].split()[4]} on the rows learned")
     assert len({len(line) for line in [head, *lines[:11]]}) == 1  # aligned
 
 
@@ -763,7 +763,7 @@ def test_what_is_printed_is_true_of_the_rows_and_the_counts_add_up(
     stops = [["--limit", str(limit)] for limit in limits]
     for more in (*stops, [], ["--passes", "2"]):
         said = stream(data, *words, *more)
-        bound = re.search(r"γ ≤ (\S+):", said.line("margin"))
+        bound = re.search(r"γ ≤ (\S+) on", said.line("margin"))
         assert bound is not None
         assert float(bound[1]) >= gamma * (1 - 1e-12)
         told = json.loads(stream(data, *words, *more, "--format", "json", "--quiet").out)
@@ -779,7 +779,7 @@ def test_the_bound_is_printed_rounded_up(tmp_path: Path) -> None:
     data = tmp_path / "d.csv"
     data.write_bytes(b"a,y\n" + b"1,p\n" * 8)
     done = stream(data)
-    assert done.line("margin").startswith("γ ≤ 1.415:")
+    assert done.line("margin").startswith("γ ≤ 1.415 on")
     assert {line.split()[4] for line in done.out.splitlines()[1:5]} == {"1.415"}
 
 

@@ -870,8 +870,8 @@ def test_rounding_separates_nothing(strategy: Any, seed: int) -> None:
 @pytest.mark.parametrize(
     ("y", "cells"),
     [
-        ([0, 1, 1, 0], ["1 against 0", "1", "no hyperplane makes fewer, proved"]),
-        (["a", "b", "c", "b"], ["&#x27;a&#x27; against the rest", "0", "no hyperplane makes"]),
+        ([0, 1, 1, 0], ["1 against 0", "1", "no hyperplane misclassifies fewer, proved"]),
+        (["a", "b", "c", "b"], ["&#x27;a&#x27; against the rest", "0", "misclassifies fewer"]),
     ],
 )
 def test_a_notebook_shows_the_diagram_and_after_fit_the_mistakes(

@@ -32,7 +32,7 @@ from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, siblin
 from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.sentences import counted, first_few, hyperplane, quasi_clause
+from novikoff.sentences import counted, first_few, hyperplane, quasi_clause, verdict_clause
 
 if TYPE_CHECKING:
     from novikoff.jobs.study_records import StudyProgress
@@ -126,7 +126,7 @@ def _check(proof: Certificate | ErrorBound, dataset: Dataset) -> list[tuple[str,
     if conflict is not None and conflict.among is not None:
         rows = [str(dataset.rows[i]) for i in conflict.among]
         named = f"{'rows' if rows[1:] else 'row'} {first_few(rows, len(rows))} (counted from 1)"
-        holds.append(("", f"no {plane} separates {named}"))
+        holds.append(("", verdict_clause("inseparable", plane, named)))
     return holds
 
 

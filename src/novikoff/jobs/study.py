@@ -349,8 +349,8 @@ class ArrayTask(StudyTask):
         )
 
     def _announce_mistakes(self, step: str, cost: float, bound: float) -> None:
-        least = least_mistakes("hyperplane", math.ceil(bound))
-        self.announce(f"{step}: {cost:,.0f} so far, {least}", None)
+        least = f", {least_mistakes('hyperplane', math.ceil(bound))}" if bound > 0.0 else ""
+        self.announce(f"{step}: {cost:,.0f} so far{least}", None)
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))

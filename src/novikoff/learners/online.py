@@ -63,6 +63,7 @@ from novikoff.learners.parameters import (
     seed_of,
     threads_of,
 )
+from novikoff.sentences import cycle_clause, verdict_clause
 
 Start: TypeAlias = tuple[npt.ArrayLike | None, npt.ArrayLike | None]  # coef_init, intercept_init
 # These parameters, and those of the update rule, must not change while a stream is learned.
@@ -419,16 +420,14 @@ class OnlineLearner(LinearLearner, ABC):
             return
         periods = [period for period in run.periods if period is not None]
         if periods:
-            lengths = ("epoch" if each == 1 else f"{each:,} epochs" for each in sorted({*periods}))
-            which, what, n = "its weights", "no hyperplane separates the classes", len(run.periods)
+            none, n = verdict_clause("inseparable", "hyperplane"), len(run.periods)
+            clause = cycle_clause(none, periods)
             if n > 1:  # a wrong rule may be outvoted
-                which = f"the weights of {len(periods)} of {n} rules"
-                what = "for these rules no hyperplane separates the classes"
+                whose = f"the weights of {len(periods)} of {n} rules"
+                clause = cycle_clause(f"for these rules {none}", periods, whose)
             warnings.warn(
-                f"The {type(self).__name__} cycles: {which} repeat every {' or '.join(lengths)}, "
-                "exactly, and more epochs would not change that. The rows of one period add up to "
-                f"zero, so that {what}: proved. novikoff.Pocket finds rules "
-                "with few mistakes.",
+                f"The {type(self).__name__} cycles, proved: {clause}. More epochs would not change "
+                "that. novikoff.Pocket finds rules with few mistakes.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -49,7 +49,7 @@ from novikoff.learners.parameters import (
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.exact import rounded_down
 from novikoff.proofs.remote import RemoteRows
-from novikoff.sentences import html_table
+from novikoff.sentences import html_table, hyperplane, least_cost, no_fewer_mistakes
 
 
 @dataclass(eq=False, repr=False)
@@ -265,9 +265,9 @@ columns.'
         each = [value if isinstance(value, list) else [value] for value in columns]
         for errors, least, optimal, proof in zip(*each, strict=True):
             others = "the rest" if proof.negative is None else repr(proof.negative)
-            bound = f"{least:,}, proved for every hyperplane"
-            if optimal:
-                bound = "no hyperplane makes fewer, proved"
+            plane = hyperplane(fit_intercept=self.fit_intercept)
+            bound = no_fewer_mistakes(plane) if optimal else least_cost(plane, f"{least:,}")
+            bound += ", proved"
             yield f"{proof.positive!r} against {others}", f"{errors:,}", bound
 
     def _fit(

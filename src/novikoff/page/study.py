@@ -38,6 +38,7 @@ from novikoff.sentences import (
     hyperplane,
     large,
     least_mistakes,
+    proved_sentence,
     verdict_clause,
     whole_verdict,
 )
@@ -393,13 +394,14 @@ def _headline(question: Question, problem: Problem, verdict: Verdict, run: Json)
         gamma, radius = verdict.margin.lo, problem.radius
         most = _bound_clause(question, _update_bound(question, problem, gamma))
         sizes = f"γ ≥ {digits_down(gamma)}, R ≤ {digits_up(radius)}"
-        return f"Separable, proved: {sizes}{most} {_run_clause(question, run)}"
+        return f"{proved_sentence('Separable', sizes)}{most} {_run_clause(question, run)}"
     if verdict.kind == "inseparable":
         rows = ", ".join(str(row + 1) for row in verdict.support.tolist())
-        return f"Inseparable, proved: {verdict_clause(verdict.kind, line, f'rows {rows}')}."
+        clause = verdict_clause(verdict.kind, line, f"rows {rows}")
+        return f"{proved_sentence('Inseparable', clause)}."
     if verdict.kind == "quasi-separable":
         stated = whole_verdict(verdict.kind, line, problem.n, len(verdict.separated_rows))
-        return f"Quasi-separable, proved: {stated}."
+        return f"{proved_sentence('Quasi-separable', stated)}."
     lo, hi = verdict.margin
     return f"Undecided so far: γ is between {digits_down(lo, 3)} and {digits_up(hi, 3)}."
 

@@ -22,12 +22,14 @@ from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     SHOWN,
     aligned_lines,
+    bound_in_table,
     counted,
+    cycle_clause,
     digits_down,
+    fewest_mistakes_clause,
     first_few,
     hyperplane,
     interval,
-    large,
     least_mistakes,
     no_fewer_mistakes,
     verdict_clause,
@@ -385,18 +387,14 @@ def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) 
     elif verdict.kind in ("separable", "undecided"):
         bounded = scaled if standard and scaled is not None else verdict
         if bounded.mistake_bound is not None:
-            unit = "mistake" if bounded.mistake_bound == 1 else "mistakes"
-            yield f"perceptron: at most {large(bounded.mistake_bound)} {unit}"
+            yield bound_in_table(bounded.mistake_bound)
         if verbose or verdict.kind == "undecided":
             yield f"γ {interval(verdict.margin)}"
         if verbose and bounded is not verdict and verdict.mistake_bound is not None:
-            yield f"R²/γ² = {large(verdict.mistake_bound)} on the original features"
+            yield f"{bound_in_table(verdict.mistake_bound)} on the original features"
     else:
         if case.mistakes is not None:
-            fewest = f"{case.mistakes:,}"
-            if (least := case.least_mistakes or 0) < case.mistakes:
-                fewest = f"from {least:,} to {fewest}"
-            yield f"fewest mistakes: {fewest}"
+            yield fewest_mistakes_clause(case.mistakes, case.least_mistakes or 0)
         if verbose:
             rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
             yield verdict_clause(verdict.kind, _hyperplane(report), rows)
@@ -422,11 +420,10 @@ def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
         advice = f"; a larger {limit} lets it run longer"
     yield "perceptron", f"{ended} {counts}, {run.seconds:.2f} s{advice}"
     if run.period is not None:
-        every = "epoch" if run.period == 1 else f"{run.period:,} epochs"
         none = verdict_clause("inseparable", _hyperplane(report))
         if len(report.study.classes) > 2:
             none += " of one class against the rest"
-        yield "", f"proved: its weights repeat every {every}, so {none}"
+        yield "", f"proved: {cycle_clause(none, [run.period])}"
     if standard:
         yield "", "on standardised features"
     if not run.survives_unscaling:

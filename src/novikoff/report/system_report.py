@@ -18,8 +18,10 @@ from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
     conflict_clause,
     counted,
+    feasible_clause,
     first_few,
     interval,
+    proved_sentence,
     short_number,
     unbounded_clause,
 )
@@ -120,7 +122,7 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     solution, best, stated = study.solution, study.optimum, study.solution.system.stated
-    yield "verdict", "feasible — proved: the point satisfies every row, exactly"
+    yield "verdict", proved_sentence("feasible", feasible_clause())
     if best is not None:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
         yield from _objective(best, maximise=maximise)
@@ -164,12 +166,12 @@ def _boundary_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
     end = "greatest" if maximise else "least"
     if best.kind == "unbounded":
-        yield "objective", f"unbounded — proved: {unbounded_clause(maximise=maximise)}"
+        yield "objective", proved_sentence("unbounded", unbounded_clause(maximise=maximise))
     elif best.exact_value is None:
         ends = pretty(f"{best.value.lo:.17g} and {best.value.hi:.17g}").replace("inf", "∞")
         yield "objective", f"undecided: the {end} value is between {ends}"
     else:
-        yield "objective", f"the {end} value is {pretty(exact_number(best.exact_value))} — proved"
+        yield "objective", f"the {end} value is {pretty(exact_number(best.exact_value))}, proved"
 
 
 def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
@@ -180,7 +182,7 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         rows, count = "the rows of each conflict", max(len(answer.conflict) for answer in answers)
     elif count == 1:
         rows = "this row"
-    yield "verdict", f"infeasible — proved: {conflict_clause(rows, count, kept=kept)}"
+    yield "verdict", proved_sentence("infeasible", conflict_clause(rows, count, kept=kept))
     for k, answer in enumerate(answers):
         heading = f"conflict {k + 1}" if len(answers) > 1 else "conflict"
         yield from conflict_lines(answer, heading, study.asked.rows)

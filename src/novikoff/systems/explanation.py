@@ -82,7 +82,7 @@ class Explanation:
         count = len(self.conflict)
         these = "this row" if count == 1 else "these rows"
         kept = any(row.kept for row in self.conflict)
-        yield "verdict", f"infeasible — proved: {conflict_clause(these, count, kept=kept)}"
+        yield "verdict", proved_sentence("infeasible", conflict_clause(these, count, kept=kept))
         yield from conflict_lines(self.solution, shown=rows)
 
     def to_lp(self) -> str:
@@ -158,7 +158,7 @@ def explain(
     >>> import novikoff as nv
     >>> print(nv.explain([[1, 1], [-1, 0]], [4, -3], lower=[0, 2], names=["money", "tea"],
     ...                  variables=["x", "y"]))
-    verdict     infeasible — proved: these rows contradict each other, and no fewer of them do \
+    verdict     infeasible, proved: these rows contradict each other, and no fewer of them do \
 (an irreducible infeasible subset, IIS)
     conflict    1 × money             x + y ≤ 4
                 1 × tea               −x ≤ −3

@@ -24,7 +24,7 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
-from novikoff.sentences import digits_down, digits_up, html_table, unbounded_clause
+from novikoff.sentences import digits_down, digits_up, html_table, proved_sentence, unbounded_clause
 from novikoff.systems import newton
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
@@ -75,14 +75,15 @@ class Optimum:
         if self.kind == "infeasible":
             return str(self.solution)
         if self.kind == "unbounded":
-            return f"Unbounded, proved: {unbounded_clause(maximise=self.value.hi > 0.0)}."
+            clause = unbounded_clause(maximise=self.value.hi > 0.0)
+            return f"{proved_sentence('Unbounded', clause)}."
         if self.kind == "undecided":
             ends = digits_down(self.value.lo, 15), digits_up(self.value.hi, 15)
             return f"Undecided: the value is in [{', '.join(ends)}]."
         value = self.exact_value or Fraction(0)
         shown = f"{Decimal(value.numerator) / value.denominator:.10g}"
         how = "exactly" if Fraction(shown) == value else "rounded to 10 digits here"
-        return f"Optimal: the value is {shown}, {how} (proved)."
+        return f"{proved_sentence('Optimal', f'the value is {shown}, {how}')}."
 
     def __repr__(self) -> str:
         return f"<Optimum: {self}>"

@@ -15,7 +15,14 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
 from novikoff.proofs.system_statement import LinearSystem, Statement
-from novikoff.sentences import conflict_clause, digits_down, html_table
+from novikoff.sentences import (
+    conflict_clause,
+    digits_down,
+    feasible_clause,
+    html_table,
+    proved_sentence,
+    wrapped,
+)
 from novikoff.systems.distances import largest_violation, signed_radius
 from novikoff.systems.engine import relative_interior
 from novikoff.systems.least_squares import least_squares
@@ -260,11 +267,11 @@ class Solution:
         return largest_violation(self.system, w)
 
     def __repr__(self) -> str:
-        return f"<Solution: {self}>"
+        return wrapped(f"<Solution: {self._sentence()}>")
 
     def _repr_html_(self) -> str:
         """The answer as a table, for notebooks: the point, or the rows of the conflict."""
-        rows = [("answer", str(self))]
+        rows = [("answer", self._sentence())]
         if self.kind == "infeasible":
             rows += [(row.name, f"multiplier λ = {row.multiplier}") for row in self.conflict]
         elif self.w is not None:
@@ -277,6 +284,10 @@ class Solution:
         return html_table([*rows, ("", f"and {n_hidden:,} more")] if n_hidden > 0 else rows)
 
     def __str__(self) -> str:
+        return wrapped(self._sentence())
+
+    def _sentence(self) -> str:
+        """The answer in one sentence."""
         n = self.system.homogenising_row
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
@@ -297,13 +308,12 @@ class Solution:
         )
         n_hidden = len(values) - _MAX_NAMED
         point += f" and {n_hidden:,} more values" if n_hidden > 0 else ""
-        how = "its exact values satisfy" if self.needs_exact_w else "it satisfies"
-        every = "its only row" if n == 1 else f"all {rows}"
+        feasible = "Feasible" if self.whole or not self.relaxed else "Relaxation feasible"
+        stated = proved_sentence(feasible, feasible_clause(point, exact=self.needs_exact_w))
         other = "" if self.point_found else " The point that was asked for was not found."
         if self.relaxed and not self.whole:
             other += f" {RELAXED}"
-        feasible = "Feasible" if self.whole or not self.relaxed else "Relaxation feasible"
-        return f"{feasible}: {point}; {how} {every} (proved).{other}"
+        return f"{stated}.{other}"
 
 
 def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
@@ -311,4 +321,4 @@ def _conflict_text(conflict: tuple[NamedRow, ...], kept: bool) -> str:
     if len(conflict) > _MAX_NAMED:
         names.append(f"{len(conflict) - _MAX_NAMED} more")
     listed = " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
-    return f"Infeasible, proved: {conflict_clause(listed, len(conflict), kept=kept)}."
+    return f"{proved_sentence('Infeasible', conflict_clause(listed, len(conflict), kept=kept))}."

@@ -123,8 +123,8 @@ def solve(
     array([1., 0.])
     >>> answer = nv.solve([[1, 1], [-1, 0], [0, -1]], [1, -1, -1], names=["money", "tea", "bread"])
     >>> print(answer)
-    Infeasible, proved: money, tea and bread contradict each other, and no fewer of them do (an \
-irreducible infeasible subset, IIS).
+    Infeasible, proved: money, tea and bread contradict each other, and no fewer of them do
+        (an irreducible infeasible subset, IIS).
     >>> [str(row.multiplier) for row in answer.conflict]
     ['1', '1', '1']
     """

@@ -16,7 +16,8 @@ from novikoff.sentences import (
     html_table,
     hyperplane,
     kind_in_words,
-    large,
+    largest_margin,
+    mistakes_of_any_run,
     run_ending,
     verdict_clause,
 )
@@ -117,18 +118,17 @@ class Summary:
             ("R", f"{digits_up(self.radius, 6)}, the length of the longest row [x, 1]"),
         ]
         proof = self.verdict.certificate
-        rule, plane = "[w, b]", hyperplane(fit_intercept=proof is None or proof.fit_intercept)
-        if proof is not None and not proof.fit_intercept:
+        free = proof is None or proof.fit_intercept
+        plane = hyperplane(fit_intercept=free)
+        if not free:
             facts[1] = ("R", f"{digits_up(self.radius, 6)}, the length of the longest row x")
-            rule = "w"
         if self.verdict.kind != "separable":
             none = f"none: {verdict_clause(self.verdict.kind, plane)}"
             return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
-        margin = f"{digits_down(self.margin, 6)}, the largest margin of any rule {rule} of length 1"
+        margin = f"{digits_down(self.margin, 6)}, {largest_margin(fit_intercept=free)}"
         if self.bound is None:
             return [*facts, ("γ", margin)]
-        most = f"{large(self.bound)}: no run makes more mistakes, in any order"
-        return [*facts, ("γ", margin), ("⌊R²/γ²⌋", most)]
+        return [*facts, ("γ", margin), ("⌊R²/γ²⌋", mistakes_of_any_run(self.bound))]
 
     def _table(self) -> list[tuple[str, ...]]:
         head = ("order", "mistakes", "epochs", "end")
@@ -182,7 +182,7 @@ def summary(
     >>> nv.theory.summary(X, [0, 0, 0, 1], orders=["cyclic", [3, 1, 0, 2], "max_distance"])
     data     4 rows, 2 columns: separable (complete separation)
     R        1.73206, the length of the longest row [x, 1]
-    γ        0.242535, the largest margin of any rule [w, b] of length 1
+    γ        0.242535, the largest margin of any rule (w, b) of length 1
     ⌊R²/γ²⌋  51: no run makes more mistakes, in any order
     <BLANKLINE>
     order         mistakes  epochs  end

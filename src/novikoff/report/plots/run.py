@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from novikoff.report.plots import style
 from novikoff.report.plots.margins import Classifier, Rule, Side, find_rule, rule_of, side_names
+from novikoff.sentences import least_cost
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -389,7 +390,7 @@ class PocketDisplay(style.Display):
         ax.plot(self.updates, self.mistakes, label=name, **look)
         if self.lower_bound > 0:
             fewest = style.format_lower_bound(float(self.lower_bound))
-            name = f"proved: every rule makes at least {fewest} mistakes"
+            name = f"{least_cost('rule', fewest)}, proved"
             ax.axhline(self.lower_bound, color=style.INK, lw=1.4, ls=style.DASHES, label=name)
         ax.set_ylim(0.0, 1.05 * max(float(self.mistakes.max()), 1.0))
         later = self.updates[self.updates > 0]
