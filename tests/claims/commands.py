@@ -120,7 +120,7 @@ def assert_standardised(out: str, problem: Labelled) -> None:
     scaled, _ = standardise(Rows.of(problem.X, problem.bias))
     rows = replace(problem, X=np.asarray(scaled.X)).rows()
     assert_bound(bound[1], "makes at most {} mistake", rows)
-    if found := re.search(r"there γ (.*?), longest row R ≤ (\S+)", out):
+    if found := re.search(r"there γ (.*?)(?: with [^,]*)?, longest row R ≤ (\S+)", out):
         assert_told(found[1], squared_distance(rows))
         assert at_most(largest_square(rows), float(found[2]))
     mistakes = re.search(r"^perceptron +.* after ([\d,]+) mistake", out, re.M)

@@ -426,7 +426,7 @@ def optimum(problem: System) -> None:
         bound -= turn * named.multiplier * row.right
     assert not any(total)
     assert bound == value
-    assert str(best).startswith("Optimal: the value is ")
+    assert str(best).startswith("Optimal, proved: the value is ")
 
 
 @claim(

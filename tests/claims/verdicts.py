@@ -485,7 +485,9 @@ def assert_verdict_text(text: str, rows: Sequence[Point], kind: str, first: int 
     most = r"makes at most {} mistakes? "
     assert_bound(text, rf"{most}\(R²/γ²\)", rows)
     assert_bound(text, f"{most}on the original features", rows)
-    if found := re.search(r"^ {12}γ (.*?), longest row R ≤ (\S+)$", text, flags=re.MULTILINE):
+    if found := re.search(
+        r"^ {12}γ (.*?)(?: with [^,]*)?, longest row R ≤ (\S+)$", text, flags=re.MULTILINE
+    ):
         assert_told(found[1], squared_distance(rows))
         assert at_most(largest_square(rows), float(found[2].replace("∞", "inf")))
     kinds = {
