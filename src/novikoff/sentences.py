@@ -645,6 +645,20 @@ def feasible_clause(point: str = "", *, exact: bool = True) -> str:
     return f"{named} satisfies every row{', exactly' if exact else ''}"
 
 
+def suspected_sentence(names: Sequence[str]) -> str:
+    """The remark, in an undecided answer, that a float solver calls some rows a conflict.
+
+    >>> suspected_sentence(["money", "tea"])
+    'Probably infeasible: a floating-point solver finds that these rows contradict each other, \
+which is not proved: money, tea.'
+    """
+    rows = first_few(names, len(names))
+    return (
+        "Probably infeasible: a floating-point solver finds that these rows contradict each "
+        f"other, which is not proved: {rows}."
+    )
+
+
 def unbounded_clause(*, maximise: bool) -> str:
     """The statement that an objective has no best value."""
     course = "grows" if maximise else "falls"

@@ -15,9 +15,10 @@ from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.systems.engine import Candidate, Conflict, Point, point_or_conflict
+from novikoff.systems.engine import Candidate, Conflict, Point
 from novikoff.systems.solution import NamedRow, Solution
 from novikoff.systems.statement import stated_system
+from novikoff.systems.suggested import decide
 from novikoff.systems.system import System, split_equalities, system_of
 
 
@@ -119,9 +120,7 @@ def conflicts_of(system: System, limits: Limits, limit: int | None = None) -> Co
     try:
         while limit is None or len(conflicts) < limit:
             candidate = Candidate()
-            decided = point_or_conflict(
-                halves, limits, within=rows_left, floats=False, candidate=candidate
-            )
+            decided = decide(halves, limits, within=rows_left, floats=False, candidate=candidate)
             if isinstance(decided, Point):
                 return Conflicts(tuple(conflicts), True)
             smallest, witnesses = irreducible(halves, decided, limits, rows_left)
@@ -173,7 +172,7 @@ def irreducible(
             continue
         others = system.passes.row_set(np.array([k for k in blamed if k != i], dtype=np.int64))
         try:
-            without = point_or_conflict(system, limits, within=is_kept | others, floats=False)
+            without = decide(system, limits, within=is_kept | others, floats=False)
         except OutOfTimeError:  # a conflict is known, but some of its rows may not be needed
             return conflict, {}
         if isinstance(without, Point):

@@ -50,6 +50,8 @@ from novikoff.systems.system import System, sorted_multipliers
 _LARGER_UNIT = 2.0**20
 # Multipliers below this share of the largest are regarded as rounding errors.
 _FIRM_SHARE = 1e-14
+# `nudged` solves least squares with dense rows of at most this many numbers.
+_MAX_DENSE = 1 << 22
 # `nudged` asks for a slack of 2 to these powers, times the rounding error.
 _NUDGES = (4.0, 14.0, 24.0)
 
@@ -82,6 +84,8 @@ class Candidate:
     multipliers: Vector = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
     trace: Mapping[str, Any] | None = None  # the trace of a method that the user chose by name
+    # Rows that a float solver says contradict each other.
+    suspected: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @np.errstate(all="ignore")  # floats that overflow prove nothing; exact arithmetic decides
@@ -294,6 +298,8 @@ def nudged(system: System, w: Vector | None, rows: Indices, limits: Limits) -> V
         if system.holds(system.homogeneous(near.tolist()), limits):
             return near
     if len(rows) == 0 or system.equalities.any():  # equalities have no slack
+        return None
+    if len(rows) * system.p > _MAX_DENSE:
         return None
     A = system.passes.at(rows)
     coefficients, right_side = A[:, :-1], A[:, -1] * float(system.unit)

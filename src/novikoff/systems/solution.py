@@ -21,6 +21,7 @@ from novikoff.sentences import (
     feasible_clause,
     html_table,
     proved_sentence,
+    suspected_sentence,
     wrapped,
 )
 from novikoff.systems.distances import largest_violation, signed_radius
@@ -139,6 +140,9 @@ class Solution:
         The proof, including the implicit equalities and the radius once they have been asked for.
     ended : str
         If undecided, the reason, such as "the time was up" or "the method ended after 12 steps".
+    suspected : tuple of NamedRow
+        If undecided, rows that contradict each other according to a floating-point solver. This is
+        not proved; their multipliers are 0 because they are not known.
     no_point_within : float
         If undecided, a proved lower bound on the distance of every solution from the origin.
 
@@ -158,6 +162,7 @@ class Solution:
     trace: Mapping[str, Any] | None = None
     ended: str = ""
     no_point_within: float = 0.0
+    suspected: tuple[NamedRow, ...] = ()
     proof: SystemCertificate | None = field(default=None, repr=False)
     # The time for each attribute that is computed later.
     seconds: float | None = field(default=None, repr=False)
@@ -300,6 +305,9 @@ class Solution:
             if self.no_point_within > 0.0:
                 nearest = digits_down(self.no_point_within, 6)
                 text += f", and no solution is nearer to the origin than {nearest}"
+            if self.suspected:
+                text += f". {suspected_sentence([row.name for row in self.suspected])}"
+                return text
             return f"{text}."
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(

@@ -1,9 +1,11 @@
 """Solving systems of linear inequalities (D1-D5).
 
-`solve` first tries the point that was given. Then it projects in floats; the point that it finds is
-verified, or nudged until it satisfies every row. Last, the same projection in rational numbers
-decides. If the user names a method, the method proposes a point or multipliers instead, and exact
-arithmetic verifies the proposal.
+`solve` first tries the point that was given. For a sparse or wide system, a float solver then
+suggests a point or a conflict, which exact arithmetic proves (`suggested`). Otherwise, and if the
+proof fails, `solve` projects in floats; the point that it finds is verified, or nudged until it
+satisfies every row. Last, the same projection in rational numbers decides. If the user names a
+method, the method proposes a point or multipliers instead, and exact arithmetic verifies the
+proposal.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ from novikoff.systems.engine import (
     relative_interior,
 )
 from novikoff.systems.matrices import dense
-from novikoff.systems.solution import Solution
+from novikoff.systems.solution import Solution, named_row
 from novikoff.systems.statement import check_vector, stated_system
+from novikoff.systems.suggested import decide, is_for_suggestions
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
@@ -185,6 +188,8 @@ def solve_system(
         ended = "it was interrupted" if limits.interrupted else ended
         away = _least_distance(system, candidate.rows, candidate.multipliers)
         solution = Solution("undecided", system, candidate.w, ended=ended, no_point_within=away)
+        numbers = system.numbers[candidate.suspected].tolist()
+        solution.suspected = tuple(named_row(system.stated, number) for number in numbers)
     solution.n_steps, solution.trace = candidate.n_steps, candidate.trace
     solution.seconds = limits.seconds
     return solution
@@ -207,7 +212,7 @@ def _find(
         nearest = Point(system.homogeneous(a + b for a, b in way))
         if system.holds(nearest.v, limits):
             return nearest  # otherwise strict rows exclude it, and no solution is nearest
-    return point_or_conflict(system, limits, candidate=candidate)
+    return decide(system, limits, candidate=candidate)
 
 
 def _propose(
@@ -319,6 +324,8 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
     near = nudged(system, solution.w, np.flatnonzero(signs[:-1] == 0), limits)
     if near is not None or point != "any" or system.equalities.any():
         return near
+    if is_for_suggestions(system):  # a point inside was sought before, and was not found
+        return None
     solution.interior_proof = relative_interior(system, limits)
     w = nearest_floats(dehomogenised(solution.interior_proof[0]))
     if np.isfinite(w).all() and system.holds(system.homogeneous(w.tolist()), limits):

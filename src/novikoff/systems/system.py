@@ -27,7 +27,7 @@ from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.proofs.system_statement import Arrays, LinearSystem, Statement
-from novikoff.systems.matrices import side_by_side
+from novikoff.systems.matrices import dense, side_by_side
 
 # Systems with at most this many numbers are stored as dense matrices, which is faster.
 _MAX_DENSE = 1 << 20
@@ -171,14 +171,16 @@ class System:
         """The factor by which the stated row was multiplied."""
         return Fraction(1) if self.factors is None else self.factors[i]
 
-    def signs(self, v: Sequence[Fraction], limits: Limits) -> Signs:
-        """The exact signs of the products of all rows with (w, t)."""
-        return in_row_order(self.passes.exact_signs(exact.numbers(v), None, limits).signs)
+    def signs(self, v: Sequence[Fraction], limits: Limits, within: Mask | None = None) -> Signs:
+        """The exact signs of the products of all rows with (w, t); 0 for rows not ``within``."""
+        return in_row_order(self.passes.exact_signs(exact.numbers(v), within, limits).signs)
 
-    def holds(self, v: Sequence[Fraction], limits: Limits) -> bool:
-        """Whether (w, t) satisfies every row, exactly."""
-        signs = self.signs(v, limits)
-        strict = np.append(self.strict[:-1], True)
+    def holds(self, v: Sequence[Fraction], limits: Limits, within: Mask | None = None) -> bool:
+        """Whether (w, t) satisfies every row, or every row ``within`` a set, exactly."""
+        if not v[-1] > 0:
+            return False
+        signs = self.signs(v, limits, within)
+        strict = self.strict if within is None else self.strict & within
         return bool(
             (signs >= 0).all() and (signs[strict] > 0).all() and not signs[self.equalities].any()
         )
@@ -205,6 +207,55 @@ class System:
             unit = at.unit * Fraction(2) ** e
             slacks += [int(value) * unit for value in whole.dot(at.whole)]
         return slacks
+
+    def sparse_rows(self, rows: Indices) -> list[dict[int, int]]:
+        """Some homogeneous rows as integers in a common unit, by column; c is in column p.
+
+        The unit is a power of two, and the last column is in units of ``unit``.
+        """
+        picked: Any = self.coefficients[rows]
+        if isinstance(picked, np.ndarray):
+            at, across = np.nonzero(picked)
+            values = picked[at, across]
+        else:
+            picked = picked.tocsr()
+            at = np.repeat(np.arange(len(rows)), np.diff(picked.indptr))
+            across, values = picked.indices, picked.data
+        at = np.concatenate([at, *(np.arange(len(rows)) for _ in self.columns)])
+        across = np.append(self.fold[across], np.full(len(rows) * len(self.columns), self.p))
+        values = np.concatenate([values, *(column[rows] for column in self.columns)])
+        used = np.flatnonzero(values)
+        whole, _ = exact.integers(values[used])
+        sparse: list[dict[int, int]] = [{} for _ in range(len(rows))]
+        for i, j, value in zip(at[used].tolist(), across[used].tolist(), whole, strict=True):
+            sparse[i][j] = sparse[i].get(j, 0) + int(value)
+        return [{j: value for j, value in row.items() if value} for row in sparse]
+
+    def part(self, rows: Indices) -> System:
+        """The system of some rows, sorted, and e, without the variables of other rows."""
+        rows = np.append(np.unique(rows), self.homogenising_row)
+        picked: Any = self.coefficients[rows]
+        filled = (
+            np.flatnonzero(np.asarray(abs(picked).max(axis=0)).ravel() > 0.0)
+            if isinstance(picked, np.ndarray)
+            else np.unique(picked.indices)
+        )
+        variables = np.unique(self.fold[filled]) if len(filled) > 0 else np.zeros(1, dtype=np.int64)
+        columns = np.concatenate([variables, np.setdiff1d(filled, variables)])
+        picked = dense(picked[:, columns])
+        fold = np.searchsorted(variables, self.fold[columns])
+        right = [column[rows] for column in self.columns]
+        return replace(
+            self,
+            passes=_passes_of_system(picked, fold, right),
+            coefficients=picked,
+            fold=fold,
+            columns=right,
+            equalities=self.equalities[rows],
+            strict=self.strict[rows],
+            numbers=self.numbers[rows],
+            factors=None if self.factors is None else [self.factors[i] for i in rows.tolist()],
+        )
 
     def with_right(self, right: Sequence[Fraction]) -> System:
         """The same rows with other right sides, one for each row except e."""
