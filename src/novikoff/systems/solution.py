@@ -305,10 +305,8 @@ class Solution:
             if self.no_point_within > 0.0:
                 nearest = digits_down(self.no_point_within, 6)
                 text += f", and no solution is nearer to the origin than {nearest}"
-            if self.suspected:
-                text += f". {suspected_sentence([row.name for row in self.suspected])}"
-                return text
-            return f"{text}."
+            names = [row.name for row in self.suspected]
+            return f"{text}. {suspected_sentence(names)}" if names else f"{text}."
         values = [] if self.w is None else self.w.tolist()
         point = ", ".join(
             f"{name} = {value:.6g}"
