@@ -91,7 +91,7 @@ html_show_sourcelink = False
 html_favicon = "_static/favicon.svg"
 html_sidebars = {page: [] for page in ("index", "install", "tutorial", "lab", "proof")}
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "proof": []},
     "footer_start": ["copyright"],
     "footer_end": [],

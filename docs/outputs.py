@@ -94,9 +94,14 @@ def table_lines(table: str) -> list[str]:
     return [line for cell in cells for line in re.findall(r"`([^`]+)`", cell)]
 
 
+def tables(text: str) -> list[str]:
+    """The tables of a text."""
+    return _TABLE.findall(text)
+
+
 def _run_tables(text: str, names: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     """Run the lines of the tables in a text; yield each, and whether it is not false."""
-    for table in _TABLE.findall(text):
+    for table in tables(text):
         for line in table_lines(table):
             value = eval(compile(line, line, "eval"), names)  # noqa: S307
             yield line, not (isinstance(value, bool | np.bool_) and not value)

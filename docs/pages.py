@@ -3,7 +3,8 @@
 - The Python blocks of a Markdown page run in order and show all their results. The code in tables
   (``outputs.table_lines``) runs too, and shows nothing.
 - ``[words](lab.md#p=…)`` opens the lab with the points of the link, and a line that only links to a
-  script of the gallery becomes the figure of the script. Its words describe the figure.
+  script of the gallery becomes the figure of the script. Its words describe the figure. Other links
+  to a script lead to its page.
 - ``nv.separate(X, y)`` and the names of classes link to the reference, and ids such as (B3) to the
   page of the items.
 - Subscripts such as a_i are typeset outside of code.
@@ -34,7 +35,8 @@ kernelspec:
 # The lab on the site, seen from the pages of docs/.
 _LAB = "lab/index.html"
 _LAB_LINK = re.compile(r"\[([^\]]+)\]\(lab\.md#(p=[^)\s]+)\)")
-_FIGURE = re.compile(r"^\[([^\]]+)\]\(examples/(\w+)/(plot_\w+)\.py\)$", re.MULTILINE)
+_SCRIPT_LINK = re.compile(r"\[([^\]]+)\]\(examples/(\w+)/(plot_\w+)\.py\)")
+_FIGURE = re.compile(f"^{_SCRIPT_LINK.pattern}$", re.MULTILINE)
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 _SAID = re.compile(r"^nv\.(\w+(?:\.\w+)*)")
 _CLASS = re.compile(r"^[A-Z]\w*[a-z]\w*$")
@@ -60,6 +62,7 @@ def as_cells(app: Sphinx, page: str, source: list[str]) -> None:
     """Turn the Python blocks of a Markdown page into cells, which show their own outputs."""
     if app.env.doc2path(page).suffix == ".md":
         text = _FIGURE.sub(_figure, _LAB_LINK.sub(_lab_link, source[0]))
+        text = _SCRIPT_LINK.sub(r'<a href="gallery/\2/\3.html">\1</a>', text)
         source[0] = _HEAD + _cells(text) if "\n```python\n" in text else text
 
 

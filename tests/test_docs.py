@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import sys
@@ -13,6 +14,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -20,6 +22,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nv
+from novikoff.page.question import Question
+from novikoff.page.study import run_answer
 from tests.outside import asked_by, outside
 
 ROOT = Path(__file__).parent.parent
@@ -196,6 +200,39 @@ def test_the_mistakes_of_the_family_are_those_of_now(monkeypatch: pytest.MonkeyP
     assert len(now) > 6
 
 
+def test_the_notes_have_every_number_and_a_line_of_code_for_each() -> None:
+    """The notes of Waterloo number their items from 1.1 to 1.43."""
+    (page,) = (page for page in PAGES if page.name == "notes.md")
+    text = page.read_text("utf-8")
+    section = text.split("\n## Waterloo")[1].split("\n## ")[0]
+    heads = " ".join(re.findall(r"^\| ([^|]*) \|", section, re.MULTILINE))
+    assert [k for k in range(1, 44) if not re.search(rf"\b1\.{k}\b", heads)] == []
+    tables = [table for table in outputs.tables(text) if outputs.table_lines(table)]
+    rows = [row for table in tables for row in table.splitlines()[2:]]
+    assert len(tables) == 6
+    assert [row for row in rows if not re.search(r"\| `[^`]+` \|$", row)] == []
+
+
+def lab_links() -> list[tuple[str, str]]:
+    """The pages that link to the lab, and what stands behind the # of each link."""
+    texts = ((page.name, page.read_text("utf-8")) for page in PAGES)
+    return [(name, link) for name, text in texts for link in re.findall(r"lab\.md#(p=[^)]*)", text)]
+
+
+def test_links_into_the_lab_are_questions_that_it_answers() -> None:
+    """The format is that of `toLink` in the page's link.js."""
+    links = lab_links()
+    assert len(links) > 10
+    for name, link in links:
+        given = dict(parse_qsl(link))
+        points = [[*map(float, point.split(","))] for point in given.pop("p").split(";")]
+        assert given.pop("at").isdigit(), (name, link)
+        rest = {key: json.loads(value) for key, value in given.items()}
+        asked = {"points": [[a, b, int(label)] for a, b, label in points], **rest}
+        answer = run_answer(Question.from_json(asked))
+        assert answer["run"], (name, link)
+
+
 def test_readme_fits_on_three_screens() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 130
 
@@ -311,7 +348,7 @@ def test_the_build_is_strict() -> None:
 
 
 def _toctrees() -> str:
-    sections = ("index.md", "howto.md", "explanation.md", "reference.md")
+    sections = ("index.md", "howto.md", "explanation.md", "course.md", "reference.md")
     texts = [(ROOT / "docs" / name).read_text("utf-8") for name in sections]
     return "\n".join(text[text.index("```{toctree}") :] for text in texts)
 

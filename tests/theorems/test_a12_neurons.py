@@ -78,7 +78,7 @@ def test_derivatives_of_activations_agree_with_differences(name: str) -> None:
     np.testing.assert_allclose(
         derivative(z), (function(z + h) - function(z - h)) / (2 * h), rtol=1e-6, atol=1e-9
     )
-    kinks = {"threshold": [0.0], "ramp": [0.0, 1.0]}.get(name, [])
+    kinks = {"threshold": [0.0], "sign": [0.0], "ramp": [0.0, 1.0]}.get(name, [])
     assert np.isnan(derivative(np.array([0.0, 1.0]))).sum() == len(kinks)
     far = np.array([-1e308, -800.0, 800.0, 1e308])
     with np.errstate(all="raise", under="ignore"):
@@ -86,6 +86,13 @@ def test_derivatives_of_activations_agree_with_differences(name: str) -> None:
         assert np.isfinite(derivative(far)).all()
     if name == "tanh":
         assert derivative(np.array([19.0]))[0] == pytest.approx(4 * math.exp(-38.0), rel=1e-12)
+
+
+def test_the_sign_is_a_label_as_the_perceptron_predicts_it() -> None:
+    """sign(0) is −1, as in the predictions of the learners."""
+    assert ACTIVATIONS["sign"].function(np.array([-2.0, 0.0, 3.0])).tolist() == [-1, -1, 1]
+    unit = Network.from_layers([([[1.0, 1.0]], [-1.0])], activation="sign")
+    assert unit.forward(table(2)).ravel().tolist() == [-1, -1, -1, 1]
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -56,10 +56,12 @@ def _tanh_slope(z: Vector) -> Vector:
 
 
 #: The activation functions by name. "identity" is z, "threshold" is 1 if z ≥ 0 and 0 otherwise,
-#: "ramp" is min(max(z, 0), 1), "logistic" is 1/(1 + e⁻ᶻ), and "tanh" is tanh z.
+#: "sign" is 1 if z > 0 and −1 otherwise, as in the predictions of the perceptron, "ramp" is
+#: min(max(z, 0), 1), "logistic" is 1/(1 + e⁻ᶻ), and "tanh" is tanh z.
 ACTIVATIONS: dict[str, Activation] = {
     "identity": Activation(lambda z: +z, np.ones_like),
     "threshold": Activation(lambda z: np.where(z >= 0.0, 1.0, 0.0), _threshold_slope),
+    "sign": Activation(lambda z: np.where(z > 0.0, 1.0, -1.0), _threshold_slope),
     "ramp": Activation(lambda z: np.clip(z, 0.0, 1.0), _ramp_slope),
     "logistic": Activation(expit, _logistic_slope),
     "tanh": Activation(np.tanh, _tanh_slope),
