@@ -116,7 +116,8 @@ def smooth_bound(margin: float, n: int) -> float:
     Parameters
     ----------
     margin : float
-        γ, or any positive number below it.
+        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
+        (`goffin_measure`), or any positive number below it.
     n : int
         The number of homogeneous rows, including the row t > 0.
 
@@ -145,7 +146,8 @@ def smooth_euclidean_bound(margin: float, norm: float) -> float:
     Parameters
     ----------
     margin : float
-        γ, or any positive number below it.
+        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
+        (`goffin_measure`), or any positive number below it.
     norm : float
         The spectral norm ‖H‖₂ of the homogeneous rows, or any number above it.
 
@@ -176,7 +178,8 @@ def primal_dual_bound(margin: float, norm: float, factor: float = math.e) -> tup
     Parameters
     ----------
     margin : float
-        γ, or any positive number below it.
+        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
+        (`goffin_measure`), or any positive number below it.
     norm : float
         ‖H‖₂, or any number above it.
     factor : float
@@ -219,7 +222,8 @@ def rescaling_bound(margin: float, p: int) -> float:
     Parameters
     ----------
     margin : float
-        γ, or any positive number below it.
+        γ, the maximum over ‖u‖ ≤ 1 of min_i ⟨h_i, u⟩ for the homogeneous rows h_i at unit length
+        (`goffin_measure`), or any positive number below it.
     p : int
         The dimension of the homogeneous rows.
 
