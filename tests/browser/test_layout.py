@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
 
 import pytest
 
-from novikoff.page import presets
+from novikoff.page import presets, study
+from novikoff.page.question import Question
 from tests.browser.conftest import Server, Visit
 
 ALL = presets.presets()
+TOUR = json.loads((presets.RECORDS / "tour.json").read_text(encoding="utf-8"))
 PANELS = ["space", "step", "leaf", "inner", "norm", "angle"]
 SCREENS = [(1280, 800), (1366, 768), (1280, 720), (1024, 768), (1920, 1080), (390, 844)]
 # What is clipped, which boxes overlap, what is below the fold, and the smallest type of the page.
@@ -219,3 +222,104 @@ def test_a_prediction_hides_what_would_tell(visit: Visit) -> None:
         assert page.locator(selector).count() == 0, selector
     assert "no line" not in page.inner_text(".side")
     assert "contradiction" not in page.inner_text("#lab")
+
+
+@pytest.mark.parametrize("screen", [(1280, 720), (1024, 768), (1920, 1080), (390, 844)])
+def test_the_tour_fits_on_the_screen(browser: Any, server: Server, screen: tuple[int, int]) -> None:
+    width, height = screen
+    here = Visit(browser, server, viewport={"width": width, "height": height}).open()
+    page = here.page
+    page.click("#tour")
+    for at, scene in enumerate(TOUR, 1):
+        page.wait_for_selector(f".tour h2 >> text={at} of 8: {scene['title']}")
+        page.wait_for_selector(f"#lab.touring[data-name={scene['preset']}][data-settled=true]")
+        assert not page.is_visible(".answer")
+        page.click("#answer")
+        assert page.inner_text(".answer") == scene["answer"]
+        told = page.evaluate(MEASURE)
+        assert told["wrong"] + told["low"] == [], scene["title"]
+        assert page.is_visible(f"[data-panel={scene['panel']}] .drawing")
+        page.click("#next-scene")
+    page.wait_for_selector(".tour", state="hidden")
+    assert "touring" not in str(page.get_attribute("#lab", "class"))
+    here.close()
+
+
+def test_two_orders_are_compared(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("max_distance")
+    page.wait_for_selector(".line-beside", state="attached")
+    question = ALL["max_distance"]["question"]
+    other = study.run_answer(Question.from_json({**question, "order": "cyclic"}))["run"]
+    made = len(other["index"])
+    assert f"Compared, cyclic: {made} mistakes in all" in page.inner_text(".budget")
+    assert page.get_attribute(".line-beside", "d") != page.get_attribute(".line-now", "d")
+    page.click("#more summary")
+    page.select_option("#beside", "permuted")
+    page.wait_for_selector(".budget >> text=Compared, permuted")
+    page.select_option("#beside", "")
+    assert page.locator(".line-beside").count() == 0
+
+
+def test_both_rules_count_their_mistakes_on_the_doubling_stream(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("aggressive")
+    page.wait_for_selector(".counter", state="attached")
+    question = ALL["aggressive"]["question"]
+    runs = [study.run_answer(Question.from_json({**question, "rule": rule}))["run"]
+            for rule in ("aggressive", "perceptron")]  # fmt: skip
+    for moment in (0, 3, 40, 300):
+        page.evaluate(
+            """(at) => { const slider = document.querySelector("input[type=range]");
+            slider.value = at; slider.dispatchEvent(new Event("input")); }""",
+            moment,
+        )
+        mistakes = [
+            run["mistakes"][sum(before < moment for before in run["n_steps"])] for run in runs
+        ]
+        assert page.text_content(".leaf .readout") == " and ".join(map(str, mistakes))
+
+
+def test_the_player_has_a_speed(visit: Visit) -> None:
+    page = visit.page
+    page.clock.install()
+    visit.open().choose("corner_trap")
+    page.select_option("#speed", "20")
+    page.click("#go-first")
+    page.click("#go-play")
+    page.clock.run_for(700)
+    assert int(page.inner_text(".where").split()[2]) >= 15
+    page.click("#go-play")
+
+
+def test_the_player_does_not_run_ahead_of_a_prediction(visit: Visit) -> None:
+    page = visit.open().page
+    visit.choose("and")
+    page.click("#predict")
+    visit.press("Space", "PageDown", "End")
+    assert int(page.input_value("input[type=range]")) == 0
+    page.fill(".guess", "9")
+    page.keyboard.press("Enter")
+    page.evaluate("document.activeElement.blur()")
+    visit.press("Space")
+    assert "It was row 1." in page.inner_text(".prompt")
+    assert page.get_attribute("#go-play", "aria-label") == "Play"
+
+
+def test_the_plane_stays_where_it_is_while_a_point_is_dragged(visit: Visit) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    visit.open()
+    tops = set()
+    row = next(k for k, point in enumerate(visit.points()) if point[2] == 1)
+    box = page.locator(".dot").nth(row).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for step in range(1, 9):
+        page.mouse.move(box["x"] - 10 * step, box["y"] + 40 * step)
+        visit.settle()
+        place = page.locator(".plane").bounding_box()
+        tops.add((place["x"], place["y"], place["width"], place["height"]))
+    page.mouse.up()
+    page.wait_for_selector("#lab[data-kind=inseparable]")
+    assert len(tops) == 1

@@ -3,12 +3,13 @@
 import { h, refill } from "./dom.js";
 import { Frame } from "./frame.js";
 import { Latest, Refusal, load, recordedHost, servedHost } from "./hosts.js";
-import { brief, fromLink, fromTable, toLink, whole } from "./link.js";
+import { ORDERS, brief, fromLink, fromTable, toLink, whole } from "./link.js";
 import { NEVER, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
 import { Proof } from "./proof.js";
 import { Space } from "./space.js";
 import { Step } from "./step.js";
+import { Tour } from "./tour.js";
 
 const REST = 150; // milliseconds without a change before the page asks for the pocket and writes the link
 const BEAT = 700; // milliseconds between two steps of the player
@@ -39,6 +40,11 @@ export class LabPage {
     /** The open panels of the two columns where there is no room for all, and the last panel that was opened. */
     this.opened = { middle: "space", proof: "leaf" };
     this.shown = "leaf";
+    this.speed = 1;
+    /** Another order or rule whose run is compared, "" for none, and its run. */
+    this.beside = { name: "", run: /** @type {Run | null} */ (null) };
+    this.besides = new Latest((body) => host.ask("run", body), ({ run }) => { this.beside.run = run ?? null; this.draw(); });
+    this.tour = new Tour(() => this.frame.draw());
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
     const shade = (/** @type {Sides} */ sides) => { this.sides = sides; this.draw(); };
@@ -74,6 +80,22 @@ export class LabPage {
     }
     for (const asked of [this.runs, this.pockets, this.shades]) asked.forget();
     this.receive(record.answer, record.pocket, record.sides ?? null);
+    this.askBeside();
+  }
+
+  /** Compare the run with that of another order or rule. @param {string} name */
+  compare(name) {
+    this.beside = { name, run: null };
+    this.askBeside();
+    this.draw();
+  }
+
+  askBeside() {
+    const { name } = this.beside;
+    this.besides.forget();
+    this.beside.run = null;
+    const part = ORDERS.includes(name) ? { order: name } : { rule: name };
+    if (this.live && name && this.question.points.length) this.besides.ask(brief({ ...this.question, ...part }));
   }
 
   /** Start over with a question from outside the page, if the library accepts it.
@@ -126,6 +148,7 @@ export class LabPage {
     if (!this.lesson) this.own = this.question;
     this.runs.ask(brief(this.question));
     this.pockets.forget();
+    this.askBeside();
     this.askSides();
     this.plane.drawPoints(); // the points follow the pointer at once; everything else waits for the answer
     this.frame.draw();
@@ -192,8 +215,11 @@ export class LabPage {
   go(way) {
     const run = this.full?.run;
     if (!run) return;
+    if (this.predict && this.predict.asked !== "done") {
+      if (this.predict.asked === "row" && ["step", "next", "play"].includes(way)) this.reveal("");
+      return;
+    }
     if (way === "play") return this.player ? this.stop() : this.play();
-    if (this.predict?.asked === "row" && (way === "step" || way === "next")) return this.reveal("");
     const { moment } = this;
     const moments = { first: 0, back: moment - 1, step: moment + 1, last: lastMoment(run), previous: previousMistake(run, moment), next: nextMistake(run, moment) };
     this.goTo(moments[/** @type {keyof typeof moments} */ (way)]);
@@ -204,8 +230,16 @@ export class LabPage {
     this.player = window.setInterval(() => {
       if (!this.full || this.moment >= lastMoment(this.full.run)) return this.stop();
       this.goTo(nextMistake(this.full.run, this.moment), true);
-    }, BEAT);
+    }, BEAT / this.speed);
     this.frame.draw();
+  }
+
+  /** @param {number} speed */
+  setSpeed(speed) {
+    this.speed = speed;
+    if (!this.player) return;
+    window.clearInterval(this.player);
+    this.play();
   }
 
   stop() {
@@ -286,12 +320,21 @@ export async function startServed() {
   watchReady(page);
   /** @type {Record<string, Preset>} */
   const menu = await load("/static/presets/menu.json");
-  /** @param {string} name */
-  const choose = async (name) => {
-    const record = await host.record(name);
+  /** @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
+  const choose = async (name, { question = {}, at = menu[name].at, beside = menu[name].beside ?? "" } = {}) => {
+    const changed = Object.keys(question).length > 0;
+    const record = changed ? undefined : await host.record(name);
     page.lesson = menu[name].lesson;
     page.frame.data.value = name;
-    page.begin(whole(menu[name].question), record, menu[name].at);
+    page.beside = { name: beside, run: null };
+    page.begin(whole({ ...menu[name].question, ...question }), record, at);
+  };
+  page.frame.startTour = async () => {
+    page.remember();
+    await page.tour.start(/** @type {any} */ (await host.record("tour")), async (scene) => {
+      await choose(scene.preset, scene);
+      page.show(scene.panel);
+    });
   };
   page.frame.menu(menu, (name) => {
     if (!name) return page.openOwn();

@@ -18,6 +18,7 @@ const HELP = [
   ["→ ←, Page keys", "next and previous mistake"],
   ["K and J", "one row forward, one row back"],
   ["Home, End, Space", "start, end, play"],
+  ["S, Shift-S", "next and previous scene of the tour"],
   ["1 to 6", "open a panel: weight space, this step, the proof in one chart, and its three inequalities"],
 ];
 /** @type {Record<string, string>} */
@@ -33,8 +34,9 @@ const TIMELINE = [["first", "To the start"], ["previous", "Previous mistake"], [
 const PICTURES = [["svg", "Picture (SVG)"], ["png", "Picture (PNG)"]];
 const FILES = [["html", "One offline page (HTML)", "novikoff-lab.html"], ["csv", "Points (CSV)", "novikoff-lab.csv"],
   ["python", "Python script", "novikoff_lab.py"], ["certificate", "Certificate", "novikoff-lab.cert.json"]];
-const LINES = [["line-now", "w now"], ["line-star", "w*, its margin, ringed support vectors"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"]];
+const LINES = [["line-now", "w now"], ["line-star", "w*, its margin, ringed support vectors"], ["line-weak", "separates weakly"], ["line-before", "w before"], ["line-pocket", "fewest mistakes found"], ["line-beside", "end of the compared run"]];
 const SHADES = new Map([["line", "w"], ["voted", "the vote of all w"], ["rbf", "a kernel: RBF"], ["poly", "a kernel: degree 2"], ["network", "a network for XOR"]]);
+const SPEEDS = [1, 2, 5, 20];
 const UNSEEDED = ["cyclic", "max_distance", "max_residual"];
 
 export class Frame {
@@ -80,6 +82,9 @@ export class Frame {
     const { hands } = lab.plane;
     this.edit = [button("flip", "Flip the label", () => hands.flip(lab.selected)), button("remove", "Delete the point", () => hands.remove(lab.selected))];
     this.undo = button("undo", "Undo", () => lab.undo(), { id: "undo" });
+    this.speed = h("select", { id: "speed", "aria-label": "Speed of the player", onchange: () => lab.setSpeed(Number(this.speed.value)) }, ...SPEEDS.map((speed) => h("option", { value: speed }, `${speed} ×`)));
+    this.beside = select("beside", ["", ...ORDERS, "perceptron", "aggressive"], (name) => lab.compare(name));
+    this.startTour = () => {};
     this.build();
     this.listen();
   }
@@ -102,14 +107,14 @@ export class Frame {
     refill(controls[3], this.play);
     refill(this.root,
       h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
-        h("div", { class: "links" }, lab.linked && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
+        h("div", { class: "links" }, lab.linked && button("eye", "Tour", () => this.startTour(), { shown: true, id: "tour" }), lab.linked && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
           this.present, button("help", "Help", () => this.help(), { id: "help" }))),
-      lab.live && tools, this.trouble,
+      lab.live && tools, lab.tour.node, this.trouble,
       h("div", { class: "panels" },
         h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node, lab.plane.tip),
           h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)), lab.plane.note, lab.plane.absent)),
         h("div", { class: "side" }, h("div", { class: "middle" }, space.node, step.node), proof.node)),
-      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
+      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.speed, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
   }
 
   /** @param {Record<string, Preset>} presets @param {(name: string) => void} choose */
@@ -132,7 +137,7 @@ export class Frame {
       lab.plane.fit();
       lab.draw();
     };
-    return menu("more", ["More"], h("label", {}, "sides of ", this.sides), h("label", {}, average, " the averaged line (teal)"),
+    return menu("more", ["More"], h("label", {}, "shade the sides of ", this.sides), h("label", {}, "compare with ", this.beside, h("small", {}, "the run of another order or rule")), h("label", {}, average, " the averaged line (teal)"),
       h("label", {}, "step size μ ", this.mu, h("small", {}, "has no effect if w₀ = 0 and δ = 0")),
       h("label", {}, "threshold δ ", this.delta, h("small", {}, "updates when ⟨a, w⟩ ≤ δ")),
       h("label", {}, "start w₀ ", this.start, h("small", {}, "w₁, w₂, bias")), h("label", {}, "rule ", this.rule),
@@ -167,6 +172,9 @@ export class Frame {
     root.classList.toggle("veiled", predict !== null);
     root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
     root.dataset.rule = question.rule;
+    root.classList.toggle("touring", lab.tour.at >= 0);
+    root.classList.toggle("compared", lab.beside.run !== null);
+    this.beside.value = lab.beside.name;
     for (const node of root.querySelectorAll(".fold")) {
       const name = node.getAttribute("data-panel") ?? "";
       node.classList.toggle("open", lab.opened.middle === name || lab.opened.proof === name);
@@ -294,6 +302,7 @@ export class Frame {
       lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
       lab.plane.hands.focus(lab.selected);
     } else if (PANELS[event.key]) lab.show(PANELS[event.key]);
+    else if (event.key.toLowerCase() === "s" && lab.tour.at >= 0) lab.tour.go(lab.tour.at + (event.shiftKey ? -1 : 1));
     else if (KEYS[event.key]) lab.go(KEYS[event.key]);
     else return false;
     return true;
@@ -302,7 +311,7 @@ export class Frame {
 
 /** @param {string} id @param {string[]} names @param {(value: string) => void} change */
 function select(id, names, change) {
-  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, SHADES.get(name) ?? name.replace("_", " "))));
+  const node = h("select", { id, onchange: () => change(node.value) }, ...names.map((name) => h("option", { value: name }, SHADES.get(name) ?? (name ? name.replace("_", " ") : "nothing"))));
   return node;
 }
 

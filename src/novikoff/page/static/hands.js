@@ -55,8 +55,7 @@ export class Hands {
     return [x, y];
   }
 
-  /** The nearest point or handle within reach of a pointer; -1 for none. A handle is drawn above the
-   * points, so it wins when both are equally near. @param {MouseEvent} event */
+  /** The nearest point or handle within reach of a pointer; -1 for none. @param {MouseEvent} event */
   nearest(event) {
     const frame = this.plane.node.getBoundingClientRect();
     const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
@@ -64,7 +63,7 @@ export class Hands {
     const rows = this.lab.question.points.map((_, row) => far(this.plane.at(row)));
     const handles = this.handles().map((spot) => far(this.plane.place(spot)));
     const [row, handle] = [rows, handles].map((distances) => distances.indexOf(Math.min(REACH, ...distances)));
-    return handle >= 0 && !(rows[row] < handles[handle]) ? { row: -1, handle } : { row, handle: -1 };
+    return handle >= 0 && handles[handle] < (rows[row] ?? Infinity) ? { row: -1, handle } : { row, handle: -1 };
   }
 
   /** Right-click: flip the nearest point, or add a point of the other label. @param {MouseEvent} event */

@@ -32,6 +32,7 @@ export class Leaf {
     const known = full && !(predict && full.kind !== "separable");
     if (!full || !known || !full.run.index.length) this.show("The proof in one chart", "", "", []);
     else if (bound !== null && full.run.inner) this.drawRoom(full, full.run.inner, bound);
+    else if (full.kind === "separable" && this.lab.beside.run && full.run.visits) this.drawCounters(full.run, this.lab.beside.run);
     else if (full.kind === "separable") this.show("The proof in one chart", "", this.lab.question.rule === "aggressive" ? "This rule also updates on correctly classified rows, so ‖wₜ‖ can leave the room of the proof." : "Your w* has no margin, so it leaves room for any number of mistakes.", []);
     else this.drawPath(full);
   }
@@ -104,6 +105,26 @@ export class Leaf {
     const share = Math.min(1, Math.max(0, (event.clientX - box.left - left) / (box.width - left - right)));
     const at = log ? (share === 0 ? 0 : first * (last / first) ** share) : share * last;
     this.lab.goTo(afterUpdate(full.run, Math.min(made, Math.round(at))));
+  }
+
+  /** The mistakes of this run and of the compared run against the visits. @param {Run} run @param {Run} other */
+  drawCounters(run, other) {
+    const { beside, moment, question } = this.lab;
+    const { width, height, em } = this.size;
+    const [left, right, above, below] = [3 * em, em, em, 1.8 * em];
+    const high = Math.max(run.mistakes.at(-1) ?? 0, other.mistakes.at(-1) ?? 0, 1);
+    const x = (/** @type {number} */ visits) => left + visits / run.visited * (width - left - right);
+    const y = (/** @type {number} */ count) => height - below - count / high * (height - above - below);
+    const counter = (/** @type {Run} */ { mistakes, n_steps }, /** @type {number} */ last) => {
+      const steps = n_steps.filter((before) => before < last).flatMap((before, k) => /** @type {Spot[]} */ ([[x(before + 1), y(mistakes[k])], [x(before + 1), y(mistakes[k + 1])]]));
+      return path([[x(0), y(0)], ...steps, [x(last), steps.at(-1)?.[1] ?? y(0)]], false);
+    };
+    const count = (/** @type {Run} */ { mistakes, n_steps }) => mistakes[n_steps.filter((before) => before < moment).length];
+    this.show("Mistakes of both rules", `${count(run)} and ${count(other)}`, `Mistakes of this rule (black: ${question.rule}) and of the compared one (teal: ${beside.name.replace("_", " ")}) after as many visits.`, [
+      ...ticks(0, high).filter(Number.isInteger).map((level) => s("text", { class: "tick", x: left - 0.4 * em, y: y(level) + 0.3 * em, "text-anchor": "end" }, say(level))),
+      ...ticks(0, run.visited).map((at) => s("text", { class: "tick", x: x(at), y: height - 0.35 * em, "text-anchor": "middle" }, at ? say(at) : "visit 0")),
+      s("path", { class: "counter", d: counter(other, moment) }), s("path", { class: "values", d: counter(run, moment) }),
+    ]);
   }
 
   /** The path of w in the plane of (w₁, w₂), and the loop that a periodic run repeats. @param {Full} full */

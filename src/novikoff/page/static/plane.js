@@ -200,6 +200,7 @@ export class Plane {
     }
     if (run.pocket) parts.push(this.line(run.weights[run.pocket[t]], "line-pocket"));
     else if (lab.pocket && full.kind !== "separable" && !hidden) parts.push(this.line(lab.pocket.w, "line-pocket"));
+    if (lab.beside.run && !hidden) parts.push(this.line(/** @type {Vec3} */ (lab.beside.run.weights.at(-1)), "line-beside"));
     if (lab.averaged) parts.push(this.line(run.averages[t], "line-average"));
     if (acted) parts.push(this.line(run.weights[t - 1], "line-before"));
     parts.push(this.line(run.weights[t], "line-now"), ...this.normal(run.weights[t]));

@@ -56,6 +56,12 @@ export class Step {
     const { full } = this.lab;
     const question = used(this.lab.question);
     if (!full) return refill(this.bar);
+    this.fillBudget(full, question, t);
+    if (this.lab.beside.run) this.bar.append(h("p", { class: "both" }, sayBeside(this.lab.beside.name, this.lab.beside.run, full.run, t)));
+  }
+
+  /** @param {Full} full @param {Question} question @param {number} t */
+  fillBudget(full, question, t) {
     const [bound, made] = [full.reference?.bound ?? null, full.run.mistakes[t]];
     const mistakes = `${say(made)} mistake${made === 1 ? "" : "s"}`;
     const among = `${say(t)} update${t === 1 ? "" : "s"}, among them ${mistakes}`;
@@ -102,6 +108,13 @@ export class Step {
     refill(this.svg, ...(right || []), acted && named(o, b, "w", "arrow faint", 1), acted && named(b, c, "a", "arrow added", 1),
       named(o, end, acted ? "w + a" : "w", "arrow", -1), s("circle", { class: "origin", cx: o[0], cy: o[1], r: 3 }));
   }
+}
+
+/** The mistakes of the compared run: in all, and in as many visits as are shown. @param {string} name @param {Run} other @param {Run} run @param {number} t */
+function sayBeside(name, other, run, t) {
+  const [all, visits] = [other.mistakes.at(-1) ?? 0, t && !run.pocket ? run.n_steps[t - 1] + 1 : 0];
+  const some = visits ? `, ${other.mistakes[other.n_steps.filter((before) => before < visits).length]} of them in the first ${visits} visits` : "";
+  return `Compared, ${name.replace("_", " ")}: ${all} mistake${all === 1 ? "" : "s"} ${other.converged ? "in all" : "until it was stopped"}${some}.`;
 }
 
 /** The squared length of w after an update, term by term. @param {number[]} before @param {number[]} after */

@@ -130,6 +130,7 @@ interface Lab {
   selected: number;
   newLabel: number;
   averaged: boolean;
+  beside: { name: string; run: Run | null };
   live: boolean;
   predict: PredictState;
   change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
