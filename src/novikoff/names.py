@@ -38,6 +38,8 @@ SYSTEM_FORMATS: Final = {
 ORDERED_FAMILIES: Final = ("cumulative", "adjacent", "sequential")
 # The solutions that `novikoff.systems.solve` finds.
 POINTS: Final = ("any", "nearest", "interior", "chebyshev")
+# What `novikoff.systems.relaxation` minimises.
+RELAXATIONS: Final = ("rows", "total", "max")
 # "auto", and the methods of `novikoff.systems.methods.METHODS`.
 METHOD_NAMES: Final = (
     *("auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual"),

@@ -524,3 +524,151 @@ def no_point_within(problem: System) -> None:
     if exact.kind == "feasible":  # its nearest point is checked by `nearest`
         assert exact.exact_w is not None
         assert at_least(inner([*exact.exact_w], [*exact.exact_w]), answer.no_point_within)
+
+
+Key = tuple[str, int]
+
+
+def may_give(problem: System, rows: dict[Key, Constraint]) -> dict[Key, Fraction]:
+    """The weight of each row that may give way: bounds at 0 and kept rows may not."""
+    kept = {("row", i) for i in problem.keep or ()}
+    weights = weights_of(problem)
+    return {
+        at: Fraction(str(weights.get(at[0] == "row" and f"row {at[1]}", 1.0)))
+        for at, row in rows.items()
+        if at not in kept and not (at[0] in ("upper", "lower") and row.right == 0)
+    }
+
+
+def weights_of(problem: System) -> dict[Any, float]:
+    """Weights for some rows, if the problem maximises."""
+    n = 0 if problem.A is None or not problem.maximise else len(problem.A)
+    return {f"row {i}": [0.5, 2.0, 3.0][i % 3] for i in range(n)}
+
+
+def ask_to_relax(problem: System, by: Any) -> nv.Relaxation:
+    rows = stated(problem)
+    listed = {f"row {i}" for kind, i in rows if kind == "row"}
+    weights = {name: value for name, value in weights_of(problem).items() if name in listed}
+    keep = [i for i in problem.keep or () if ("row", i) in rows]
+    return nv.relax(**problem.arrays, keep=keep, by=by, weights=weights or None)
+
+
+@claim(
+    partial(system, styles=("integers", "two values")),
+    covers=["relax", "Relaxation", "Relaxation.by", "Relaxation.kind", "Relaxation.least",
+            "Relaxation.most", "Relaxation.value", "Relaxation.is_least", "Relaxation.rows",
+            "Relaxation.w", "Relaxation.exact_w", "Relaxation.conflicts", "RelaxedRow",
+            "RelaxedRow.kind", "RelaxedRow.index", "RelaxedRow.name", "RelaxedRow.gives_way_by",
+            "RelaxedRow.old_side", "RelaxedRow.new_side", "Relaxation.solution"],
+    sentences=["{} must go, no fewer — proved", "at least {} must go (proved), and {} suffice"],
+    problems=80,
+)  # fmt: skip
+def fewest_rows(problem: System) -> None:
+    """The rows to give up are a cheapest set of rows without which the rest is feasible."""
+    rows, p = stated(problem), len(problem.objective)
+    prices, answer = may_give(problem, rows), ask_to_relax(problem, "rows")
+    subsets = [few for size in range(len(prices) + 1) for few in combinations(prices, size)]
+    costs = sorted(
+        (sum((prices[at] for at in few), Fraction(0)), k) for k, few in enumerate(subsets)
+    )
+    truth = next(
+        (cost for cost, k in costs
+         if is_feasible({at: row for at, row in rows.items() if at not in subsets[k]}, p)), None,
+    )  # fmt: skip
+    if truth is None:
+        assert answer.kind == "infeasible"
+        assert_contradiction(answer.solution.conflict, {k: v for k, v in rows.items()
+                                                        if k not in prices}, p)  # fmt: skip
+        return
+    assert answer.kind == ("relaxed" if truth else "feasible")
+    assert answer.most is not None
+    assert answer.least <= truth <= answer.most
+    assert answer.is_least  # these are so small that a proof is always found
+    assert Extended(answer.value.lo) <= truth <= Extended(answer.value.hi)
+    gone = {(row.kind, row.index) for row in answer.rows}
+    assert sum((prices[at] for at in gone), Fraction(0)) == truth
+    assert answer.exact_w is not None
+    for at, row in rows.items():
+        assert at in gone or holds(row, answer.exact_w)
+    assert_gives_way(answer, rows)
+    for found in answer.conflicts:
+        assert_contradiction(found.conflict, rows, p)
+        assert found.certificate is not None
+    if truth and not weights_of(problem):
+        assert f"{truth} row" in str(answer)
+
+
+def assert_gives_way(answer: nv.Relaxation, rows: dict[Key, Constraint]) -> None:
+    """The violations and the new sides are those of the point."""
+    assert answer.exact_w is not None
+    for told in answer.rows:
+        row = rows[told.kind, told.index]
+        at = left_side(row, answer.exact_w)
+        assert (told.old_side, told.new_side) == (row.right, at)
+        off = abs(at - row.right) if row.relation == "=" else row.sign * (at - row.right)
+        assert told.gives_way_by == max(off, Fraction(0))
+
+
+@claim(
+    partial(system, strict=False, styles=("integers", "two values")),
+    covers=["Relaxation.multipliers"],
+    sentences=["every point violates {} — proved; the point found {}", "the rows by at least {}",
+               "some row by at least {}"],
+    problems=80,
+)  # fmt: skip
+def least_violation(problem: System) -> None:
+    """No point has a smaller total, or a smaller largest violation, than an exact solver finds."""
+    rows, p = stated(problem), len(problem.objective)
+    prices = may_give(problem, rows)
+    for by in ("total", "max"):
+        answer = ask_to_relax(problem, by)
+        loose, objective = (
+            [row for at, row in rows.items() if at not in prices],
+            dict[int, Fraction](),
+        )
+        extra = p
+        for at, price in prices.items():
+            row, share = rows[at], Fraction(1) if by == "total" else 1 / price
+            for relation in ("<=", ">=") if row.relation == "=" else (row.relation,):
+                sign = -1 if relation == "<=" else 1
+                terms = {**row.terms, extra: sign * share}
+                loose.append(Constraint("", terms, relation, row.right))
+            objective[extra] = price if by == "total" else Fraction(1)
+            extra += by == "total"
+        n = p + (len(prices) if by == "total" else 1)
+        loose += [Constraint("", {j: Fraction(1)}, ">=", Fraction(0)) for j in range(p, n)]
+        space = oracle.polyhedron(loose, n)
+        if space.is_empty():
+            assert answer.kind == "infeasible"
+            continue
+        truth = oracle.least_value(space, objective) if objective else Fraction(0)
+        assert answer.most is not None
+        assert answer.least <= truth <= answer.most
+        assert answer.is_least
+        assert answer.exact_w is not None
+        gone = {(row.kind, row.index): row.gives_way_by for row in answer.rows}
+        assert all(at in gone or holds(row, answer.exact_w) for at, row in rows.items())
+        values = [prices[at] * by_how_much for at, by_how_much in gone.items()]
+        assert (sum(values) if by == "total" else max(values, default=0)) == truth
+        assert_gives_way(answer, rows)
+        if answer.multipliers:
+            assert_bound(answer, rows, prices, by, p)
+
+
+def assert_bound(
+    answer: nv.Relaxation, rows: dict[Key, Constraint], prices: dict[Key, Fraction], by: str, p: int
+) -> None:
+    """The multipliers prove the bound: Σ λ_i a_i = 0, they are small enough, and −⟨c, λ⟩ is it."""
+    total, bound, load = [Fraction(0)] * p, Fraction(0), [Fraction(0)]
+    for named in answer.multipliers:
+        row, factor = rows[named.kind, named.index], named.multiplier
+        assert factor > 0 or row.relation == "="
+        for j, value in row.terms.items():
+            total[j] += row.sign * factor * value
+        bound -= row.sign * factor * row.right
+        if (named.kind, named.index) in prices:
+            load.append(abs(factor) / prices[named.kind, named.index])
+    assert not any(total)
+    assert bound == answer.least
+    assert (max(load) if by == "total" else sum(load)) <= 1

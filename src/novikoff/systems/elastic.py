@@ -1,0 +1,323 @@
+"""The least violation of a system, in total or at most, between proved bounds (D9).
+
+Objective
+    Minimise Σ u_i·v_i, or max u_i·v_i, over all points w that satisfy the kept rows, where v_i is
+    the violation max(0, ⟨a_i, w⟩ − c_i) of row i, or |⟨a_i, w⟩ − c_i| of an equality.
+Input
+    The homogeneous rows of a system, and a weight u_i > 0 of each row that may be violated.
+Output
+    A point with its exact value, and multipliers λ that prove a lower bound: an exact value, if the
+    two are equal.
+
+If Σ λ_i a_i = 0, then Σ λ_i·(⟨a_i, w⟩ − c_i) = −⟨c, λ⟩ for every point w. With λ_i ≤ u_i on the
+rows that may be violated, the total violation is at least −⟨c, λ⟩; with Σ λ_i/u_i ≤ 1 over these
+rows, so is the largest violation. HiGHS suggests w and λ, an optimal vertex in floating-point
+arithmetic. The rows that w meets, and the equations of λ, are then solved in rational numbers.
+
+References
+----------
+Chinneck, J. W. (2008). *Feasibility and Infeasibility in Optimization*, chapter 6 (elastic
+programs). Springer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.optimize import linprog
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits
+from novikoff.geometry.passes import check_time
+from novikoff.geometry.rational import solve_exactly, solve_seconds
+from novikoff.proofs import exact
+from novikoff.systems.matrices import dense, scaled
+from novikoff.systems.system import System, split_equalities
+
+# Multipliers and slacks below this share of the largest are regarded as rounding errors.
+_NOTHING = 1e-9
+# Numbers are first rounded to fractions with a denominator up to this one.
+_SIMPLE = 1000
+# Equations with more numbers than this are not solved exactly.
+_MOST_NUMBERS = 2_000_000
+
+
+@dataclass(frozen=True)
+class LeastViolation:
+    """Bounds on the least violation, with the point and the multipliers that prove them.
+
+    Attributes
+    ----------
+    least, most : Fraction
+        The least violation is between these numbers. ``most`` is the violation at ``point``.
+    point : tuple of Fraction
+        A point that satisfies all kept rows.
+    multipliers : dict of int to Fraction
+        λ by the number of the stated row, of any sign on equalities. Empty if ``least`` is 0.
+    """
+
+    least: Fraction
+    most: Fraction
+    point: tuple[Fraction, ...]
+    multipliers: dict[int, Fraction]
+
+
+def least_violation(
+    system: System, weights: dict[int, Fraction], by: Literal["total", "max"], limits: Limits
+) -> LeastViolation | None:
+    """Bounds on the least violation; None if no point that satisfies the kept rows was found.
+
+    Parameters
+    ----------
+    system : System
+        The homogeneous rows. Strict rows count as weak rows.
+    weights : dict of int to Fraction
+        The weight of each stated row that may be violated; all other rows are kept.
+    by : "total" or "max"
+        Whether to minimise the weighted sum, or the largest weighted violation.
+    limits : Limits
+        OutOfTimeError is raised when they are reached.
+    """
+    numbers = system.numbers.tolist()
+    may_give = np.array([number in weights for number in numbers])
+    # Each side of an equality that may be violated, and each of two equal bounds, is a row.
+    system = split_equalities(system, (system.equalities & may_give) | system.fixed)
+    problem = _Elastic(system, weights, by)
+    suggested = problem.suggestion(limits)
+    if suggested is None:
+        return None
+    best: tuple[Fraction, tuple[Fraction, ...]] | None = None
+    bound, proof = Fraction(0), dict[int, Fraction]()
+    for w in problem.points(suggested[0], limits):
+        value = problem.value(w, limits)
+        if value is not None and (best is None or value < best[0]):
+            best = value, tuple(w)
+    for multipliers in problem.multipliers(suggested[1], limits):
+        proved = problem.bound(multipliers)
+        if proved is not None and proved[0] > bound:
+            bound, proof = proved
+        if best is not None and bound == best[0]:
+            break
+    return None if best is None else LeastViolation(bound, *best, proof)
+
+
+class _Elastic:
+    """The rows in floats and exactly, all written with ≤ or =, and their weights."""
+
+    def __init__(self, system: System, weights: dict[int, Fraction], by: str) -> None:
+        self.system, self.by, m = system, by, system.homogenising_row
+        self.sizes = [abs(system.factor(i)) for i in range(m)]
+        self.numbers = [self._number(i) for i in range(m)]
+        self.weights = [weights.get(number) for number in self.numbers]
+        factors = -np.array([exact.nearest_float(1 / size) for size in self.sizes])
+        with np.errstate(all="ignore"):
+            rows = scaled(system.passes.X[:-1], factors)
+            self.A = rows[:, :-1]
+            self.c = -dense(rows[:, [-1]]).ravel() * exact.nearest_float(system.unit)
+        self.free = system.equalities[:m]
+        self.u = np.array([exact.nearest_float(u or Fraction(0)) for u in self.weights])
+
+    def _number(self, i: int) -> int:
+        """The number of the stated row; of a fixed variable's halves, that of the right bound."""
+        sign = -1 if self.system.factor(i) < 0 else 1
+        number = int(self.system.numbers[i])
+        is_lower = number >= self.system.stated.m and sign < 0
+        return number + self.system.p if is_lower else number
+
+    def suggestion(self, limits: Limits) -> tuple[Vector, Vector] | None:
+        """The point and the multipliers of HiGHS, or None."""
+        import scipy.sparse as sp
+
+        m, p = len(self.c), self.system.p
+        may_give = np.flatnonzero(self.u > 0.0)
+        if self.by == "total":
+            places = may_give, np.arange(len(may_give))
+            extra: Any = sp.csr_array((-np.ones(len(may_give)), places), shape=(m, len(may_give)))
+            costs = np.concatenate([np.zeros(p), self.u[may_give]])
+        else:
+            share = np.divide(-1.0, self.u, out=np.zeros(m), where=self.u > 0.0)
+            extra = sp.csr_array(share[:, None])
+            costs = np.concatenate([np.zeros(p), [1.0]])
+        table: Any = sp.csr_array(sp.hstack([sp.csr_array(self.A), extra]))
+        if not np.isfinite(table.data).all() or not np.isfinite(self.c).all():
+            return None
+        below, equal = np.flatnonzero(~self.free), np.flatnonzero(self.free)
+        seconds = limits.seconds_left()
+        answer = linprog(
+            costs,
+            table[below],
+            self.c[below],
+            table[equal] if len(equal) > 0 else None,
+            self.c[equal] if len(equal) > 0 else None,
+            bounds=[(None, None)] * p + [(0, None)] * (len(costs) - p),
+            method="highs-ds",
+            options={} if seconds is None else {"time_limit": max(seconds, 1e-3)},
+        )
+        check_time(limits)
+        if answer.x is None or answer.status != 0:
+            return None
+        multipliers = np.zeros(m)
+        multipliers[below] = -answer.ineqlin.marginals
+        if len(equal) > 0:
+            multipliers[equal] = -answer.eqlin.marginals
+        return answer.x[: p + (self.by == "max")], multipliers
+
+    def points(self, x: Vector, limits: Limits) -> Iterator[list[Fraction]]:
+        """Points near the suggested point, the simplest first, then the exact vertex."""
+        p = self.system.p
+        yield [Fraction(value).limit_denominator(_SIMPLE) for value in x[:p].tolist()]
+        yield [Fraction(value) for value in x[:p].tolist()]
+        t = float(x[p]) if self.by == "max" else 0.0
+        share = np.divide(t, self.u, out=np.zeros(len(self.u)), where=self.u > 0.0)
+        with np.errstate(all="ignore"):
+            slack = self.c + (share if self.by == "max" else 0.0) - self.A @ x[:p]
+            sizes = 1.0 + np.abs(self.c) + abs(self.A) @ np.abs(x[:p])
+        tight = np.flatnonzero(np.abs(slack) <= _NOTHING * sizes)
+        if len(tight) == 0 or len(tight) * p > _MOST_NUMBERS:
+            return
+        left, right = self._exact_rows(tight.tolist())
+        if self.by == "max":
+            column = [
+                Fraction(0) if u is None else -1 / u for u in (self.weights[i] for i in tight)
+            ]
+            left = [[*row, value] for row, value in zip(left, column, strict=True)]
+        moved = _nearest_solution(left, right, x.tolist(), limits)
+        if moved is not None:
+            yield moved[:p]
+
+    def value(self, w: Sequence[Fraction], limits: Limits) -> Fraction | None:
+        """The exact value at a point; None if it violates a kept row."""
+        violations = self.violations(w, limits)
+        if any(v > 0 for v, u in zip(violations, self.weights, strict=True) if u is None):
+            return None
+        values = [v * u for v, u in zip(violations, self.weights, strict=True) if u is not None]
+        return sum(values, Fraction(0)) if self.by == "total" else max(values, default=Fraction(0))
+
+    def violations(self, w: Sequence[Fraction], limits: Limits) -> list[Fraction]:
+        """The exact violation of every row, in the unit of the stated row."""
+        slacks = zip(self.system.slack(w, limits), self.sizes, self.free.tolist(), strict=True)
+        return [
+            (abs(slack) if equal else max(-slack, Fraction(0))) / size
+            for slack, size, equal in slacks
+        ]
+
+    def multipliers(self, near: Vector, limits: Limits) -> Iterator[dict[int, Fraction]]:
+        """Multipliers near the suggested ones: the simplest first, then the exact vertex."""
+        firm = np.abs(near) > _NOTHING * np.abs(near).max(initial=0.0)
+        support = np.flatnonzero(firm).tolist()
+        if not support:
+            return
+        yield {i: Fraction(float(near[i])).limit_denominator(_SIMPLE) for i in support}
+        if len(support) * self.system.p > _MOST_NUMBERS:
+            return
+        at_cap = [
+            i for i in support if self.by == "total" and self.u[i] > 0.0
+            and abs(near[i]) >= self.u[i] * (1.0 - _NOTHING)
+        ]  # fmt: skip
+        for fixed in (at_cap, []) if at_cap else ([],):
+            known = {i: self.weights[i] or Fraction(0) for i in fixed}
+            others = [i for i in support if i not in known]
+            left, _ = self._exact_rows(support)
+            rows = dict(zip(support, left, strict=True))
+            columns = [[rows[i][j] for i in others] for j in range(self.system.p)]
+            sums = [
+                -sum((known[i] * rows[i][j] for i in fixed), Fraction(0))
+                for j in range(self.system.p)
+            ]
+            if self.by == "max":
+                caps = [self.weights[i] for i in others]
+                columns.append([Fraction(0) if u is None else 1 / u for u in caps])
+                sums.append(Fraction(1))
+            if not others:
+                continue
+            solved = _nearest_solution(columns, sums, near[others].tolist(), limits)
+            if solved is not None:
+                yield {**known, **dict(zip(others, solved, strict=True))}
+
+    def bound(
+        self, multipliers: dict[int, Fraction]
+    ) -> tuple[Fraction, dict[int, Fraction]] | None:
+        """The bound that multipliers prove, and the multipliers of stated rows; None if none."""
+        multipliers = {i: value for i, value in multipliers.items() if value}
+        if any(value < 0 and not self.free[i] for i, value in multipliers.items()):
+            return None
+        rows = [*multipliers]
+        left, right = self._exact_rows(rows)
+        weighted = [*zip(left, multipliers.values(), strict=True)]
+        for j in range(self.system.p):
+            if sum((row[j] * value for row, value in weighted), Fraction(0)):
+                return None
+        total = -sum(
+            (c * value for c, value in zip(right, multipliers.values(), strict=True)), Fraction(0)
+        )
+        loads = [abs(multipliers[i]) / u for i in rows if (u := self.weights[i]) is not None]
+        load = max(loads, default=Fraction(0))
+        if self.by == "max":
+            load = sum(loads, Fraction(0))
+        if total <= 0 or load == 0:
+            return None
+        stated = dict[int, Fraction]()
+        for i, value in multipliers.items():
+            is_turned = self.system.factor(i) < 0 and self.numbers[i] < self.system.stated.m
+            sign = -1 if is_turned else 1
+            before = stated.get(self.numbers[i], Fraction(0))
+            stated[self.numbers[i]] = before + sign * value / load
+        return total / load, stated
+
+    def _exact_rows(self, rows: Sequence[int]) -> tuple[list[list[Fraction]], list[Fraction]]:
+        """The rows a_i and right sides c_i, in the units of the statement."""
+        whole, e = self.system.passes.as_integers(np.array(rows, dtype=np.int64))
+        unit = Fraction(2) ** e
+        sizes = [unit / self.sizes[i] for i in rows]
+        pairs = [*zip(whole.tolist(), sizes, strict=True)]
+        left = [[-value * size for value in row[:-1]] for row, size in pairs]
+        return left, [row[-1] * size * self.system.unit for row, size in pairs]
+
+
+def violations_at(
+    system: System, w: Sequence[Fraction], limits: Limits
+) -> Iterator[tuple[int, Fraction]]:
+    """Yield the number of every stated row that a point violates, and the exact violation."""
+    split = split_equalities(system, system.fixed)
+    rows = _Elastic(split, {}, "total")
+    for number, value in zip(rows.numbers, rows.violations(w, limits), strict=True):
+        if value > 0:
+            yield number, value
+
+
+def _nearest_solution(
+    left: Sequence[Sequence[Fraction]], right: Sequence[Fraction], near: Iterable[float],
+    limits: Limits,
+) -> list[Fraction] | None:  # fmt: skip
+    """A solution of equations near a point in floats, in rational numbers; None if none is found.
+
+    If the equations have one solution, it is this one.
+    """
+    x = [Fraction(value) for value in near]
+    rows = [exact.numbers([*row, c]) for row, c in zip(left, right, strict=True)]
+    M = np.array([row.whole[:-1] for row in rows], dtype=object).reshape(len(rows), len(x))
+    c = [int(row.whole[-1]) for row in rows]
+    floats = np.array([row.near[:-1] for row in rows]).reshape(M.shape)
+    lengths = np.linalg.norm(floats, axis=1)
+    usable = np.flatnonzero(lengths > 0.0)
+    if len(usable) == 0:
+        return x
+    triangle, order = qr((floats[usable] / lengths[usable, None]).T, mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int((diagonal > 1e-10 * diagonal[0]).sum())
+    chosen = usable[order[:rank]]
+    check_time(limits, solve_seconds(rank))
+    M = M[chosen]
+    sums = [sum((int(a) * b for a, b in zip(row, x, strict=True)), Fraction(0)) for row in M]
+    rest = exact.numbers([c[i] - at for i, at in zip(chosen.tolist(), sums, strict=True)])
+    try:
+        y = exact.numbers(solve_exactly(M @ M.T, rest.whole))
+    except ZeroDivisionError:
+        return None
+    step = rest.unit * y.unit
+    return [a + int(d) * step for a, d in zip(x, y.whole @ M, strict=True)]

@@ -1,0 +1,498 @@
+"""What must give way in an infeasible system: the fewest rows, or the least violation (D9).
+
+The rows that may be given up are an *elastic* system. The fewest rows that must go are a smallest
+set that has a row of every conflict (a maximum feasible subsystem is what remains). Conflicts are
+found one after another, each among the rows that are left if a smallest hitting set of the
+conflicts found before goes. If no conflict is left, this hitting set suffices; what proves that no
+smaller set does are shares of the conflicts, or a tree of cases (`novikoff.proofs.hitting`).
+
+References
+----------
+Parker, M. and Ryan, J. (1996). Finding the minimum weight IIS cover of an infeasible system of
+linear inequalities. *Annals of Mathematics and Artificial Intelligence* 17, 107-126.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from novikoff.core.rows import Vector
+from novikoff.core.stops import Limits, check_budget
+from novikoff.geometry.hitting_sets import best_shares, prove_bound, smallest_hitting_set
+from novikoff.geometry.margin import Interval
+from novikoff.geometry.passes import OutOfTimeError, TooLargeError
+from novikoff.names import RELAXATIONS
+from novikoff.proofs import exact
+from novikoff.proofs.system_statement import Arrays, LinearSystem
+from novikoff.sentences import counted, first_few, html_table
+from novikoff.systems.conflict_table import exact_number, pretty
+from novikoff.systems.conflicts import infeasible_solution
+from novikoff.systems.elastic import LeastViolation, least_violation, violations_at
+from novikoff.systems.engine import Conflict, Point, point_or_conflict
+from novikoff.systems.files.builder import as_written
+from novikoff.systems.linear_program import optimise
+from novikoff.systems.solution import NamedRow, Solution, named_row
+from novikoff.systems.solve import solve_system
+from novikoff.systems.statement import groups_of, row_name, row_numbers, stated_system
+from novikoff.systems.system import (
+    System,
+    nearest_floats,
+    split_equalities,
+    system_of,
+)
+
+_MAX_NAMED = 8
+# Weights are whole multiples of a unit, up to this many: then floats hold their sums exactly.
+_MOST_UNITS = 2**31
+
+
+@dataclass(frozen=True)
+class RelaxedRow:
+    """A row that gives way, by how much, and the right side that suffices.
+
+    Attributes
+    ----------
+    kind, index, name
+        The row, as in `NamedRow`.
+    gives_way_by : Fraction
+        How far the point violates the row.
+    old_side, new_side : Fraction
+        The right side of the row, and the right side with which the point satisfies it. For an
+        equality, it is the value at the point.
+    """
+
+    kind: Literal["row", "eq", "upper", "lower"]
+    index: int
+    name: str
+    gives_way_by: Fraction
+    old_side: Fraction
+    new_side: Fraction
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """What must give way so that the rest of a system is feasible, with proved bounds (D9).
+
+    Attributes
+    ----------
+    by : "rows", "total" or "max"
+        What is minimised: the weights of the rows that are given up, the weighted sum of the
+        violations, or the largest weighted violation.
+    kind : str
+        "relaxed"; "feasible" if nothing has to give way; "infeasible" if the rows that may not give
+        way contradict each other; "undecided" if the time was up before a point was found.
+    least, most : Fraction, Fraction or None
+        The least value is between these numbers, exactly; ``most`` belongs to ``rows`` and ``w``,
+        and is None without a point.
+    rows : tuple of RelaxedRow
+        The rows that give way. All other rows hold at the point.
+    w, exact_w : array and tuple of Fraction, or None
+        A point that satisfies all other rows, in floats and exactly.
+    conflicts : tuple of Solution
+        With ``by="rows"``: infeasible solutions, of which every choice of rows must hit each
+        conflict. Each has its certificate.
+    multipliers : tuple of NamedRow
+        With "total" and "max": the multipliers λ that prove ``least``.
+    solution : Solution
+        The answer to the system as it is, or to the rows that may not give way if ``kind`` is
+        "infeasible".
+
+    See Also
+    --------
+    relax : Returns a relaxation.
+    """
+
+    by: Literal["rows", "total", "max"]
+    kind: Literal["relaxed", "feasible", "infeasible", "undecided"]
+    solution: Solution = field(repr=False)
+    least: Fraction = Fraction(0)
+    most: Fraction | None = None
+    rows: tuple[RelaxedRow, ...] = ()
+    w: Vector | None = None
+    exact_w: tuple[Fraction, ...] | None = None
+    conflicts: tuple[Solution, ...] = ()
+    multipliers: tuple[NamedRow, ...] = ()
+
+    @property
+    def value(self) -> Interval:
+        """The interval of the least value, rounded outwards to floats."""
+        most = math.inf if self.most is None else exact.rounded_up(self.most)
+        return Interval(exact.rounded_down(self.least), most)
+
+    @property
+    def is_least(self) -> bool:
+        """Whether it is proved that no less suffices."""
+        return self.most is not None and self.least == self.most
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Yield the heading and the text of each line, for reports."""
+        yield "relaxation", self._sentence()
+        shown = self.rows[: 3 * _MAX_NAMED]
+        for row in shown:
+            what = f"{exact_number(row.old_side)} → {exact_number(row.new_side)}"
+            yield "", pretty(f"{row.name}: {what}")
+        if len(self.rows) > len(shown):
+            yield "", f"… and {len(self.rows) - len(shown):,} more"
+
+    def _sentence(self) -> str:
+        if self.kind == "feasible":
+            return "nothing has to give way: the system is feasible"
+        if self.kind == "infeasible":
+            return "the rows that may not give way contradict each other, whatever the others do"
+        if self.most is None:
+            return "undecided: the time was up before a point was found"
+        low, high = (exact_number(value) for value in (self.least, self.most))
+        if self.by == "rows":
+            weighted = self.most != len(self.rows)
+            listed = [row.name for row in self.rows]
+            names = first_few(listed, len(listed), _MAX_NAMED)
+            if 1 < len(listed) <= _MAX_NAMED:
+                names = f"{', '.join(listed[:-1])} and {listed[-1]}"
+            what = f"rows of weight {high}" if weighted else counted(len(self.rows), "row")
+            enough = f"without {names}, the rest is feasible"
+            if self.is_least:
+                return f"{what} must go, no fewer — proved: {enough}"
+            return f"at least {low} must go (proved), and {what} suffice: {enough}"
+        if self.by == "total":
+            rows, others = "the rows by at least {} in total", "violates them by {} in total"
+        else:
+            rows, others = "some row by at least {}", "violates no row by more than {}"
+        bound = f"every point violates {rows.format(low)}"
+        return f"{bound} — proved; the point found {others.format(high)}"
+
+    def __str__(self) -> str:
+        return self._sentence()[:1].upper() + self._sentence()[1:] + "."
+
+    def __repr__(self) -> str:
+        return f"<Relaxation: {self}>"
+
+    def _repr_html_(self) -> str:
+        """The rows that give way as a table, for notebooks."""
+        return html_table([*self.lines()])
+
+
+def relax(
+    A: object,
+    c: object = None,
+    *,
+    by: Literal["rows", "total", "max"] = "rows",
+    weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    keep: object = None,
+    signs: bool = False,
+    A_eq: object = None,
+    c_eq: object = None,
+    lower: object = None,
+    upper: object = None,
+    strict: bool | npt.ArrayLike = False,
+    names: Sequence[str] | None = None,
+    equality_names: Sequence[str] | None = None,
+    variables: Sequence[str] | None = None,
+    budget: float | None = None,
+) -> Relaxation:
+    """Find what must give way in an infeasible system: fewest rows, or least violation (D9).
+
+    Parameters
+    ----------
+    A, c, A_eq, c_eq, lower, upper, strict, names, equality_names, variables
+        The system, as in `solve`; A may be a model.
+    by : "rows", "total" or "max"
+        Whether to give up the fewest rows, to minimise the sum of all violations, or the largest
+        violation. Strict rows count as weak rows, except with "rows".
+    weights : array of shape (n,) or mapping, optional
+        Positive numbers: the cost of giving up a row, or a factor on its violation; 1 by default.
+        An array has one number for each row of A (of a model: for each row). A mapping has names,
+        patterns or groups of rows, as in `solve`.
+    keep : mask, row numbers, str or sequence of str, optional
+        Rows that must not give way, as in `solve`.
+    signs : bool
+        Whether bounds at 0, such as x ≥ 0, may give way too.
+    budget : float, optional
+        The number of seconds after which the best answer so far is returned.
+
+    Returns
+    -------
+    Relaxation
+        The rows that give way, a point, and proved bounds on the least value.
+
+    See Also
+    --------
+    explain : Find one conflict.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> A, c = [[1, 0], [-1, 0], [0, 1], [0, -1]], [1, -3, 2, -5]  # x ≤ 1, x ≥ 3, y ≤ 2, y ≥ 5
+    >>> fewest = nv.relax(A, c)
+    >>> fewest.is_least, len(fewest.rows)
+    (True, 2)
+    >>> print(nv.relax(A, c, by="total"))
+    Every point violates the rows by at least 5 in total — proved; the point found violates them \
+by 5 in total.
+    >>> print(nv.relax(A, c, by="max", keep=[0]))
+    Every point violates some row by at least 2 — proved; the point found violates no row by \
+more than 2.
+    """
+    if by not in RELAXATIONS:
+        raise ValueError(f"by must be one of {', '.join(RELAXATIONS)}, not {by!r}.")
+    seconds = check_budget(budget)
+    stated = stated_system(
+        A, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, strict=strict, names=names,
+        equality_names=equality_names, variables=variables, keep=keep,
+    )  # fmt: skip
+    return relax_system(stated, by, Limits(seconds=seconds), weights=weights, signs=signs)
+
+
+def relax_system(
+    stated: LinearSystem | Arrays,
+    by: Literal["rows", "total", "max"],
+    limits: Limits,
+    *,
+    weights: npt.ArrayLike | Mapping[str, float] | None = None,
+    signs: bool = False,
+) -> Relaxation:
+    """Relax a system, as `relax` does, that was checked."""
+    prices = _weights(stated, weights, signs)
+    system = system_of(stated)
+    solution = solve_system(system, limits)
+    if solution.kind == "feasible":
+        return Relaxation(
+            by, "feasible", solution, most=Fraction(0), w=solution.w, exact_w=solution.exact_w
+        )
+    try:
+        if by == "rows":
+            return _fewest_rows(system, prices, solution, limits)
+        return _least(system, prices, by, solution, limits)
+    except (OutOfTimeError, TooLargeError, OverflowError):
+        return Relaxation(by, "undecided", solution)
+    except KeyboardInterrupt:
+        limits.interrupt()
+        return Relaxation(by, "undecided", solution)
+
+
+def _weights(
+    stated: LinearSystem | Arrays,
+    weights: npt.ArrayLike | Mapping[str, float] | None,
+    signs: bool,
+) -> dict[int, Fraction]:
+    """The weight of every row that may give way, by its number."""
+    prices = dict.fromkeys((k for k in range(stated.n) if row_name(stated, k)), Fraction(1))
+    if isinstance(weights, Mapping):
+        for chosen, value in weights.items():
+            price = _weight(value)
+            prices |= dict.fromkeys(row_numbers(stated, chosen, "weights"), price)
+    elif weights is not None:
+        given = np.asarray(weights)
+        n = len(stated.c) if isinstance(stated, Arrays) else stated.m
+        if given.shape != (n,):
+            raise ValueError(f"weights must have {n} numbers, one for each row.")
+        prices |= {k: _weight(value) for k, value in enumerate(given.tolist()) if k in prices}
+    return {
+        k: price
+        for k, price in prices.items()
+        if k not in stated.kept and (signs or "signs" not in groups_of(stated, k))
+    }
+
+
+def _weight(value: Any) -> Fraction:
+    number = as_written(value, "a weight")
+    if number <= 0:
+        raise ValueError(f"weights must be positive numbers, not {value!r}.")
+    return number
+
+
+def _fewest_rows(
+    system: System, prices: dict[int, Fraction], solution: Solution, limits: Limits
+) -> Relaxation:
+    """Give up the rows of least weight, by hitting sets of conflicts."""
+    halves = split_equalities(system, system.fixed)
+    m = halves.homogenising_row
+    number_of = [halves.stated_number(i, Fraction(1)) for i in range(m)]
+    may_give = [number in prices for number in number_of]
+    exact_costs = [prices.get(number, Fraction(0)) for number in number_of]
+    unit = Fraction(1, math.lcm(*(cost.denominator for cost in exact_costs)))
+    if max(exact_costs, default=unit) / unit > _MOST_UNITS:
+        raise ValueError("the weights differ too much, or have too many digits.")
+    costs = np.array([float(cost / unit) for cost in exact_costs])  # whole numbers
+    sets: list[tuple[int, ...]] = []
+    conflicts: list[Solution] = []
+    best: tuple[Fraction, frozenset[int], list[Fraction]] | None = None
+    least = Fraction(0)
+    hitting = frozenset[int]()
+    everyone = [i for i in range(m) if may_give[i]]
+
+    def price(rows: frozenset[int]) -> Fraction:
+        return sum((exact_costs[i] for i in rows), Fraction(0))
+
+    try:
+        at = _nearer(system, prices, [number_of[i] for i in everyone], [], limits)
+        if at:  # the rows that the point with the least total violation violates
+            broken = frozenset(i for i in everyone if not _holds(halves, i, at, limits))
+            best = price(broken), broken, at
+        while True:
+            gone = hitting
+            while True:  # conflicts without a common row, among the rows that are left
+                within = np.ones(m + 1, dtype=np.bool_)
+                within[list(gone)] = False
+                decided = point_or_conflict(halves, limits, within=within, floats=False)
+                if isinstance(decided, Point):
+                    break
+                conflicts.append(_solution(halves, system, decided))
+                blamed = tuple(i for i in decided.rows.tolist() if i < m and may_give[i])
+                if not blamed:
+                    return Relaxation("rows", "infeasible", conflicts[-1])
+                sets.append(blamed)
+                gone |= {*blamed}
+            at = list(halves.point(decided.v))
+            broken = frozenset(i for i in gone if not _holds(halves, i, at, limits))
+            if best is None or price(broken) < best[0]:
+                best = price(broken), broken, at
+            if gone == hitting:
+                break
+            suggested = smallest_hitting_set(sets, costs, limits)
+            if suggested is None:
+                raise OutOfTimeError
+            hitting = frozenset(suggested.elements)
+    except (OutOfTimeError, TooLargeError, OverflowError):
+        pass
+    except KeyboardInterrupt:
+        limits.interrupt()
+    if sets:
+        least = best_shares(sets, m, costs, Fraction(0), Limits())[2] * unit
+        if best is not None and least < best[0]:
+            tree = prove_bound(sets, costs, best[0] / unit, limits)
+            least = best[0] if tree is not None else least
+    if best is None:
+        return Relaxation("rows", "undecided", solution, least, conflicts=tuple(conflicts))
+    w = _nearer(system, prices, [number_of[i] for i in best[1]], best[2], limits)
+    given_up = frozenset(i for i in best[1] if not _holds(halves, i, w, Limits()))
+    rows = tuple(_relaxed_rows(system, w, {number_of[i] for i in given_up}))
+    return Relaxation(
+        "rows", "relaxed", solution, least, price(given_up), rows, nearest_floats(w), tuple(w),
+        tuple(conflicts),
+    )  # fmt: skip
+
+
+def _solution(halves: System, system: System, conflict: Conflict) -> Solution:
+    found = infeasible_solution(halves, conflict, {})
+    found.system = system
+    return found
+
+
+def _holds(system: System, i: int, w: Sequence[Fraction], limits: Limits) -> bool:
+    """Whether a point satisfies a row."""
+    slack = system.slack(w, limits, np.array([i]))[0]
+    if system.equalities[i]:
+        return slack == 0
+    return slack > 0 if system.strict[i] else slack >= 0
+
+
+def _nearer(
+    system: System,
+    prices: dict[int, Fraction],
+    given_up: list[int],
+    w: list[Fraction],
+    limits: Limits,
+) -> list[Fraction]:
+    """A point that violates the same rows by less in total, if one is found."""
+    if system.strict.any():
+        return w
+    try:
+        weights = {number: prices[number] for number in given_up}
+        found = least_violation(system, weights, "total", limits)
+    except (OutOfTimeError, OverflowError):
+        return w
+    return w if found is None else list(found.point)
+
+
+def _least(
+    system: System,
+    prices: dict[int, Fraction],
+    by: Literal["total", "max"],
+    solution: Solution,
+    limits: Limits,
+) -> Relaxation:
+    """Minimise the total or the largest violation."""
+    weak = replace(system, strict=np.zeros_like(system.strict))
+    found = least_violation(weak, prices, by, limits)
+    if found is None or found.least < found.most:
+        better = _by_exact_program(system, prices, by, limits)
+        if better is None and found is None:
+            kept = [k for k in range(system.stated.n) if k not in prices]
+            return _kept_rows_only(system, kept, by, solution, limits)
+        found = better or found
+    if found is None:
+        return Relaxation(by, "undecided", solution)
+    rows = tuple(_relaxed_rows(system, found.point))
+    pairs = sorted(found.multipliers.items())
+    multipliers = tuple(named_row(system.stated, number, value) for number, value in pairs)
+    return Relaxation(
+        by, "relaxed", solution, found.least, found.most, rows, nearest_floats(found.point),
+        found.point, (), multipliers,
+    )  # fmt: skip
+
+
+def _kept_rows_only(
+    system: System, kept: list[int], by: Literal["total", "max"], solution: Solution, limits: Limits
+) -> Relaxation:
+    """The answer if no point was found, perhaps because the kept rows contradict each other."""
+    within = np.isin(system.numbers, kept) | system.mask_of_e
+    decided = point_or_conflict(system, limits, within=within, floats=False)
+    if isinstance(decided, Conflict):
+        return Relaxation(by, "infeasible", _solution(system, system, decided))
+    return Relaxation(by, "undecided", solution)
+
+
+def _by_exact_program(
+    system: System,
+    prices: dict[int, Fraction],
+    by: Literal["total", "max"],
+    limits: Limits,
+) -> LeastViolation | None:
+    """The least violation by an exact linear program with a variable for each violation."""
+    stated, p = system.stated, system.p
+    rows, names = [], [*map(str, stated.variables)]
+    terms: dict[int, Fraction] = {} if by == "total" else {p: Fraction(1)}
+    n_extra = 0 if by == "total" else 1
+    for number in range(stated.n):
+        row = stated.row(number)
+        if row is None:
+            continue
+        weak = row._replace(relation={"<": "<=", ">": ">="}.get(row.relation, row.relation))  # type: ignore[arg-type]
+        if number not in prices:
+            rows.append(weak)
+            continue
+        for relation in ("<=", ">=") if row.relation == "=" else (weak.relation,):
+            sign = 1 if relation == ">=" else -1
+            if by == "total":
+                extra, share = p + n_extra, Fraction(1)
+                terms[extra] = prices[number]
+                n_extra += 1
+            else:
+                extra, share = p, 1 / prices[number]
+            rows.append(weak._replace(terms={**row.terms, extra: sign * share}, relation=relation))
+    names += [f"violation {k}" for k in range(n_extra)]
+    lower = (None,) * p + (Fraction(0),) * n_extra
+    program = LinearSystem(tuple(names), tuple(rows), lower, (None,) * len(names), terms)
+    best = optimise(program, limits)
+    if best.kind != "optimal" or best.exact_value is None or best.exact_w is None:
+        return None
+    return LeastViolation(best.exact_value, best.exact_value, best.exact_w[:p], {})
+
+
+def _relaxed_rows(
+    system: System, w: Sequence[Fraction], given_up: Iterable[int] = ()
+) -> Iterator[RelaxedRow]:
+    """The rows that a point violates, and those that are given up."""
+    broken = dict.fromkeys(given_up, Fraction(0)) | dict(violations_at(system, w, Limits()))
+    for number in sorted(broken):
+        row, named = system.stated.row(number), named_row(system.stated, number)
+        if row is not None:
+            at = sum((value * w[j] for j, value in row.terms.items()), Fraction(0))
+            yield RelaxedRow(named.kind, named.index, named.name, broken[number], row.right, at)
