@@ -613,8 +613,8 @@ def assert_gives_way(answer: nv.Relaxation, rows: dict[Key, Constraint]) -> None
 @claim(
     partial(system, strict=False, styles=("integers", "two values")),
     covers=["Relaxation.multipliers"],
-    sentences=["every point violates {} — proved; the point found {}", "the rows by at least {}",
-               "some row by at least {}"],
+    sentences=["{} — proved; the point found {}", "the rows by at least {}",
+               "some row by at least {}", "violates no row by more than {}"],
     problems=80,
 )  # fmt: skip
 def least_violation(problem: System) -> None:
@@ -652,6 +652,9 @@ def least_violation(problem: System) -> None:
         values = [prices[at] * by_how_much for at, by_how_much in gone.items()]
         assert (sum(values) if by == "total" else max(values, default=0)) == truth
         assert_gives_way(answer, rows)
+        told = re.findall(r"by (?:at least |more than )?(-?\d\S*)", str(answer).rstrip("."))
+        if "(rounded)" not in str(answer):
+            assert all(Fraction(text) == truth for text in told)
         if answer.multipliers:
             assert_bound(answer, rows, prices, by, p)
 
