@@ -203,7 +203,7 @@ def fit_as_html(problem: Labelled) -> None:
         assert "Each class against the rest" in out
         return
     kind = decide(problem.rows()).kind
-    said = re.search(r"No hyperplane[^.]* separates all \d+ rows\.", out)
+    said = re.search(r"Proved: no hyperplane[^.]* separates all \d+ rows\.", out)
     assert (said is not None) == (kind == "inseparable")
 
 

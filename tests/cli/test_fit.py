@@ -446,7 +446,7 @@ def test_claims_through_the_origin_are_about_hyperplanes_through_the_origin(
     for heading in ("verdict", "conflict", "mistakes"):
         assert "hyperplane through the origin" in done.line(heading)
     page = inside("fit", path, "--no-files", "--no-intercept", "--format", "html").out
-    assert "No hyperplane through the origin separates all 4 rows." in page
+    assert "Proved: no hyperplane through the origin separates all 4 rows." in page
 
 
 def test_names_that_are_no_utf_8_are_printed_with_a_mark(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ figure { margin: 0 0 1.6rem; } figcaption { color: #555; font-size: .9rem; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: .05rem 1rem .05rem 0; }
 code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
 footer { color: #666; font-size: .85rem; margin-top: 3rem; }
+@media (max-width: 34rem) {
+  dl { grid-template-columns: minmax(0, 1fr); } dt:not(:empty) { margin-top: .5rem; }
+}
 @media print { body { margin: 0; max-width: none; } figure { break-inside: avoid; } }
 """
 _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
@@ -39,17 +42,22 @@ _CLASSES_IN_TABLE, _GROUPS_LISTED, _WRONG_SHOWN = 40, 50, 10
 def html_report(report: Report, pictures: Mapping[Subject, str] | None) -> str:
     """Return a page with the lines of the text report and with pictures.
 
-    ``pictures`` are SVG elements of `novikoff.report.pictures`, or None if there are too many rows
-    to draw.
+    The page begins with the verdict and with the picture of the rule among the rows. ``pictures``
+    are SVG elements of `novikoff.report.pictures`, or None if there are too many rows to draw.
     """
     kind = report.kind or "perceptron"
     if len(report.study.cases) > 1:
         kind = report.question
+    drawn = dict(pictures or {})
+    first: dict[Subject, str] = {}
+    if "boundary" in drawn:
+        first["boundary"] = drawn.pop("boundary")
     parts = (
         _head(report),
+        _figures(first),
         _description_list(report),
         _wrong(report),
-        _figures(pictures),
+        _further_pictures(None if pictures is None else drawn, missing=not pictures),
         _foot(report),
     )
     body = "\n".join(line for part in parts for line in part)
@@ -74,22 +82,27 @@ def _head(report: Report) -> Iterator[str]:
     yield f"<h1>{escape(Path(report.data.source).name)}</h1>"
     if report.kind is not None:
         plane = hyperplane(fit_intercept=report.study.options.fit_intercept)
-        badge, stated = kind_in_words(report.kind), "each class against the rest"
+        proved = "undecided" not in report.study.kinds
         if len(report.study.cases) > 1:
             badge = tally(report.study.kinds)
+            headline = f"Each class against the rest{', proved' if proved else ''}."
         else:
+            badge = kind_in_words(report.kind)
             separated = report.study.cases[0].verdict.n_separated
             stated = whole_verdict(report.kind, plane, report.data.n_rows, separated)
-        headline = f"{stated[0].upper()}{stated[1:]}."
+            headline = f"Proved: {stated}." if proved else f"{stated[0].upper()}{stated[1:]}."
         yield f'<p><span class="kind {report.kind}">{badge}</span> {headline}</p>'
 
 
 def _description_list(report: Report) -> Iterator[str]:
     entries: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
     current, several = "", len(report.study.cases) > 1
+    in_headline = not several and report.kind not in (None, "undecided")
     lines = report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED, verbose=True)
     for heading, text in lines:
         current = heading or current
+        if current == "verdict" and in_headline:
+            continue
         table = current == "confusion" or (several and current == "verdict" and not heading)
         if table and not heading and entries[-1][1]:  # keep aligned lines together
             above, _, start = entries.pop()
@@ -131,12 +144,19 @@ def _html_table(rows: list[list[str]]) -> str:
     return f"<table>{line('th', rows[0])}{body}</table>"
 
 
-def _figures(pictures: Mapping[Subject, str] | None) -> Iterator[str]:
+def _further_pictures(pictures: Mapping[Subject, str] | None, *, missing: bool) -> Iterator[str]:
+    """The pictures below the text, or what to install to have any."""
     if pictures is None:
         return
-    yield "<h2>Pictures</h2>"
-    if not pictures:
+    if missing:
+        yield "<h2>Pictures</h2>"
         yield f"<p>{escape(str(MissingExtraError('A picture', 'matplotlib', 'plots')))}</p>"
+    elif pictures:
+        yield "<h2>More pictures</h2>"
+        yield from _figures(pictures)
+
+
+def _figures(pictures: Mapping[Subject, str]) -> Iterator[str]:
     for subject, svg in pictures.items():
         yield f"<figure>{svg}<figcaption>{escape(CAPTIONS[subject])}</figcaption></figure>"
 
