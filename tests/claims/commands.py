@@ -193,6 +193,7 @@ def fit_as_json(problem: Labelled) -> None:
 
 @claim(
     partial(labelled, styles=TAME, most_classes=3),
+    sentences=["Proved: {}."],
     problems=3,
 )
 def fit_as_html(problem: Labelled) -> None:

@@ -104,7 +104,7 @@ def test_wide_data_has_a_word_on_logistic_regression(
 def test_other_files_in_the_place_of_a_model_are_named(tmp_path: Path) -> None:
     path = put(tmp_path, "a,y\n1,p\n2,q\n")
     assert inside("fit", path, "--out", tmp_path).code == 0
-    refused(inside("info", tmp_path / "data.cert.json"), "looks like JSON, as certificates are")
+    refused(inside("info", tmp_path / "data.cert.json"), "novikoff verify checks certificates")
     refused(inside("predict", path, tmp_path / "data.novikoff"), "novikoff fit and stream write")
 
 

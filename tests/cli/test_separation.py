@@ -369,6 +369,7 @@ WRONG: list[tuple[list[str], list[str]]] = [
      ['no column "q" (--groups)']),
     (["vertex.csv", "--formula", "y ~ x1 + q"], ['no column "q" (--formula)']),
     (["vertex.csv", "--formula", "y ~ "], ["The formula 'y ~ ' has no covariates"]),
+    (["vertex.csv", "--formula", "x1"], ["The formula 'x1' has no outcome: name it first"]),
     (["wins.csv", "--family", "bradley-terry", "--reference", "B=1"],
      ["--reference B=1: with bradley-terry, write --reference wins=NAME", "A, B, C"]),
 ]  # fmt: skip

@@ -408,5 +408,5 @@ def test_a_beginning_is_looked_at_in_one_way(begin: str) -> None:
 def test_rows_after_many_blank_lines_are_read(blank: bytes, lines: int) -> None:
     data = read(io.BytesIO(blank * 5000 + b"a,y\n1,0\n" + blank * 5000 + b"2,1\n"))
     assert (cast("Any", data.X).tolist(), data.labels.tolist()) == ([[1.0], [2.0]], [0, 1])
-    with pytest.raises(DataError, match=f"line {3 + 50 * lines} has 1 field"):
+    with pytest.raises(DataError, match=rf"line {3 + 50 * lines}\) has 1 field"):
         read(io.BytesIO(b"a,y\n1,0\n" + blank * 50 + b"2\n"))

@@ -428,7 +428,7 @@ BAD_ROWS = [
     (b"a,y\n" + b"1,1\n2,0\n" * 60 + b"3,maybe\n4,1\n", 'row 121 has the label "maybe"', 120),
     (b"a,y\n1,1\n2,0\nx,1\n", 'row 3, column "a" holds "x", which is not a number', 2),
     (b"a,y\n" + b"1,1\n" * 120 + b"x,1\n2,0\n", 'row 121, column "a" holds "x"', 120),
-    (b"a,y\n1,1\n2,0\n3\n", "line 4 has 1 field where 2 are expected", 2),
+    (b"a,y\n1,1\n2,0\n3\n", r"row 3 \(line 4\) has 1 field where 2 are expected", 2),
     (b"a,y\n1,1\n2,0\n,1\n", 'row 3, column "a" is missing; --missing drop', 2),
     (b"a,y\n1,1\n2,0\n3,\xff\n", "not UTF-8 text.*line 4", 0),
     (b"a,y\n1,1\n2,0\n1e999,1\n", 'row 3, column "a" is infinite', 2),

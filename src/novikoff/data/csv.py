@@ -539,13 +539,14 @@ class CsvTable(TableReader):
             )
 
     def _check_records(self, text: bytes, begin: Position) -> None:
-        """Raise DataError on the first line with a wrong number of fields or an open quote."""
+        """Raise DataError on the first row with a wrong number of fields or an open quote."""
         width = len(self.names)
-        for line, fields, _ in self.rows_of(text, begin.line):
+        rows = self.rows_of(text, begin.line)
+        for row, (line, fields, _) in enumerate(rows, begin.row + 1):
             if len(fields) != width:
                 raise DataError(
-                    f"{self.source}, line {line} has {counted(len(fields), 'field')} where {width} "
-                    f"{'is' if width == 1 else 'are'} expected."
+                    f"{self.source}, row {row} (line {line}) has {counted(len(fields), 'field')} "
+                    f"where {width} {'is' if width == 1 else 'are'} expected."
                 )
 
 

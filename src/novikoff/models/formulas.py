@@ -84,6 +84,8 @@ def of_formula(formula: object, data: Any, asked: Arguments) -> dict[str, Any]:
         if arguments[name] is not None:
             raise ValueError(f"The formula has an outcome: leave {name} out.")
         arguments[name] = _outcome(outcome, data)
+    elif arguments["y"] is None and "y" in FAMILIES[asked.family].takes:
+        raise ValueError(f"The formula {formula!r} has no outcome: name it first, as in y ~ x.")
     X, names, terms = design
     if not FAMILIES[asked.family].intercept and _INTERCEPT in names:
         keep = [j for j, name in enumerate(names) if name != _INTERCEPT]
