@@ -26,6 +26,7 @@ from tests.claims.oracles import (
 )
 from tests.claims.problems import Generator, Shown, exactly
 from tests.claims.register import claim
+from tests.page.hosts import compare, page_host, random_question
 from tests.separability_oracle import (
     Point,
     contradiction,
@@ -354,3 +355,30 @@ def check_stated_bounds(problem: Asked, told: dict[str, Any], text: str) -> None
     size, gamma = root(inner(start, start))[0], root(square)
     most = (largest_square(rows) + 2 * delta / step + 2 * gamma[0] * size / step) / gamma[1] ** 2
     assert all(bound >= math.floor(most) for bound in stated)
+
+
+@claim(
+    random_question,
+    sentences=["Separable, proved: γ ≥ {}", ": at most {} = {} {}.", "Inseparable, proved: no {}",
+               "Quasi-separable, proved: a {}", "Every {} misclassifies at least {}, proved."],
+    problems=150,
+)  # fmt: skip
+def answers_of_the_page_itself(problem: dict[str, Any]) -> None:
+    """The page that answers without the library gives the library's answers.
+
+    Kinds, mistakes in their order and supports are equal, margins and bounds agree to 1e-9. Its
+    bounds are exact. Its fewest mistakes are those of an oracle in fractions.
+    """
+    compare(page_host(), problem)
+    table = np.array(problem["points"])
+    rows = signed_rows(table[:, :2], table[:, 2].astype(int).tolist(), problem["bias"])
+    if len(rows) > 8:
+        return
+    told = page_host().ask("run", problem)
+    truth = decide(rows)
+    assert (told["kind"], told["separated"]) == (truth.kind, truth.separated)
+    own = [row for row in rows if any(row)]
+    fixed = sum(not any(row) and label > 0 for row, (_, _, label) in
+                zip(rows, problem["points"], strict=True))  # fmt: skip
+    least = fixed + fewest_mistakes(own, [Fraction(1)] * len(own))
+    assert page_host().ask("pocket", problem)["bound"] == least

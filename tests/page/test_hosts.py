@@ -1,0 +1,157 @@
+"""The page that answers by itself gives the library's answers, and errors in it are noticed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from novikoff.page.export import ANSWERS
+from novikoff.page.presets import STATIC, presets
+from tests.page.hosts import PageHost, compare, compare_sides, page_host, random_question
+
+jsonschema = pytest.importorskip("jsonschema")
+PRESETS = presets()
+
+
+def library(what: str, asked: dict[str, Any]) -> Any:
+    """The library's answer."""
+    return ANSWERS[what](asked)
+
+
+BOX = [-3.0, -3.0, 3.0, 3.0]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets(name: str) -> None:
+    compare(page_host(), PRESETS[name]["question"])
+
+
+@pytest.mark.parametrize("order", ["cyclic", "fixed", "permuted", "blocks", "random",
+                                   "max_distance", "max_residual"])  # fmt: skip
+@pytest.mark.parametrize("n", [1, 2, 64, 65, 150, 300])
+def test_orders_of_many_rows(order: str, n: int) -> None:
+    """NumPy's generator: blocks of 64 rows, permutations, and draws by the length of a row."""
+    rng = np.random.default_rng([n, len(order)])
+    points = rng.integers(-9, 10, (n, 2)).astype(float)
+    labels = np.where(points @ [2.0, -1.0] + rng.normal(size=n) > 0.5, 1, -1)
+    rows = np.column_stack([points, labels]).tolist()
+    for seed in (0, 1, 2**31 - 1):
+        rule = "aggressive" if seed else "perceptron"
+        asked = {"points": rows, "order": order, "seed": seed, "rule": rule}
+        run, other = (ask("run", asked)["run"] for ask in (library, page_host().ask))
+        assert other["index"] == run["index"]
+        assert other["visits"] == run["visits"]
+
+
+@pytest.mark.parametrize("sides", ["line", "voted", "rbf", "poly", "network"])
+@pytest.mark.parametrize("seed", range(6))
+def test_sides(sides: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    asked = random_question(rng)
+    n = len(asked["points"])
+    labels = rng.choice([-1, 1], n)
+    points = np.column_stack([rng.normal(size=(n, 2)), labels]).tolist()
+    compare_sides(page_host(), {**asked, "points": points, "sides": sides, "step_size": 1.0}, BOX)
+
+
+REJECTED: dict[str, dict[str, Any]] = {
+    "a label": {"points": [[0, 0, 2]]},
+    "a long point": {"points": [[0, 0, 1, 1]]},
+    "a text": {"points": [["0", 0, 1]]},
+    "a huge number": {"points": [[1e7, 0, 1]]},
+    "a tiny number": {"points": [[1e-70, 0, 1]]},
+    "many points": {"points": [[0, 0, 1]] * 301},
+    "an order": {"points": [], "order": "backwards"},
+    "a rule": {"points": [], "rule": "lasso"},
+    "a seed": {"points": [], "seed": -1},
+    "a large seed": {"points": [], "seed": 2**31},
+    "a step": {"points": [], "step_size": 0},
+    "a threshold": {"points": [], "threshold": -1},
+    "a start": {"points": [], "start": [1, 2]},
+    "names": {"points": [], "names": ["a", "b" * 41]},
+    "a bias": {"points": [], "bias": 1},
+    "a field": {"points": [], "colour": "red"},
+}
+
+
+@pytest.mark.parametrize("asked", REJECTED.values(), ids=REJECTED)
+def test_both_reject(asked: dict[str, Any]) -> None:
+    for ask in (library, page_host().ask):
+        with pytest.raises(ValueError, match=r"\w+"):
+            ask("run", asked)
+
+
+def test_the_answers_have_the_fields_of_the_schema() -> None:
+    schema = json.loads((STATIC.parent / "lab.schema.json").read_text("utf-8"))
+    for name in ("two_clouds", "xor", "on_the_line", "pocket"):
+        question = PRESETS[name]["question"]
+        for what, kind in (("run", "answer"), ("pocket", "pocket")):
+            told = page_host().ask(what, question)
+            jsonschema.validate(told, {**schema, "$ref": f"#/$defs/{kind}"})
+    shaded = {"question": {**PRESETS["xor"]["question"], "sides": "rbf"}, "box": BOX}
+    jsonschema.validate(page_host().ask("sides", shaded), {**schema, "$ref": "#/$defs/sides"})
+
+
+def test_the_points_as_a_table() -> None:
+    asked = {"form": "csv", "question": PRESETS["and"]["question"]}
+    table = page_host().ask("export", asked)
+    assert table.startswith("x₁,x₂,label\n0,0,-1\n")
+    with pytest.raises(ValueError, match="novikoff lab, on your machine, also writes this file"):
+        page_host().ask("export", {**asked, "form": "certificate"})
+
+
+# What is changed in the modules, and what is broken then.
+MUTANTS = {
+    "mistakes are strict": ("if (m > threshold) raw", "if (m >= threshold) raw"),
+    "a bias in every row": ("bias ? label : 0]))", "label]))"),
+    "a label is lost": ("label * x1, label * x2, bias", "label * x1, x2, bias"),
+    "the start is forgotten": ("given?.[0] ?? 0", "0"),
+    "the step is 1": ("w[j] += mu * value", "w[j] += value"),
+    "the last row stays": ("let i = out.length - 1; i > 0", "let i = out.length - 2; i > 0"),
+    "another multiplier": ("49fccf645n", "49fccf647n"),
+    "the wrong half of 64 bits": ("Number(bits >> 32n)", "Number(bits & 0xffffffffn)"),
+    "drawn too low": ("if (ladder[middle] > at)", "if (ladder[middle] > at - ladder[0])"),
+    "no check of missed rows": ("rows.every((a) => inner(a, w) > threshold)", "true"),
+    "the last of equal rows": ("violation < least) [worst", "violation <= least) [worst"),
+    "no length of a row": ('order === "max_distance" ? Math.sqrt(inner(a, a))', "false ? 1"),
+    "the last w of equals": ("wrong.length < errors[pocket", "wrong.length <= errors[pocket"),
+    "γ is not the least": ("least * divisor >= square", "2n * least * divisor >= square"),
+    "λ may be negative": ("some((multiplier) => multiplier <= 0n)", "some(() => false)"),
+    "a volume has the wrong sign": ("-product(p, cross(r, s))", "product(p, cross(r, s))"),
+    "no second look at the rest": ("fixed.push(", "return { separated: [], weak: null }; ("),
+    "the shortest row is R": ("(a > b ? a : b)", "(a > b ? b : a)"),
+    "δ counts once": ("times([2n, 1n], fraction(", "times([1n, 1n], fraction("),
+    "w₀ counts once": ("over(times([4n, 1n], start)", "over(start"),
+    "a bound for every rule": ('null || question.rule === "aggressive"', "null"),
+    "μ is left out of a rise": ("rise = times(mu, fraction(margin))", "rise = fraction(margin)"),
+    "δ is left out of the growth": ("times([2n, 1n], mu, delta)", "times([0n, 1n], mu, delta)"),
+    "means over too many rows": ("/ (n_steps[t - 1] + 1)", "/ (n_steps[t - 1] + 2)"),
+    "a row on the line is right": ("!(inner(a, w) > 0)).length", "inner(a, w) < 0).length"),
+    "a ceiling without μ": ("steps += mu;", "steps += 1;"),
+    "a side is given up too early": ("enough && minus >= enough", "enough || minus >= enough"),
+    "rows on the plane are mistakes": ("=== side), ...local]", "=== side)]"),
+    "parallel rows agree": ("2 * same.length >= parallel.length ? same", "true ? parallel"),
+    "a period of its square": (
+        "const period = ++this.since;",
+        "const period = (++this.since) ** 2;",
+    ),
+    "points at the origin": ("label > 0 && !rows[row].some", "!rows[row].some"),
+}
+
+
+@pytest.mark.parametrize("mutation", MUTANTS.values(), ids=MUTANTS)
+def test_a_mutant_is_noticed(mutation: tuple[str, str]) -> None:
+    """A module with one error disagrees with the library on one of the first questions."""
+    host = PageHost(mutation)
+    with pytest.raises((AssertionError, ValueError, TypeError)):
+        compare_many(host)
+    host.close()
+
+
+def compare_many(host: PageHost) -> None:
+    """Compare the answers to hundreds of random questions."""
+    for number in range(400):
+        compare(host, random_question(np.random.default_rng([8, number])))
