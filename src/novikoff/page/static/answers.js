@@ -219,14 +219,15 @@ class Repetition {
   /** @param {Vec3} w */
   constructor(w) {
     this.saved = [...w];
-    [this.since, this.power] = [0, 1];
+    this.since = 0;
+    this.power = 1;
   }
 
   /** The period, if w at the end of a round is the saved w; otherwise null. @param {Vec3} w */
   compare(w) {
     const period = ++this.since;
     const repeats = w.every((value, j) => value === this.saved[j]);
-    if (period === this.power) [this.saved, this.since, this.power] = [[...w], 0, 2 * period];
+    if (period === this.power) Object.assign(this, { saved: [...w], since: 0, power: 2 * period });
     return repeats ? period : null;
   }
 }
