@@ -4,8 +4,10 @@ Nothing that a float solver says is proved. Its callers choose rows, a basis or 
 then prove their claims in exact arithmetic.
 
 HiGHS runs in a thread of its own, so that the limits hold while it runs: Ctrl-C and the end of the
-budget end the wait at once, and progress is shown. HiGHS itself cannot be stopped before its own
-time limit, which is the time that was left when it began.
+budget end the wait at once, and progress is shown. SciPy cannot stop HiGHS before its own time
+limit, and a process cannot end before HiGHS. So HiGHS gets a few seconds at first, and twice as
+much in each further attempt, in which the simplex method and the interior-point method take turns:
+where one of them is slow, the other is often fast.
 """
 
 from __future__ import annotations
@@ -22,8 +24,12 @@ from novikoff.core.stops import Limits
 
 # The limits are checked after each wait of this many seconds.
 _WAIT_SECONDS = 0.05
+# The methods of the attempts, and the seconds of the first attempt.
+_METHODS, _FIRST_SECONDS = ("highs-ds", "highs-ipm"), 4.0
+# The largest number of attempts. All of them together take at most about 250 seconds.
+_MAX_ATTEMPTS = 6
 # SciPy's codes for the end of a linear program.
-_OPTIMAL, _INFEASIBLE, _UNBOUNDED = 0, 2, 3
+_OPTIMAL, _OUT_OF_TIME, _INFEASIBLE, _UNBOUNDED = 0, 1, 2, 3
 
 
 class Optimum(NamedTuple):
@@ -56,17 +62,19 @@ def suggested_optimum(
     A_eq: Any = None,
     b_eq: Vector | None = None,
     bounds: Any = (0.0, None),
-    method: str = "highs-ds",
+    most_seconds: float = math.inf,
     presolve: bool = True,
 ) -> Optimum | Refusal | None:
     """Minimise ⟨costs, x⟩ in floats; None if the solver fails or a limit is reached.
 
     Parameters
     ----------
-    costs, A_ub, b_ub, A_eq, b_eq, bounds, method, presolve
-        As in `scipy.optimize.linprog`. With the dual simplex method, the point is a vertex.
+    costs, A_ub, b_ub, A_eq, b_eq, bounds, presolve
+        As in `scipy.optimize.linprog`. The point is a vertex.
     limits : Limits
         The limits. If one is reached, the answer is None.
+    most_seconds : float
+        The answer is None if the solver needs more than this many seconds.
 
     Examples
     --------
@@ -74,11 +82,33 @@ def suggested_optimum(
     >>> best.x, best.prices
     (array([2.]), array([1.]))
     """
-    if limits.reached() is not None:
-        return None
-    seconds = limits.seconds_left()
-    options = {"presolve": presolve, "time_limit": math.inf if seconds is None else seconds}
-    found: list[Optimum | Refusal] = []
+    program = (costs, A_ub, b_ub, A_eq, b_eq, bounds)
+    seconds = _FIRST_SECONDS
+    for attempt in range(_MAX_ATTEMPTS):
+        left = limits.seconds_left()
+        most = min(seconds, most_seconds, math.inf if left is None else left)
+        options = {"presolve": presolve, "time_limit": most}
+        answer = _in_a_thread(program, _METHODS[attempt % len(_METHODS)], options, limits)
+        if answer is None:
+            return None
+        if answer.status in (_INFEASIBLE, _UNBOUNDED):
+            return Refusal(answer.status == _INFEASIBLE)
+        if answer.status == _OPTIMAL and answer.x is not None:
+            parts = [np.atleast_1d(part.marginals) for part in (answer.ineqlin, answer.eqlin)]
+            prices: npt.NDArray[Any] = np.concatenate(parts)
+            return Optimum(np.asarray(answer.x), -np.asarray(prices, dtype=np.float64))
+        if limits.reached() is not None or seconds >= most_seconds:
+            return None
+        if answer.status == _OUT_OF_TIME:
+            seconds *= 2.0
+        elif attempt > 0:  # both methods met numerical difficulties
+            return None
+    return None
+
+
+def _in_a_thread(program: Any, method: str, options: Any, limits: Limits) -> Any:
+    """The answer of `linprog`; None if it rejects the numbers or a limit is reached meanwhile."""
+    answers: list[Any] = []
 
     def run() -> None:
         from scipy import optimize
@@ -86,23 +116,16 @@ def suggested_optimum(
         solver: Any = optimize.linprog
         with np.errstate(all="ignore"):
             try:
-                answer = solver(
-                    costs, A_ub, b_ub, A_eq, b_eq, bounds, method=method, options=options
-                )
+                answers.append(solver(*program, method=method, options=options))
             except (ValueError, MemoryError):  # numbers too large or too small for the program
                 return
-            if answer.status in (_INFEASIBLE, _UNBOUNDED):
-                found.append(Refusal(answer.status == _INFEASIBLE))
-            elif answer.status == _OPTIMAL and answer.x is not None:
-                prices: npt.NDArray[Any] = np.concatenate(
-                    [np.atleast_1d(part.marginals) for part in (answer.ineqlin, answer.eqlin)]
-                )
-                found.append(Optimum(np.asarray(answer.x), -np.asarray(prices, dtype=np.float64)))
 
-    thread = threading.Thread(target=run, daemon=True)
+    if limits.reached() is not None:
+        return None
+    thread = threading.Thread(target=run)
     thread.start()
     while thread.is_alive():
         thread.join(_WAIT_SECONDS)
         if thread.is_alive() and limits.reached() is not None:
             return None
-    return found[0] if found else None
+    return answers[0] if answers else None

@@ -29,6 +29,8 @@ from novikoff.proofs.exact import Block, Numbers, Signs
 ENTRIES_PER_RANGE = 1 << 19
 # The number of sparse rows that are copied into one dense block.
 SPARSE_ROWS_PER_BLOCK = 32
+# The number of sparse rows whose products are computed in integers at a time.
+_SPARSE_ROWS_AT_ONCE = 1 << 10
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -388,8 +390,15 @@ class ExactSigns(Visit):
         signs[~within] = 0
         doubtful &= within
         unsure = np.flatnonzero(doubtful)
-        for rows, block in part.blocks(unsure):
-            signs[unsure[rows]] = exact.product_signs(block.A, block.weights_of_columns(self.w))
+        if part.sparse and not part.fit_intercept:
+            for k in range(0, len(unsure), _SPARSE_ROWS_AT_ONCE):
+                rows_now = unsure[k : k + _SPARSE_ROWS_AT_ONCE]
+                X: Any = part.X[rows_now]
+                exactly = exact.sparse_product_signs(np.diff(X.indptr), X.indices, X.data, self.w)
+                signs[rows_now] = exactly * part.signs[rows_now]
+        else:
+            for rows, block in part.blocks(unsure):
+                signs[unsure[rows]] = exact.product_signs(block.A, block.weights_of_columns(self.w))
         if self.keep:
             self.signs[part.first] = signs
         self.positive += int(np.count_nonzero(signs > 0))

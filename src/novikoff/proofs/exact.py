@@ -321,6 +321,30 @@ def product_signs(A: Vector, w: Numbers) -> Signs:
     return signs
 
 
+def sparse_product_signs(
+    counts: npt.NDArray[Any], columns: npt.NDArray[Any], values: Vector, w: Numbers
+) -> Signs:
+    """Return the exact signs of ⟨a_i, w⟩ for sparse rows.
+
+    ``counts`` has the number of entries of each row, ``columns`` and ``values`` the entries.
+
+    Examples
+    --------
+    >>> w = floats(np.array([1.0, 2.0**60, 1.0]))
+    >>> row = np.array([0, 1, 1]), np.array([1.0, 1.0, -1.0])
+    >>> sparse_product_signs(np.array([3, 0]), *row, w)
+    array([1, 0], dtype=int8)
+    """
+    signs = np.zeros(len(counts), dtype=np.int8)
+    filled = np.flatnonzero(counts)
+    if len(filled) > 0:
+        whole, _ = integers(np.asarray(values, dtype=np.float64))
+        starts = np.concatenate([[0], np.cumsum(counts[filled])[:-1]])
+        sums = np.add.reduceat(_python_integers(whole) * w.whole[columns], starts)
+        signs[filled] = [(value > 0) - (value < 0) for value in sums]
+    return signs
+
+
 def least_product(A: Vector, w: Numbers) -> Fraction:
     """Return a lower bound on min_i ⟨a_i, w⟩, with a relative error of at most 2⁻³⁵ if positive.
 

@@ -53,6 +53,8 @@ _TIGHT = (1e-9, 1e-6)
 # A suggested conflict that is not irreducible goes to the projection if it has at most this many
 # rows.
 _MAX_PROJECTED = 400
+# A vertex is sought without costs for this many seconds.
+_PATIENCE = 1.0
 # Suggestions take at most this share of the time that is left; the rest is for the projection.
 _SHARE = 0.7
 
@@ -198,12 +200,26 @@ class _Program:
         return np.column_stack([self.lower, self.upper])
 
     def vertex(self, limits: Limits) -> Optimum | Refusal | None:
-        """A vertex of the system, in floats."""
-        more, equal = ~self.equal, self.equal
-        return suggested_optimum(
-            np.zeros(self.system.p), limits, A_ub=self.A[more], b_ub=self.c[more],
-            A_eq=self.A[equal], b_eq=self.c[equal], bounds=self.bounds,
-        )  # fmt: skip
+        """A vertex of the system, in floats.
+
+        Without costs, the dual simplex method may take very long, because all its steps tie. Then
+        random costs are used, for which no variable moves towards infinity.
+        """
+        rows: dict[str, Any] = {
+            "A_ub": self.A[~self.equal],
+            "b_ub": self.c[~self.equal],
+            "A_eq": self.A[self.equal],
+            "b_eq": self.c[self.equal],
+            "bounds": self.bounds,
+        }
+        zeros = np.zeros(self.system.p)
+        answer = suggested_optimum(zeros, limits, most_seconds=_PATIENCE, **rows)
+        if answer is not None or limits.reached() is not None:
+            return answer
+        away = np.where(np.isfinite(self.upper), -1.0, 0.0)
+        signs = np.where(np.isfinite(self.lower), 1.0, away)
+        costs = signs * np.random.default_rng(0).random(len(signs))
+        return suggested_optimum(costs, limits, **rows)
 
 
 def trivial_conflict(program: _Program, limits: Limits) -> Conflict | None:
