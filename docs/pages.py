@@ -104,7 +104,7 @@ def _with_code(table: re.Match[str]) -> str:
 
 for line in {lines!r}:
     value = eval(line)
-    assert value or type(value).__name__ not in ("bool", "bool_"), line
+    assert type(value).__name__ not in ("bool", "bool_") or value, line
 ```
 """
 
