@@ -21,6 +21,8 @@ DARK = {
     style.NEGATIVE: "#ffab57",
     style.POSITIVE_SIDE: "#14283c",
     style.NEGATIVE_SIDE: "#332512",
+    style.LIMIT: "#ff7c98",
+    style.FORBIDDEN_SIDE: "#40202a",
     "#ffffff": "#14181e",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import subprocess
 import sys
@@ -41,6 +42,8 @@ from novikoff.report.plots import (
     figure_to_svg,
     render_figure,
     save_figure,
+    slides,
+    style,
 )
 from novikoff.report.plots.animation import Film
 from novikoff.report.plots.boundary import principal_direction
@@ -570,6 +573,61 @@ def test_a_film_shows_each_update(tmp_path: Path) -> None:
     animate(short, CORNERS[:2], [0, 1]).save(tmp_path / "run.gif", writer="pillow", dpi=40)
     with Image.open(tmp_path / "run.gif") as image:
         assert len(list(ImageSequence.Iterator(image))) == short.n_updates_ + 1
+
+
+def test_a_notebook_plays_a_film_and_rows_are_numbered_as_in_the_lab() -> None:
+    clf = nv.Perceptron(order="cyclic").fit(CORNERS[:2], [0, 1])
+    film = animate(clf, CORNERS[:2], [0, 1])
+    assert film._repr_html_().count("image/png") == clf.n_updates_ + 1
+    run = traced_run(clf, CORNERS[:2], [0, 1], None)
+    pictures = Film(run, None, Figure())
+    pictures.show(1)
+    row = run.trace.index[0]
+    assert f"row {row + 1}, X[{row}], has" in pictures.ax.get_title(loc="left")
+
+
+def test_the_colours_are_those_of_the_lab() -> None:
+    css = (Path(nv.__file__).parent / "page/static/lab.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"--([\w-]+): (#\w+);", css.split("@media")[0]))
+    names = {"plus": style.POSITIVE, "minus": style.NEGATIVE, "plus-side": style.POSITIVE_SIDE,
+             "minus-side": style.NEGATIVE_SIDE, "bad": style.LIMIT,
+             "bad-side": style.FORBIDDEN_SIDE}  # fmt: skip
+    assert {name: light[name] for name in names} == names
+    clf = nv.Perceptron(order="cyclic").fit(CORNERS, AND_Y)
+    display = BoundaryDisplay.from_estimator(clf, CORNERS, AND_Y, ax=ax())
+    assert [line.get_marker() for line in display.ax_.lines[:2]] == ["o", "s"]
+
+
+@pytest.mark.parametrize("quantity", range(3))
+def test_the_side_on_which_no_value_can_be_is_tinted(quantity: int) -> None:
+    clf = nv.Perceptron(order="cyclic").fit(CORNERS, AND_Y)
+    display = ProofDisplay.from_estimator(clf, CORNERS, AND_Y, ax=blank_axes(3))
+    panel, axes = display.panels[quantity], display.ax_[quantity]
+    (tint,) = axes.collections
+    corners = tint.get_paths()[0]
+    for t, value, limit in zip(range(1, 19), panel.values, panel.bound, strict=True):
+        if not math.isclose(value, limit, rel_tol=1e-6):
+            assert not corners.contains_point((t, value))
+        beyond = limit * (0.9 if panel.relation == "≥" else 1.02)
+        assert corners.contains_point((min(17.9, max(1.1, t)), beyond)) or t in (1, 18)
+
+
+def test_slides_are_twice_as_large() -> None:
+    clf = nv.Perceptron(order="cyclic").fit(CORNERS, AND_Y)
+    plain = BoundaryDisplay.from_estimator(clf, CORNERS, AND_Y, ax=ax())
+    with slides():
+        large = BoundaryDisplay.from_estimator(clf, CORNERS, AND_Y, ax=ax())
+        film = Film(traced_run(clf, CORNERS, AND_Y, None), None, Figure())
+    film.show(3)
+    assert film.ax.title.get_fontsize() > 0
+    for one, two in zip(plain.ax_.lines, large.ax_.lines, strict=True):
+        assert two.get_linewidth() == 2 * one.get_linewidth()
+        assert two.get_markersize() == 2 * one.get_markersize()
+    sizes = [part.ax_.get_legend().get_texts()[0].get_fontsize() for part in (plain, large)]
+    assert sizes == [9.0, 18.0]
+    assert film.ax.get_legend().get_texts()[0].get_fontsize() == 18.0
+    width, height = blank_axes()[0].figure.get_size_inches()
+    assert (width, height) == (6.4, 4.8)  # the style ends with its block
 
 
 def test_a_film_without_a_proof_and_what_cannot_be_one(tmp_path: Path) -> None:

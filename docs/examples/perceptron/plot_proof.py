@@ -19,10 +19,10 @@ verdict = nv.separate(X, y)
 w_star = np.append(verdict.coef, verdict.intercept)
 run = nv.Perceptron(order="cyclic", trace=w_star).fit(X, y)
 display = nv.plots.ProofDisplay.from_estimator(run, X, y)
-display.figure_.set_label("Three curves over ten mistakes, each on the allowed side of its bound")
+display.figure_.set_label("Three curves over ten mistakes, none on the tinted side of its bound")
 
 # %%
-# Each curve must stay on the coloured side of its dashed line. The numbers confirm it.
+# No curve may enter the tinted side of its dashed line. The numbers confirm it.
 
 assert (display.inner >= display.inner_bound - 1e-9).all()
 assert (display.squared_norm <= display.squared_norm_bound + 1e-9).all()

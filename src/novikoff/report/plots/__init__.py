@@ -4,7 +4,8 @@ A display is made from a plain record, either a rule or the trace of a run; ``fr
 this record from an estimator. The display computes its numbers once, and ``plot`` draws them on
 axes of pyplot or of a plain `matplotlib.figure.Figure`. matplotlib is imported when something is
 drawn. All pictures are legible in black and white: classes differ by marker, lines by dashes, and
-mistakes by crosses and hatching. Common parameters of ``from_estimator``:
+mistakes by crosses and hatching. Their colours and marks are those of the lab. `slides` enlarges
+them for a projector. Common parameters of ``from_estimator``:
 
 estimator
     A classifier with ``classes_``, ``coef_`` and ``intercept_``. The picture shows the rule with
@@ -30,7 +31,7 @@ from novikoff.report.plots.boundary import BoundaryDisplay
 from novikoff.report.plots.export import figure_to_svg, render_figure, save_figure
 from novikoff.report.plots.margins import MarginsDisplay
 from novikoff.report.plots.run import MistakesDisplay, PocketDisplay, ProofDisplay
-from novikoff.report.plots.style import blank_axes, figure_of
+from novikoff.report.plots.style import blank_axes, figure_of, slides
 
 __all__ = [
     "BoundaryDisplay",
@@ -44,4 +45,5 @@ __all__ = [
     "figure_to_svg",
     "render_figure",
     "save_figure",
+    "slides",
 ]

@@ -57,8 +57,8 @@ def animate(
     Returns
     -------
     FuncAnimation
-        ``.save("run.gif", writer="pillow")`` writes a file, ``.to_jshtml()`` a player for a page
-        or notebook.
+        A notebook plays it if it is the last value of a cell. ``.save("run.gif", writer="pillow")``
+        writes a file, ``.to_jshtml()`` a player for a page.
 
     Examples
     --------
@@ -74,12 +74,18 @@ def animate(
     from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
+    class Player(FuncAnimation):
+        """A film that a notebook shows with its buttons."""
+
+        def _repr_html_(self) -> str:
+            return str(self.to_jshtml())
+
     run = traced_run(estimator, X, y, rule)
     proof: ProofDisplay | None = None
     with suppress(ValueError):  # the rows are not separable, or the run did not start at zero
         proof = ProofDisplay.of_run(run)
     film = Film(run, proof, Figure() if figure is None else figure)
-    return FuncAnimation(
+    return Player(
         film.figure, film.show, frames=film.times, interval=interval, cache_frame_data=False
     )
 
@@ -104,15 +110,23 @@ class Film:
         self.acted = np.searchsorted(rule.rows, self.trace.index)
         shown = self.acted[self.times[1:] - 1]
         self.drawn = np.union1d(style.thinned(len(rule.signs)), shown)
+        self.text_size = 10.0 * style.text_scale()
         figure.clear()
         figure.set_layout_engine("none")
-        figure.set_size_inches(style.WIDTH_INCHES, 5.4 if proof is None else 7.2)
+        scale = style.text_scale()
+        figure.set_size_inches(scale * style.WIDTH_INCHES, scale * (5.4 if proof is None else 7.2))
         bottom, height = (0.25, 0.62) if proof is None else (0.43, 0.48)
         self.ax = figure.add_axes((0.1, bottom, 0.87, height))
         self.curves = [] if proof is None else _panels(figure, proof)
 
     def show(self, t: int) -> None:
-        """Draw the picture after update t."""
+        """Draw the picture after update t, with the size of text at which the film was made."""
+        from matplotlib import rc_context
+
+        with rc_context({"font.size": self.text_size}):
+            self._draw(t)
+
+    def _draw(self, t: int) -> None:
         from novikoff.core.problem import products
 
         ax, rule = self.ax, self.rule
@@ -136,6 +150,7 @@ class Film:
             drawn = style.thinned(len(values))
             past = drawn[drawn < t]
             line.set_data(past + 1, values[past])
+        style.enlarge_marks([ax])
 
     def _view(self, w: Vector) -> PlaneView:
         norm = math.hypot(w[0], w[1]) or 1.0
@@ -153,7 +168,7 @@ class Film:
         limit = "0" if self.threshold == 0.0 else f"δ = {number(self.threshold)}"
         end = " Every row is right." if clean else ""
         return (
-            f"Update {t:,} of {len(trace):,}: row {i} has ⟨a, w⟩ = {m} ≤ {limit}.\n"
+            f"Update {t:,} of {len(trace):,}: row {i + 1}, X[{i}], has ⟨a, w⟩ = {m} ≤ {limit}.\n"
             f"So w ← w + {step} = {_vector(self.W[t])}.{end}"
         )
 
@@ -166,7 +181,7 @@ def _panels(figure: Figure, proof: ProofDisplay) -> list[tuple[Line2D, Vector]]:
         curves.append((panel.draw(ax), panel.values))
         title = f"{panel.quantity} {panel.relation} {panel.name}"
         style.label_axes(ax, x="updates t", title=title)
-        ax.tick_params(labelsize=7.5)
+        ax.tick_params(labelsize=7.5 * style.text_scale())
     return curves
 
 

@@ -146,7 +146,7 @@ def draw_rows(
     faint = float(np.interp(len(drawn), [300, 3000], [1.0, 0.6]))
     looks = (
         (1, {"marker": "o", "mfc": style.POSITIVE, "mec": "white", "mew": 0.1 * size - 0.2}),
-        (-1, {"marker": "^", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
+        (-1, {"marker": "s", "mfc": "none", "mec": style.NEGATIVE, "mew": 0.1 * size + 0.4}),
     )
     for (sign, look), name in zip(looks, rule.sides, strict=True):
         label = f"{name} ({int((rule.signs == sign).sum()):,})"

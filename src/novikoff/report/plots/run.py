@@ -220,7 +220,7 @@ class Panel(NamedTuple):
     highest: float | None = None  # the largest possible value of the quantity
 
     def draw(self, ax: Axes) -> Line2D:
-        """Draw both curves and shade the allowed side of the bound; return the quantity's line."""
+        """Draw both curves and shade the side on which no value can be; return the first curve."""
         drawn = style.thinned(len(self.values))
         t, y, limit = drawn + 1, self.values[drawn], self.bound[drawn]
         bottom = min(0.0, float(y.min()))
@@ -230,11 +230,11 @@ class Panel(NamedTuple):
         elif max(y[-1] / limit[-1], limit[-1] / y[-1]) > _LOG_FROM_RATIO:
             ax.set_yscale("log")
             bottom, top = min(y.min(), limit.min()) / 1.5, 1.5 * top
-        allowed = bottom if self.relation == "≤" else top if self.highest is None else self.highest
-        ax.fill_between(t, limit, allowed, color=style.POSITIVE_SIDE, lw=0, zorder=0)
+        forbidden = top if self.relation == "≤" else bottom
+        ax.fill_between(t, limit, forbidden, color=style.FORBIDDEN_SIDE, lw=0, zorder=0)
         marker = "o" if len(self.values) <= 30 else ""
-        (line,) = ax.plot(t, y, color=style.POSITIVE, lw=1.8, marker=marker, ms=3.0)
-        ax.plot(t, limit, color=style.INK, lw=1.2, ls=style.DASHES, marker=marker, ms=2.0)
+        (line,) = ax.plot(t, y, color=style.INK, lw=1.8, marker=marker, ms=3.0)
+        ax.plot(t, limit, color=style.LIMIT, lw=1.2, ls=style.DASHES, marker=marker, ms=2.0)
         ax.set_ylim(bottom, top)
         ax.set_xlim(0.0, 1.02 * len(self.values) + 0.5)
         style.format_counts(ax, "x")

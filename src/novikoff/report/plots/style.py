@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from importlib import import_module
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
 
 INK: Final = "#111111"
 GREY: Final = "#777777"
-POSITIVE: Final = "#1f4e79"  # dark in black and white print
-NEGATIVE: Final = "#b35900"  # lighter; markers of this colour are hollow
-POSITIVE_SIDE: Final = "#eaf1f8"
-NEGATIVE_SIDE: Final = "#fdf3e7"
+# The colours and marks are those of the lab (page/static/lab.css).
+POSITIVE: Final = "#0068a8"  # dark in black and white print; round markers
+NEGATIVE: Final = "#c24e00"  # lighter; square, hollow markers
+POSITIVE_SIDE: Final = "#dcecf8"
+NEGATIVE_SIDE: Final = "#fce9da"
+LIMIT: Final = "#b3123c"  # the bounds of the proof
+FORBIDDEN_SIDE: Final = "#fbe6ec"  # the side of a bound on which no value can be
 DASHES: Final = (0, (5, 3))
 WIDTH_INCHES: Final = 6.4
 MAX_VERTICES: Final = 2000  # a line with more points looks the same when it is thinned
@@ -49,6 +54,7 @@ class Display(ABC):
             wanted = "one pair of axes" if self._panels == 1 else "three axes"
             raise ValueError(f"{type(self).__name__} needs {wanted}, not {len(axes)}.")
         self._draw(axes)
+        enlarge_marks(axes)
         self.ax_, self.figure_ = axes[0] if self._panels == 1 else axes, figure_of(axes[0])
         return self
 
@@ -67,8 +73,54 @@ def blank_axes(panels: int = 1, *, pyplot: bool = False) -> list[Axes]:
     home = import_module("matplotlib.pyplot" if pyplot else "matplotlib.figure")
     new_figure = home.figure if pyplot else home.Figure
     size = (WIDTH_INCHES, 4.8 if panels == 1 else 2.2 * panels)
+    scale = text_scale()
+    if scale > 1.0:  # wide, as a slide is
+        size = (scale * WIDTH_INCHES, scale * WIDTH_INCHES * 9 / 16)
     figure = new_figure(figsize=size, layout="constrained")
     return [*np.atleast_1d(figure.subplots(panels, sharex=True))]
+
+
+@contextmanager
+def slides() -> Iterator[None]:
+    """Draw figures for a projector: text, lines and marks twice as large, on a page of 16 by 9.
+
+    Everything that `novikoff.plots` draws inside the block is enlarged. matplotlib's own text is
+    enlarged too.
+
+    Examples
+    --------
+    >>> import novikoff as nv
+    >>> with nv.plots.slides():
+    ...     figure = nv.plots.blank_axes(3)[0].figure
+    >>> figure.get_size_inches().tolist()
+    [12.8, 7.2]
+    """
+    require_matplotlib()
+    mpl = import_module("matplotlib")
+    with mpl.rc_context({"font.size": 20.0, "axes.linewidth": 1.6, "savefig.dpi": 150.0}):
+        yield
+
+
+def text_scale() -> float:
+    """How much larger the text is than matplotlib's 10 points: 2 inside of `slides`."""
+    return float(import_module("matplotlib").rcParams["font.size"]) / 10.0
+
+
+def enlarge_marks(axes: list[Axes]) -> None:
+    """Enlarge lines and marks as much as the text."""
+    scale = text_scale()
+    if scale == 1.0:
+        return
+    for ax in axes:
+        for line in ax.lines:
+            line.set(linewidth=scale * line.get_linewidth())
+            line.set(markersize=scale * line.get_markersize())
+        for part in ax.collections:
+            part.set_linewidth([scale * width for width in np.ravel(part.get_linewidth())])
+        legend = ax.get_legend()
+        for handle in [] if legend is None else legend.get_lines():
+            handle.set(linewidth=scale * handle.get_linewidth())
+            handle.set(markersize=scale * handle.get_markersize())
 
 
 def require_matplotlib() -> None:
@@ -167,7 +219,7 @@ def as_plain_text(*texts: Text) -> None:
 def label_axes(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     """Name the axes and the picture in plain text; draw no frame above and to the right."""
     lines = "\n".join(fill(line, 78) for line in title.splitlines())
-    heading = ax.set_title(lines, loc="left", fontsize=10.5)
+    heading = ax.set_title(lines, loc="left", fontsize=10.5 * text_scale())
     as_plain_text(ax.set_xlabel(x), ax.set_ylabel(y), heading)
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -188,17 +240,18 @@ def legend_below(ax: Axes, note: str = "", *, columns: int = 2) -> None:
     """Draw a legend below the x axis, where it hides nothing, with a note above its entries."""
     from matplotlib.transforms import ScaledTranslation
 
-    drop = ScaledTranslation(0.0, -38 / 72, ax.figure.dpi_scale_trans)  # ticks, label, a gap
+    scale = text_scale()
+    below = ScaledTranslation(0.0, -38 * scale / 72, ax.figure.dpi_scale_trans)  # ticks, label
     legend = ax.legend(
         loc="upper left",
         bbox_to_anchor=(0.0, 0.0),
-        bbox_transform=ax.transAxes + drop,
+        bbox_transform=ax.transAxes + below,
         borderaxespad=0.0,
         ncols=columns,
-        fontsize=9,
+        fontsize=9 * scale,
         frameon=False,
         alignment="left",
         title=fill(note, 88) or None,
-        title_fontsize=8.5,
+        title_fontsize=8.5 * scale,
     )
     as_plain_text(legend.get_title(), *legend.get_texts())
