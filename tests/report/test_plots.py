@@ -619,14 +619,15 @@ def test_slides_are_twice_as_large() -> None:
         large = BoundaryDisplay.from_estimator(clf, CORNERS, AND_Y, ax=ax())
         film = Film(traced_run(clf, CORNERS, AND_Y, None), None, Figure())
     film.show(3)
-    assert film.ax.title.get_fontsize() > 0
     for one, two in zip(plain.ax_.lines, large.ax_.lines, strict=True):
         assert two.get_linewidth() == 2 * one.get_linewidth()
         assert two.get_markersize() == 2 * one.get_markersize()
     sizes = [part.ax_.get_legend().get_texts()[0].get_fontsize() for part in (plain, large)]
     assert sizes == [9.0, 18.0]
-    assert film.ax.get_legend().get_texts()[0].get_fontsize() == 18.0
-    width, height = blank_axes()[0].figure.get_size_inches()
+    legend = film.ax.get_legend()
+    assert legend is not None
+    assert legend.get_texts()[0].get_fontsize() == 18.0
+    width, height = figure_of(blank_axes()[0]).get_size_inches()
     assert (width, height) == (6.4, 4.8)  # the style ends with its block
 
 
