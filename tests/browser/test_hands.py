@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,21 +90,21 @@ def test_arrow_keys_move_a_point_only_after_enter(visit: Visit) -> None:
     assert page.locator(".dot.moving").count() == 0
 
 
-def test_every_point_can_be_taken(visit: Visit, browser: Any) -> None:
+@pytest.mark.parametrize("screen", [(1280, 800), (390, 844)])
+def test_every_point_can_be_taken(visit: Visit, screen: tuple[int, int]) -> None:
     """A pointer takes the nearest point, on a narrow screen too, where points overlap."""
-    for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
-        visit.page.set_viewport_size(size)
-        visit.open()
-        spots = visit.page.evaluate(
-            """() => [...document.querySelectorAll(".dot .body")]
-              .filter((n) => n.getClientRects().length).map((n) => n.getBoundingClientRect())
-              .map((r) => [r.x + r.width / 2, r.y + r.height / 2])"""
-        )
-        assert len(spots) == 36
-        for row, (x, y) in enumerate(spots):
-            visit.page.mouse.click(x, y)
-            assert visit.page.evaluate("document.activeElement.dataset.row") == str(row)
-        assert len(visit.points()) == 36
+    visit.page.set_viewport_size({"width": screen[0], "height": screen[1]})
+    visit.open()
+    spots = visit.page.evaluate(
+        """() => [...document.querySelectorAll(".dot .body")]
+          .filter((n) => n.getClientRects().length).map((n) => n.getBoundingClientRect())
+          .map((r) => [r.x + r.width / 2, r.y + r.height / 2])"""
+    )
+    assert len(spots) == 36
+    for row, (x, y) in enumerate(spots):
+        visit.page.mouse.click(x, y)
+        assert visit.page.evaluate("document.activeElement.dataset.row") == str(row)
+    assert len(visit.points()) == 36
 
 
 def test_a_right_click_is_the_other_label(visit: Visit) -> None:

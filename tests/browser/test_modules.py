@@ -108,17 +108,23 @@ def test_the_notebook_s_page(browser: Any) -> None:
     context.close()
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_a_recorded_run_plays_from_its_beginning(browser: Any, tmp_path: Path, motion: str) -> None:
+@pytest.mark.parametrize(
+    ("motion", "view", "plays"),
+    [("no-preference", {}, True), ("reduce", {}, False),
+     ("no-preference", {"moment": 2}, False), ("reduce", {"moment": 2}, False)],
+)  # fmt: skip
+def test_a_recorded_run_plays_from_its_beginning(
+    browser: Any, tmp_path: Path, motion: str, view: dict[str, Any], plays: bool
+) -> None:
     """It does not play if a moment was recorded, or if the reader asks for less motion."""
-    for view, first, plays in (({}, "0", motion != "reduce"), ({"moment": 2}, "2", False)):
-        (tmp_path / "run.html").write_text(export.offline_page(QUESTION, view), encoding="utf-8")
-        context = browser.new_context(reduced_motion=motion)
-        page = context.new_page()
-        page.clock.install()  # the player waits for this clock
-        page.goto((tmp_path / "run.html").as_uri())
-        slider = page.locator("input[type=range]")
-        assert slider.input_value() == first
-        page.clock.run_for(1000)
-        assert (slider.input_value() != first) == plays
-        context.close()
+    (tmp_path / "run.html").write_text(export.offline_page(QUESTION, view), encoding="utf-8")
+    context = browser.new_context(reduced_motion=motion)
+    page = context.new_page()
+    page.clock.install()  # the player waits for this clock
+    page.goto((tmp_path / "run.html").as_uri())
+    slider = page.locator("input[type=range]")
+    first = str(view.get("moment", 0))
+    assert slider.input_value() == first
+    page.clock.run_for(1000)
+    assert (slider.input_value() != first) == plays
+    context.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -68,11 +67,10 @@ def split(question: dict[str, Any]) -> tuple[Any, Any]:
     return table[:, :2], table[:, 2].astype(int)
 
 
-def test_the_run_is_a_ten_line_perceptron(visit: Visit) -> None:
-    visit.open()
-    for name in ("two_clouds", "and", "corner_trap"):
-        visit.choose(name)
-        check_run(visit, ALL[name]["question"])
+@pytest.mark.parametrize("name", ["two_clouds", "and", "corner_trap"])
+def test_the_run_is_a_ten_line_perceptron(visit: Visit, name: str) -> None:
+    visit.open().choose(name)
+    check_run(visit, ALL[name]["question"])
 
 
 def _flatter_bounds(told: dict[str, Any]) -> None:
@@ -81,15 +79,16 @@ def _flatter_bounds(told: dict[str, Any]) -> None:
         bounds[key] = [1.1 * value for value in bounds[key]]
 
 
-def test_a_wrong_answer_would_be_seen(visit: Visit, static: Path) -> None:
-    records: list[dict[str, Any]] = []
-    visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=records[-1]))
-    for break_it in (_flatter_bounds, step_late):
-        records.append(json.loads((static / "presets" / "and.json").read_text()))
-        break_it(records[-1]["answer"])
-        visit.open().choose("and")
-        with pytest.raises(AssertionError):
-            check_run(visit, ALL["and"]["question"])
+@pytest.mark.parametrize("break_it", [_flatter_bounds, step_late])
+def test_a_wrong_answer_would_be_seen(
+    visit: Visit, static: Path, break_it: Callable[[dict[str, Any]], None]
+) -> None:
+    record = json.loads((static / "presets" / "and.json").read_text())
+    break_it(record["answer"])
+    visit.page.route("**/presets/and.json", lambda route: route.fulfill(json=record))
+    visit.open().choose("and")
+    with pytest.raises(AssertionError):
+        check_run(visit, ALL["and"]["question"])
 
 
 def contradiction(visit: Visit) -> float:
@@ -373,19 +372,31 @@ def test_a_table_without_rows_is_an_error(visit: Visit) -> None:
     assert len(visit.points()) == len(ALL["two_clouds"]["question"]["points"])
 
 
-def test_a_start_is_accepted_or_rejected_with_an_error(visit: Visit) -> None:
+def start_at(visit: Visit, text: str) -> None:
+    visit.page.click("#more summary")
+    visit.page.fill("#start", text)
+    visit.page.keyboard.press("Tab")
+    visit.settle()
+
+
+@pytest.mark.parametrize("text", ["5 -5 3", "−1;2;3"])
+def test_a_start_is_accepted(visit: Visit, text: str) -> None:
+    start_at(visit.open(), text)
+    assert "(R² + 2γ‖w₀‖)/γ²" in visit.verdict
+
+
+@pytest.mark.parametrize("text", ["1, 2", "1, 2, x", "1, 2, 3, 4"])
+def test_a_start_that_is_no_point_is_rejected_with_an_error(visit: Visit, text: str) -> None:
+    page = visit.open("/#p=0,0,-1;1,1,1&start=-1,2,3").page
+    start_at(visit, text)
+    assert f"“{text}” is not. The run still starts at -1, 2, 3." in page.inner_text(".trouble")
+    assert page.input_value("#start") == "-1, 2, 3"
+
+
+def test_a_preset_has_no_start(visit: Visit) -> None:
     page = visit.open().page
-    page.click("#more summary")
-    for text, told in (("5 -5 3", "(R² + 2γ‖w₀‖)/γ²"), ("−1;2;3", "(R² + 2γ‖w₀‖)/γ²")):
-        page.fill("#start", text)
-        page.keyboard.press("Tab")
-        visit.settle()
-        assert told in visit.verdict
-    for text in ("1, 2", "1, 2, x", "1, 2, 3, 4"):
-        page.fill("#start", text)
-        page.keyboard.press("Tab")
-        assert f"“{text}” is not. The run still starts at -1, 2, 3." in page.inner_text(".trouble")
-        assert page.input_value("#start") == "-1, 2, 3"
+    start_at(visit, "−1;2;3")
+    assert page.input_value("#start") == "-1, 2, 3"
     visit.choose("or")
     assert page.input_value("#start") == ""
     assert "at most R²/γ² = 27 mistakes" in visit.verdict
@@ -475,15 +486,18 @@ def test_no_panel_is_empty_and_none_overflows(visit: Visit) -> None:
     page = visit.open().page
     for name in ALL:
         visit.choose(name)
-        assert page.locator(".card:not([hidden])").count() == 3
-        for svg in page.locator(".plane, .space, .chart").all():
-            assert svg.evaluate("node => node.querySelectorAll('path, circle, line').length") > 2
+        assert page.locator(".card:not([hidden])").count() == 3, name
+        drawn = page.eval_on_selector_all(
+            ".plane, .space, .chart",
+            "all => all.map((n) => n.querySelectorAll('path, circle, line').length)",
+        )
+        assert min(drawn) > 2, name
         overflow = page.evaluate(
             "[...document.querySelectorAll('.panel')].filter((n) => n.scrollHeight > n.clientHeight"
             " + 2 || n.scrollWidth > n.clientWidth + 2).map((n) => n.className)"
         )
         assert overflow == [], name
-        assert page.evaluate("document.documentElement.scrollHeight") <= 900
+        assert page.evaluate("document.documentElement.scrollHeight") <= 900, name
 
 
 def test_predictions_are_veiled_until_they_are_made(visit: Visit) -> None:
@@ -601,16 +615,16 @@ def check_drawn(visit: Visit, question: dict[str, Any]) -> None:
     assert f"mistakes: {clf.n_mistakes_}, then a clean round" in visit.page.inner_text(".lesson")
 
 
-def test_the_kernel_s_sides_are_the_estimator_s(visit: Visit) -> None:
-    visit.open()
-    for name, kernel in itertools.product(["xor", "flipped"], ["rbf", "poly"]):
-        visit.choose(name)
-        with visit.page.expect_response("**/api/sides"):
-            visit.page.select_option("#sides", kernel, force=True)
-        visit.page.wait_for_selector(".shading", state="attached")
-        check_drawn(visit, {**ALL[name]["question"], "sides": kernel})
-        visit.page.select_option("#sides", "line", force=True)
-        visit.page.wait_for_selector(".shading", state="detached")
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("name", ["xor", "flipped"])
+def test_the_kernel_s_sides_are_the_estimator_s(visit: Visit, name: str, kernel: str) -> None:
+    visit.open().choose(name)
+    with visit.page.expect_response("**/api/sides"):
+        visit.page.select_option("#sides", kernel, force=True)
+    visit.page.wait_for_selector(".shading", state="attached")
+    check_drawn(visit, {**ALL[name]["question"], "sides": kernel})
+    visit.page.select_option("#sides", "line", force=True)
+    visit.page.wait_for_selector(".shading", state="detached")
 
 
 def test_the_sides_follow_the_points_and_scrubbing_asks_nothing(visit: Visit) -> None:
@@ -633,21 +647,24 @@ def test_the_sides_follow_the_points_and_scrubbing_asks_nothing(visit: Visit) ->
     assert asked == []
 
 
-def test_wrong_sides_would_be_seen(visit: Visit) -> None:
-    breaks: list[Callable[[Any], Any]] = [
-        lambda told: {**told, "rows": told["rows"][::-1]},
-        lambda told: {**told, "box": [told["box"][0] + 0.5, *told["box"][1:]]},
-    ]
+@pytest.mark.parametrize(
+    "break_it",
+    [
+        pytest.param(lambda told: {**told, "rows": told["rows"][::-1]}, id="upside down"),
+        pytest.param(
+            lambda told: {**told, "box": [told["box"][0] + 0.5, *told["box"][1:]]}, id="moved"
+        ),
+    ],
+)
+def test_wrong_sides_would_be_seen(visit: Visit, break_it: Callable[[Any], Any]) -> None:
     visit.page.route(
-        "**/api/sides", lambda route: route.fulfill(json=breaks[-1](route.fetch().json()))
+        "**/api/sides", lambda route: route.fulfill(json=break_it(route.fetch().json()))
     )
-    while breaks:
-        visit.open().choose("flipped")
-        visit.page.select_option("#sides", "rbf", force=True)
-        visit.page.wait_for_selector(".shading", state="attached")
-        with pytest.raises(AssertionError):
-            check_drawn(visit, {**ALL["flipped"]["question"], "sides": "rbf"})
-        breaks.pop()
+    visit.open().choose("flipped")
+    visit.page.select_option("#sides", "rbf", force=True)
+    visit.page.wait_for_selector(".shading", state="attached")
+    with pytest.raises(AssertionError):
+        check_drawn(visit, {**ALL["flipped"]["question"], "sides": "rbf"})
 
 
 def test_a_network_in_the_menu_in_a_link_and_offline(
@@ -655,8 +672,7 @@ def test_a_network_in_the_menu_in_a_link_and_offline(
 ) -> None:
     visit.page.route("**/api/sides", lambda route: route.abort())  # the preset is recorded
     visit.open().choose("xor_network")
-    for value in drawn_sides(visit)[1]:
-        assert value != 0
+    assert (drawn_sides(visit)[1] != 0).all()
     said = visit.page.inner_text(".lesson")
     assert "Correct: 4 of 4 rows." in said
     visit.page.wait_for_url("**sides=network")
@@ -722,8 +738,12 @@ def test_what_is_exported(visit: Visit, tmp_path: Path) -> None:
     rows = [line.split(",") for line in files["csv"].read_text().split()[1:]]
     assert np.array(rows, dtype=float).tolist() == ALL["flipped"]["question"]["points"]
     compile(files["python"].read_text(), "lab.py", "exec")
-    for form in ("SVG", "PNG"):
-        assert visit.download(f"text=Picture ({form})", tmp_path).stat().st_size > 2000
+
+
+@pytest.mark.parametrize("form", ["SVG", "PNG"])
+def test_a_picture_is_exported(visit: Visit, tmp_path: Path, form: str) -> None:
+    visit.open().choose("flipped")
+    assert visit.download(f"text=Picture ({form})", tmp_path).stat().st_size > 2000
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -737,7 +757,7 @@ def test_axe_finds_nothing(browser: Any, server: Server, scheme: str) -> None:
         here.page.evaluate(
             "document.querySelectorAll('details').forEach((n) => { n.open = true; })"
         )
-        assert axe.Axe().run(here.page).response["violations"] == []
+        assert axe.Axe().run(here.page).response["violations"] == [], name
     here.close()
 
 

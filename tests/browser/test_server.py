@@ -252,20 +252,25 @@ def test_plus_and_minus_in_a_file_keep_their_sides(tmp_path: Path, minus: str) -
     assert '"points":[[0.0,5.0,-1],[1.0,6.0,1],[2.0,7.0,1]]' in page.read_text(encoding="utf-8")
 
 
-def test_a_file_that_cannot_be_drawn(tmp_path: Path) -> None:
+TWO = "a,b,k\n0,1,x\n1,2,y\n"
+THREE = "a,b,k\n0,1,x\n1,2,y\n2,3,z\n"
+NOT_DRAWN = {
+    "three classes": (THREE, [], "--positive x draws this class against all"),
+    "no such class": (THREE, ["--positive", "w"], "there are x, y, z"),
+    "one feature": ("a,k\n0,x\n1,y\n", [], "one feature"),
+    "too many points": ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "--plot all.svg"),
+    "--x alone": (TWO, ["--x", "a"], "must be given together"),
+    "no such feature": (TWO, ["--x", "a", "--y", "nope"], "(--x, --y)"),
+    "large numbers": ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
+}
+
+
+@pytest.mark.parametrize(("rows", "words", "complaint"), NOT_DRAWN.values(), ids=NOT_DRAWN)
+def test_a_file_that_cannot_be_drawn(
+    tmp_path: Path, rows: str, words: list[str], complaint: str
+) -> None:
     data, page = tmp_path / "data.csv", tmp_path / "page.html"
-    three, two = "a,b,k\n0,1,x\n1,2,y\n2,3,z\n", "a,b,k\n0,1,x\n1,2,y\n"
-    bad: list[tuple[str, list[str], str]] = [
-        (three, [], "--positive x draws this class against all"),
-        (three, ["--positive", "w"], "there are x, y, z"),
-        ("a,k\n0,x\n1,y\n", [], "one feature"),
-        ("a,b,k\n" + "0,1,x\n1,2,y\n" * 151, [], "--plot all.svg"),
-        (two, ["--x", "a"], "must be given together"),
-        (two, ["--x", "a", "--y", "nope"], "(--x, --y)"),
-        ("a,b,k\n0,1,x\n1,1e9,y\n", [], "10⁶"),
-    ]
-    for rows, words, complaint in bad:
-        data.write_text(rows)
-        done = inside("lab", str(data), "--export", str(page), *words)
-        assert (done.code, page.exists()) == (2, False)
-        assert complaint in done.err
+    data.write_text(rows)
+    done = inside("lab", str(data), "--export", str(page), *words)
+    assert (done.code, page.exists()) == (2, False)
+    assert complaint in done.err

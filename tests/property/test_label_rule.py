@@ -26,6 +26,7 @@ from novikoff.data import ReadOptions, StreamOptions, open_stream, read, read_pi
 from novikoff.errors import DataError
 from novikoff.jobs.stream_run import StreamRun
 from novikoff.jobs.stream_session import StreamSession
+from tests.cases import case_named
 from tests.cli.conftest import inside
 from tests.data_files import Dripping
 
@@ -125,11 +126,11 @@ def test_a_table_of_labels(tmp_path: Path, form: str, labels: list[str], n_class
         n_classes = 2  # a number may be written in any way
     assert len(set(expected)) == n_classes
     for size in (1 << 21, 1):
-        with small_pieces(size):
+        with case_named(f"pieces of {size} bytes"), small_pieces(size):
             assert learned(path, options) == expected
             assert told(path, options, sorted(set(expected))) == expected
     for stop in range(1, len(expected)):
-        assert learned(path, options, stop=stop) == expected
+        assert learned(path, options, stop=stop) == expected, f"resumed after {stop} rows"
 
 
 def decimals() -> dict[str, object]:
@@ -146,18 +147,19 @@ def decimals() -> dict[str, object]:
     }
 
 
+@pytest.mark.parametrize("stop", [0, 2], ids=["at once", "resumed"])
 @pytest.mark.parametrize(
     "kind",
     ["decimals", "whole decimals", "floats", "whole floats", "integers", "truths", "texts"],
 )
-def test_typed_labels(tmp_path: Path, kind: str) -> None:
+def test_typed_labels(tmp_path: Path, kind: str, stop: int) -> None:
     pa, column = pytest.importorskip("pyarrow"), decimals()[kind]
     path, options = tmp_path / "rows.parquet", ReadOptions()
     frame = pa.table({"a": [1.0, 2.0, 3.0, 4.0], "y": column})
     pytest.importorskip("pyarrow.parquet").write_table(frame, path)
     expected = read(path).labels.tolist()
-    for found in (learned(path, options), learned(path, options, stop=2)):
-        assert (found, [*map(type, found)]) == (expected, [*map(type, expected)])
+    found = learned(path, options, stop=stop)
+    assert (found, [*map(type, found)]) == (expected, [*map(type, expected)])
     assert told(path, options, sorted(set(expected))) == expected
 
 

@@ -19,6 +19,7 @@ from novikoff.errors import ModelFileError
 from novikoff.formats.model_file import dump_record
 from novikoff.learners.base import linear
 from novikoff.learners.saving import load, to_record
+from tests.cases import case_named
 from tests.model_cases import FITTED, Model, Parts, join, parts_of
 
 pytestmark = [
@@ -151,7 +152,8 @@ def test_tensors_of_other_shapes(folder: Path, name: str) -> None:
         for wrong in shapes - {shape}:
             parts = parts_of(content_of(name))
             parts.tensors[tensor] = np.resize(array, wrong).astype(array.dtype)
-            check_soundness(loaded(join(parts), folder))
+            with case_named((tensor, wrong)):
+                check_soundness(loaded(join(parts), folder))
 
 
 VALUES: list[object] = [

@@ -20,7 +20,7 @@ from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Floats, SparseMatrix, Vector
 from novikoff.core.runs import Plan, Run, train_rule
 from novikoff.core.stops import Limits
-from tests.cases import Signs, csr, update_of
+from tests.cases import Signs, case_named, csr, update_of
 from tests.oracle import Perceptron, oracle, signed
 
 EPOCHS = 6
@@ -71,7 +71,8 @@ def test_exact_sums(
     expected = oracle(signed(X, signs, fit_intercept), epochs, Perceptron())
     for form in (X, csr(X), X.astype(np.float32), csr(X, np.float32)):
         found = path(traced(form, signs, order, fit_intercept, Perceptron()))
-        assert found == ([act.row for act in expected.acts], expected.w.tolist())
+        with case_named(form):
+            assert found == ([act.row for act in expected.acts], expected.w.tolist())
 
 
 @given(problems(nasty), st.booleans(), st.booleans(), orders, st.floats(0, 10))

@@ -511,17 +511,20 @@ def test_what_proves_nothing_is_refused() -> None:
     assert MistakesDisplay.from_estimator(xor, CORNERS, XOR_Y, ax=ax()).bound is None
 
 
-def test_each_of_several_rules_and_either_side_of_two() -> None:
+@pytest.mark.parametrize(
+    ("scheme", "rule"), [("ovr", "c"), ("ovo", ("a", "c")), ("ovo", ("c", "a"))]
+)
+def test_the_proof_of_each_of_several_rules(scheme: str, rule: Any) -> None:
     X, y = three_classes()
-    rule: Any
-    for scheme, rule in (("ovr", "c"), ("ovo", ("a", "c")), ("ovo", ("c", "a"))):
-        clf = nv.Perceptron().set_params(multi_class=scheme).fit(X, y)
-        assert proof_holds(ProofDisplay.from_estimator(clf, X, y, rule=rule, ax=blank_axes(3)))
+    clf = nv.Perceptron().set_params(multi_class=scheme).fit(X, y)
+    assert proof_holds(ProofDisplay.from_estimator(clf, X, y, rule=rule, ax=blank_axes(3)))
+
+
+@pytest.mark.parametrize("rule", [0, 1])
+def test_the_proof_from_either_side_of_two_classes(rule: int) -> None:
     clf = nv.Perceptron(trace=[2, 2, -3]).fit(CORNERS, AND_Y)
-    for rule in (0, 1):
-        assert proof_holds(
-            ProofDisplay.from_estimator(clf, CORNERS, AND_Y, rule=rule, ax=blank_axes(3))
-        )
+    shown = ProofDisplay.from_estimator(clf, CORNERS, AND_Y, rule=rule, ax=blank_axes(3))
+    assert proof_holds(shown)
 
 
 def test_the_history_of_the_pocket() -> None:
@@ -535,10 +538,13 @@ def test_the_history_of_the_pocket() -> None:
     assert second.lower_bound == clf.errors_lower_bound_[1]
     assert "b against the rest" in texts_of(second.figure_)
     assert (np.diff(second.mistakes[:-1]) <= 0).all()  # the last is that of rules best together
-    for last, scale in ((50, "linear"), (50_000, "symlog")):  # where updates span decades
-        display = PocketDisplay(np.array([0, 3, last]), np.array([9, 5, 4]), 2, "").plot(ax())
-        assert display.ax_.get_xscale() == scale
-        assert display.ax_.get_xlim()[0] == 0.0
+
+
+@pytest.mark.parametrize(("last", "scale"), [(50, "linear"), (50_000, "symlog")])
+def test_the_axis_of_updates_is_logarithmic_where_they_span_decades(last: int, scale: str) -> None:
+    display = PocketDisplay(np.array([0, 3, last]), np.array([9, 5, 4]), 2, "").plot(ax())
+    assert display.ax_.get_xscale() == scale
+    assert display.ax_.get_xlim()[0] == 0.0
 
 
 # The film
@@ -725,8 +731,9 @@ def test_pictures_of_a_study() -> None:
     for rows, y, options, runs, title in cases:
         found = study(rows, np.array(y), options)
         for subject in ("boundary", "margins", "mistakes") if runs else ("boundary", "margins"):
-            figure = draw_study(found, rows, ["a", "b"], subject)
-            assert subject == "mistakes" or title in all_text(figure)
+            with case_named((subject, title)):
+                figure = draw_study(found, rows, ["a", "b"], subject)
+                assert subject == "mistakes" or title in all_text(figure)
         missing: list[Subject] = ["proof"] if runs else ["mistakes", "proof"]
         for subject in missing:
             with pytest.raises(ValueError, match=r"two classes|separable data"):
@@ -846,14 +853,18 @@ def test_svg_is_an_element_of_its_own_and_the_same_each_time(name: str) -> None:
         assert not set(re.findall(r' id="([^"]+)"', other)) & set(ids)
 
 
-def test_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<svg"), (".PNG", b"\x89PNG")])
+def test_files(tmp_path: Path, suffix: str, start: bytes) -> None:
     figure = figure_of(ax())
-    for suffix, start in ((".svg", b"<svg"), (".PNG", b"\x89PNG")):
-        path = tmp_path / f"plot{suffix}"
+    path = tmp_path / f"plot{suffix}"
+    save_figure(figure, path, force=False)
+    assert path.read_bytes().startswith(start)
+    with pytest.raises(OutputError, match="already exists"):
         save_figure(figure, path, force=False)
-        assert path.read_bytes().startswith(start)
-        with pytest.raises(OutputError, match="already exists"):
-            save_figure(figure, path, force=False)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_of_another_kind_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"as \.svg or \.png, not as '\.pdf'"):
-        save_figure(figure, tmp_path / "plot.pdf")
-    assert len(list(tmp_path.iterdir())) == 2
+        save_figure(figure_of(ax()), tmp_path / "plot.pdf")
+    assert list(tmp_path.iterdir()) == []

@@ -36,6 +36,7 @@ from novikoff.systems.solution import Solution
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import keep_rows, stated_arrays
 from novikoff.systems.system import system_of
+from tests.cases import case_named
 from tests.limits import interrupted, questions
 
 F = Fraction
@@ -285,7 +286,7 @@ def test_an_altered_proof_is_rejected(kind: str) -> None:
     proof.verify(rows, right, **stated)
     for other in altered(proof):
         if other != proof:
-            with pytest.raises(nv.CertificateError):
+            with case_named(other), pytest.raises(nv.CertificateError):
                 other.verify(rows, right, **stated)
     for witnesses in ((), ((F(1), F(0), F(1)),)) if proof.witnesses else ():
         with pytest.raises(nv.CertificateError):

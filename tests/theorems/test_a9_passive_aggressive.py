@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import novikoff as nv
-from tests.cases import Planted, planted
+from tests.cases import Planted, case_named, planted
 from tests.oracle import Vector
 
 Variant = Literal["PA", "PA-I", "PA-II"]
@@ -68,7 +68,8 @@ def test_losses_and_mistakes_stay_below_the_bounds(variant: Variant, seed: int, 
     ran = Pass(A, variant)
     np.testing.assert_allclose(ran.losses, Pass(A, variant, 1.0).losses, rtol=1e-9, atol=1e-9)
     for k in (1.0, 0.5, 0.0) if variant != "PA" else (1.0,):
-        assert_bounded(ran, A, k * u, variant)
+        with case_named(f"{k} u"):
+            assert_bounded(ran, A, k * u, variant)
 
 
 @pytest.mark.parametrize(("variant", "factor"), [("PA", 1e-4), ("PA-I", -1.0), ("PA-II", 1e-4)])

@@ -25,10 +25,10 @@ def test_the_numbers_are_those_of_the_library() -> None:
     assert [run.order for run in table.runs] == list(nv.orders.BY_NAME)
     for run in table.runs:
         ran = nv.Perceptron(order=run.order, random_state=0).fit(case.X, case.signs)
-        assert run.clean
-        assert 0 < run.mistakes <= (table.bound or 0)
+        assert run.clean, run.order
+        assert 0 < run.mistakes <= (table.bound or 0), run.order
         if run.order in ("cyclic", "max_distance", "max_residual"):
-            assert (run.mistakes, run.epochs) == (ran.n_mistakes_, ran.n_iter_)
+            assert (run.mistakes, run.epochs) == (ran.n_mistakes_, ran.n_iter_), run.order
 
 
 def test_one_class_is_positive_against_all_others() -> None:
