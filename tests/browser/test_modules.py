@@ -120,7 +120,8 @@ def test_a_recorded_run_plays_from_its_beginning(
     (tmp_path / "run.html").write_text(export.offline_page(QUESTION, view), encoding="utf-8")
     context = browser.new_context(reduced_motion=motion)
     page = context.new_page()
-    page.clock.install()  # the player waits for this clock
+    page.clock.install(time=0)
+    page.clock.pause_at(1)  # the player waits for this clock, which stands still
     page.goto((tmp_path / "run.html").as_uri())
     slider = page.locator("input[type=range]")
     first = str(view.get("moment", 0))

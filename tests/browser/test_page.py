@@ -373,7 +373,7 @@ def test_a_table_without_rows_is_an_error(visit: Visit) -> None:
 
 
 def start_at(visit: Visit, text: str) -> None:
-    visit.page.click("#more summary")
+    visit.page.evaluate("document.getElementById('more').open = true")
     visit.page.fill("#start", text)
     visit.page.keyboard.press("Tab")
     visit.settle()
@@ -387,7 +387,8 @@ def test_a_start_is_accepted(visit: Visit, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1, 2", "1, 2, x", "1, 2, 3, 4"])
 def test_a_start_that_is_no_point_is_rejected_with_an_error(visit: Visit, text: str) -> None:
-    page = visit.open("/#p=0,0,-1;1,1,1&start=-1,2,3").page
+    page = visit.open().page
+    start_at(visit, "-1, 2, 3")
     start_at(visit, text)
     assert f"“{text}” is not. The run still starts at -1, 2, 3." in page.inner_text(".trouble")
     assert page.input_value("#start") == "-1, 2, 3"
