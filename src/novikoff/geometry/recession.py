@@ -346,7 +346,7 @@ def with_equalities(cone: Cone, rows: Sequence[SparseVector]) -> Cone | None:
     >>> with_equalities(plain, [{0: 1, 1: 3}]).E
     array([[1., 3.]])
     >>> with_equalities(plain, [{0: 2**60 + 1, 1: 1}]).E.tolist()
-    [[1.152921504606847e+18, 0.0, 1.0], [1.0, 1.0, -1.0]]
+    [[1.152921504606847e+18, 1.0, 1.0], [1.0, 0.0, -1.0]]
     """
     p, parts = cone.p, [_in_floats(row) for row in rows]
     if any(part is None for part in parts):
