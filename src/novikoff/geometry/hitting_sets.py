@@ -217,19 +217,15 @@ def _rounded(
 
 def _solved(M: Vector, right: list[Fraction]) -> list[Fraction] | None:
     """Solve Mx = b for a square matrix of zeros and ones; None if it is singular."""
-    table = np.array(
-        [[*map(Fraction, row), b] for row, b in zip(M.tolist(), right, strict=True)], dtype=object
-    )
-    for k in range(len(table)):
-        pivots = np.flatnonzero(table[k:, k])
-        if len(pivots) == 0:
-            return None
-        table[[k, k + int(pivots[0])]] = table[[k + int(pivots[0]), k]]
-        table[k] = table[k] / table[k, k]
-        for i in np.flatnonzero(table[:, k]).tolist():
-            if i != k:
-                table[i] = table[i] - table[i, k] * table[k]
-    return [*table[:, -1]]
+    import flint  # the first set of shares that needs it loads it
+
+    left = flint.fmpq_mat(flint.fmpz_mat(M.astype(np.int64).tolist()))
+    parts = [flint.fmpq(part.numerator, part.denominator) for part in right]
+    try:
+        solution = left.solve(flint.fmpq_mat(len(parts), 1, parts))
+    except ZeroDivisionError:
+        return None
+    return [Fraction(int(part.p), int(part.q)) for part in solution.entries()]
 
 
 def _incidence(sets: Sequence[Sequence[int]]) -> tuple[Indices, Any]:
