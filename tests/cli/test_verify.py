@@ -119,6 +119,11 @@ def test_files_that_are_not_there_or_not_certificates(files: Files, fitted: Path
     refused(inside("verify", fitted / "line.cert.json", fitted / "none.csv"), "does not exist")
 
 
+def test_files_in_the_wrong_order(files: Files, fitted: Path) -> None:
+    proof = fitted / "line.cert.json"
+    refused(inside("verify", files.line, proof), f"comes first: novikoff verify {proof} ")
+
+
 def test_a_bare_certificate(files: Files, tmp_path: Path) -> None:
     data = nv.data.read(files.line)
     certificate = nv.separate(data.X, data.y).certificate

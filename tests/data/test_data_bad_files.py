@@ -253,8 +253,14 @@ def test_bad_files(case: Any, tmp_path: Path) -> None:
         assert (part.lstrip("!") in message) != part.startswith("!"), message
 
 
+def test_a_mistyped_name_gets_a_suggestion(tmp_path: Path) -> None:
+    (tmp_path / "flowers.csv").touch()
+    message = refused(tmp_path / "flower.csv")
+    assert message.endswith('flower.csv does not exist; did you mean "flowers.csv"?')
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    assert "missing.csv does not exist" in refused(tmp_path / "missing.csv")
+    assert "missing.csv does not exist." in refused(tmp_path / "missing.csv")
     assert "is a directory" in refused(tmp_path)
     assert "cannot be read" in refused(tmp_path / ("x" * 300))
     assert "name" in refused("a\0b.csv")

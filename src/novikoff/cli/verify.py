@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -71,8 +72,16 @@ def command(certificate: str, data: str, **values: Any) -> None:
     asked = VerifyOptions(given=given_options(), **values)
     try:
         proofs = certificate_file.read_proofs(certificate)
-    except CertificateError as error:
-        raise ValueError(f"{certificate}: {error}") from None
+    except ValueError as error:
+        swapped = data.endswith(CERTIFICATE_ENDING) and not certificate.endswith(CERTIFICATE_ENDING)
+        if swapped:
+            order = shlex.join(["novikoff", "verify", data, certificate])
+            raise ValueError(
+                f"{certificate} is not a certificate, and the certificate comes first: {order}"
+            ) from None
+        if isinstance(error, CertificateError):
+            raise ValueError(f"{certificate}: {error}") from None
+        raise
     systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
     others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
     if systems and others:

@@ -11,10 +11,12 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from novikoff.errors import DataError
 
 _PLAIN_NAME = re.compile(r"[\w.+-]+")
+_FILES = 1_000  # so many files of a folder are compared with the name of a missing file
 _SURROGATE = re.compile("[\ud800-\udfff]")  # Python uses these for bytes that are not UTF-8
 
 
@@ -65,6 +67,18 @@ def printable_name(path: object) -> str:
     return _SURROGATE.sub("\ufffd", os.fspath(path))
 
 
+def _similar_file(name: str) -> str:
+    """The end of a message about a missing file: a similar name in the same folder, if any."""
+    folder, base = os.path.split(name)
+    try:
+        with os.scandir(folder or ".") as entries:
+            files = [entry.name for entry in islice(entries, _FILES) if entry.name.isprintable()]
+    except (OSError, ValueError):
+        return ""
+    near = difflib.get_close_matches(base, files, n=1, cutoff=0.75)
+    return f"; did you mean {quoted(near[0])}?" if near else ""
+
+
 @contextmanager
 def readable_errors(name: str) -> Iterator[None]:
     """Turn the errors of the operating system and of gzip into a DataError that names the file."""
@@ -77,7 +91,7 @@ def readable_errors(name: str) -> Iterator[None]:
     except (zlib.error, gzip.BadGzipFile, struct.error):
         what = "is damaged: its gzip data cannot be unpacked"
     except FileNotFoundError:
-        what = "does not exist"
+        what = f"does not exist{_similar_file(name)}"
     except IsADirectoryError:
         what = "is a directory, not a file of data"
     except OSError as error:
@@ -90,4 +104,4 @@ def readable_errors(name: str) -> Iterator[None]:
         what = "is not a possible name of a file"
     else:
         return
-    raise DataError(f"{name} {what}.")
+    raise DataError(f"{name} {what}" if what.endswith("?") else f"{name} {what}.")

@@ -192,7 +192,7 @@ class TableReader(Reader):
             if not np.isfinite(X.sum()):  # if the sum is finite, X has no NaN and no infinity
                 infinite, absent = np.isinf(X), np.isnan(X)
                 if infinite.any():
-                    what = "is infinite or beyond the range of float64"
+                    what = "is infinite or beyond the range of float64: correct this value"
                     raise DataError(f"{self._place_of_first(infinite, first_row)} {what}.")
         needed = self.request.labelled and self.label is not None
         unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)

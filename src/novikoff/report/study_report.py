@@ -367,6 +367,8 @@ def _verdict_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
             yield "", f"… and {len(cases) - len(shown):,} more (--verbose lists them)"
         if standard:
             yield "", "on standardised features, not in the certificate"
+        elif any(case.verdict.mistake_bound is not None for case in shown):
+            yield "", "on the features as given, in the certificate"
         yield "together", TOGETHER if report.kind != "separable" else ALL_APART
 
 
