@@ -97,7 +97,7 @@ MUTANTS: list[Mutant] = [
      reading(r"(fewest mistakes: (?:from )?)(\d+)", 1)),
     ("commands.fit_two_classes", commands, "inside",
      reading(r"(^bound +the perceptron makes at most )(\d+)", -1)),
-    ("commands.solve", commands, "inside", reading(r"(row \d+ by )(\d+)", 1)),
+    ("commands.solve", commands, "inside", reading(r"(row \d+: \S+ → )(\d+)", 1)),
 ]  # fmt: skip
 
 

@@ -391,7 +391,7 @@ def test_models_that_have_no_answer_are_rejected_with_the_reason(
         ({"formula": "event ~ x +"}, "cannot be read"),
         ({"formula": "event ~ nope"}, "cannot be read.*nope"),
         ({"formula": "cbind(event, count) ~ x"}, r"successes \+ failures"),
-        ({"formula": "~ x"}, "needs y"),
+        ({"formula": "~ x"}, "has no outcome"),
         ({"formula": "event ~ x", "y": "count"}, "leave y out"),
         ({"formula": "event ~ x", "weights": "nope"}, "weights='nope' is not a column"),
         ({"formula": "event ~ x", "weights": [1, 2]}, "weights has shape"),
