@@ -19,7 +19,7 @@ import pandas as pd
 import novikoff as nv
 from tests.claims.problems import Shown
 from tests.claims.register import claim
-from tests.models import oracle
+from tests.models import model_problems, oracle
 from tests.models.oracle import System
 
 Rng = np.random.Generator
@@ -395,3 +395,30 @@ def consequences(problem: Question) -> None:
     assert model.finite == [
         name for j, name in enumerate(names) if truth.coefficients[j] == "finite"
     ]
+
+
+@dataclass(frozen=True, repr=False)
+class Likelihood(Shown):
+    """A random problem of `tests.models.model_problems`."""
+
+    name: str
+    seed: int
+
+
+def likelihood(rng: Rng) -> Likelihood:
+    """A problem of any family of models."""
+    names = [*model_problems.CASES]
+    return Likelihood(names[int(rng.integers(len(names)))], int(rng.integers(1 << 30)))
+
+
+@claim(
+    likelihood,
+    covers=["Separation.limiting_model"],
+    problems=30,
+)
+def limits(problem: Likelihood) -> None:
+    """The limiting model has the limit of the likelihood, for all families."""
+    case = model_problems.problem(problem.name, problem.seed)
+    model_problems.check_limit(case, problem.seed)
+    assert case.found.certificate is not None
+    nv.verify(case.found.certificate, *case.found.certified_rows())

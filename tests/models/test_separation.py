@@ -397,7 +397,9 @@ def test_a_repeated_index_label_does_not_name_a_row_to_refit() -> None:
     separation = nv.detect_separation(X, pd.Series([0, 1, 1, 0], index=X.index))
     assert separation.kind == "quasi-complete separation"
     assert "Firth" in str(separation)
-    with pytest.raises(ValueError, match=r"same index label.*reset_index"):
-        separation.limiting_model()
+    model = separation.limiting_model()
+    assert model.positions.tolist() == [0, 1, 3]
+    with pytest.raises(ValueError, match=r"same index label.*positions"):
+        _ = model.rows
     again = nv.detect_separation(X.reset_index(drop=True), [0, 1, 1, 0])
     assert again.limiting_model().rows.tolist() == [0, 1, 3]

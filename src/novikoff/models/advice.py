@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from novikoff.models.limiting import LimitingModel
 from novikoff.sentences import first_few
 
 _BINOMIAL = (
@@ -74,9 +75,8 @@ class Situation:
         The model.
     signs : sequence of pairs
         The infinite coefficients and their estimates, "+inf", "-inf" or "either sign".
-    kept, finite : sequence
-        The columns of a fit to the rows that are not separated, and the coefficients whose
-        estimates in this fit are those of the whole model.
+    limiting : LimitingModel or None
+        The fit that has the finite estimates; None if it is not known.
     factors : sequence
         The factors of which a level is infinite.
     responsible : sequence
@@ -86,8 +86,7 @@ class Situation:
     family: str
     link: str
     signs: Sequence[tuple[Hashable, str]]
-    kept: Sequence[Hashable]
-    finite: Sequence[Hashable]
+    limiting: LimitingModel | None
     factors: Sequence[Hashable]
     responsible: Sequence[Hashable]
 
@@ -95,15 +94,8 @@ class Situation:
 def remedies(case: Situation) -> list[str]:
     """One sentence or two for each remedy, the most common first."""
     texts = [_penalty(case)]
-    if case.finite:
-        finite = "the finite estimates"
-        if len(case.finite) < len(case.kept):
-            finite = f"the finite estimates of {_listed(case.finite)}"
-        texts.append(
-            f"Refit without the separated rows, and with {_listed(case.kept)} only: this fit has "
-            f"{finite} and their standard errors (Geyer 2009). In Python, limiting_model() names "
-            "these rows and columns."
-        )
+    if case.limiting is not None and case.limiting.finite:
+        texts.append(_refit(case.family, case.limiting))
     texts.append(_intervals(case.signs))
     if case.family in _EXACT and case.link in ("", "logit", "log"):
         exact = _EXACT[case.family]
@@ -138,6 +130,39 @@ def _penalty(case: Situation) -> str:
     if case.link == "logit":
         return stacked + _BINOMIAL
     return stacked + _BINOMIAL_LINKS + (_LOGLOG if case.link == "loglog" else "")
+
+
+def _refit(family: str, limiting: LimitingModel) -> str:
+    """How to fit what is left after the infinite estimates have reached their limits."""
+    columns, what = _listed(limiting.columns), "these rows and columns"
+    if limiting.strata is not None:
+        how, what = f"with finer strata, and with {columns} only", "these rows, columns and strata"
+    elif limiting.family == "choice" and family != "choice":
+        how = (
+            f"as a choice among the classes that are not separated, with {columns}, by a "
+            "conditional logit such as ConditionalLogit of statsmodels (Python) or clogit() of "
+            "survival (R)"
+        )
+        what = "these rows and groups"
+    elif limiting.groups is not None:
+        how, what = f"with finer groups, and with {columns} only", "these rows, columns and groups"
+    elif limiting.family != family:
+        how = f"as a binomial model of the rows that are not separated, with {columns}"
+    elif limiting.y is not None:
+        how = (
+            f"with {columns} only, and with intervals of classes for the observations that are "
+            "separated on one side"
+        )
+        what = "these rows, columns and intervals"
+    else:
+        how = f"without the separated rows, and with {columns} only"
+    finite = "the finite estimates"
+    if len(limiting.finite) < len(limiting.columns):
+        finite = f"the finite estimates of {_listed(limiting.finite)}"
+    return (
+        f"Refit {how}: this fit has {finite} and their standard errors (Geyer 2009). In Python, "
+        f"limiting_model() has {what}."
+    )
 
 
 def _intervals(signs: Sequence[tuple[Hashable, str]]) -> str:

@@ -54,7 +54,7 @@ class Arguments:
     levels : list, optional
         The names of the classes, if y has their numbers.
     increments : bool
-        Whether the thresholds are those of statsmodels' OrderedModel (`cones.with_increments`).
+        Whether the thresholds are those of statsmodels' OrderedModel (`cones.cumulative`).
     notes : tuple of str
         What was done with the data.
     """

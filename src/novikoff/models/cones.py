@@ -64,17 +64,25 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.rows import Indices, Matrix, Vector, stacked
-from novikoff.geometry.cone import Cone, as_dense
+from novikoff.geometry.cone import Cone
 from novikoff.geometry.visits import Mask
-from novikoff.proofs.exact import exact_products, numbers
-
-Whole: TypeAlias = npt.NDArray[np.int64]
+from novikoff.models.limiting import (
+    Remainder,
+    Remaining,
+    Whole,
+    differing,
+    of_alternatives,
+    of_levels,
+    of_observations,
+    of_stages,
+    scores_of,
+)
 
 # A conditional logit compares pairs of rows, if there are at most this many pairs.
 _MAX_PAIRS = 5_000_000
@@ -118,8 +126,11 @@ class ModelCone:
     equal : array of int
         The observation that each equality belongs to. If E also has rows which say that copies of
         the coefficients are equal, these are the last rows of E and have no entry here.
-    by_observation : bool
-        Whether each observation has one row, in A or in E.
+    remaining : callable
+        A function that returns what is left of the likelihood, given the separated rows and a
+        direction of the coefficients that is positive on them.
+    thresholds : sequence of int
+        The coefficients that are thresholds of a cumulative model.
     separated_observations : callable or None
         A function that returns the separated observations, given the separated rows and a direction
         that is positive on them. None if they are the owners of the separated rows.
@@ -130,19 +141,22 @@ class ModelCone:
     terms: Mapping[Hashable, list[int]]
     owner: Indices
     n: int
+    remaining: Remaining
     equal: Indices = field(default_factory=lambda: np.arange(0))
-    by_observation: bool = False
+    thresholds: Sequence[int] = ()
     separated_observations: Callable[[Mask, Sequence[Fraction]], Mask] | None = None
 
     def observations(self, separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The observations of the separated rows, on which the direction is positive."""
         if self.separated_observations is not None:
-            return self.separated_observations(
-                separated, direction[len(direction) - len(self.names) :]
-            )
+            return self.separated_observations(separated, self.coefficients_of(direction))
         observations = np.zeros(self.n, dtype=np.bool_)
         observations[self.owner[separated]] = True
         return observations
+
+    def coefficients_of(self, direction: Sequence[Fraction]) -> Sequence[Fraction]:
+        """The part of a vector of the cone that belongs to the coefficients: its last entries."""
+        return direction[len(direction) - len(self.names) :]
 
     def rows(self) -> Matrix:
         """The rows A, E and −E below each other, which the certificate is about."""
@@ -176,9 +190,12 @@ def _by_observation(design: Design, weak: Mask, signs: Vector) -> ModelCone:
     above, equal = np.flatnonzero(weak), np.flatnonzero(~weak)
     A = _scaled(design.X[above], signs[above])
     cone = Cone(A, design.X[equal])
-    return ModelCone(
-        cone, design.names, design.terms, above, len(signs), equal=equal, by_observation=True
-    )
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """The observations that are not separated."""
+        return of_observations(design.X, np.sort(np.append(above[~separated], equal)))
+
+    return ModelCone(cone, design.names, design.terms, above, len(signs), remaining, equal=equal)
 
 
 def multinomial(
@@ -191,7 +208,8 @@ def multinomial(
     """
     import scipy.sparse as sp
 
-    chosen_at_all = np.asarray(counts) > 0
+    table = np.asarray(counts)
+    chosen_at_all = table > 0
     n, K = chosen_at_all.shape
     p = int(design.X.shape[1])
     X = sp.csr_array(design.X)
@@ -200,6 +218,7 @@ def multinomial(
     first = np.argmax(chosen_at_all, axis=1)
     parts: dict[bool, list[Any]] = {False: [], True: []}
     owners: dict[bool, list[Indices]] = {False: [], True: []}
+    others_of: list[Indices] = []  # the class k of each row of A
     for c in range(K):
         columns = np.flatnonzero((first == c) & chosen_at_all.any(axis=1))
         for k in range(K):
@@ -215,6 +234,21 @@ def multinomial(
                         contrast[0, place[level]] = sign
                 parts[both].append(sp.csr_array(sp.kron(contrast, X[chosen], format="csr")))
                 owners[both].append(chosen)
+                if not both:
+                    others_of.append(np.full(len(chosen), k))
+    owner = _joined(owners[False])
+
+    def utilities(at: Indices, alternative: Indices) -> Matrix:
+        """The rows x ⊗ e_k of observations and classes."""
+        rows = design.X[at]
+        parts = [_scaled(rows, (alternative == k).astype(np.float64)) for k in others]
+        return np.zeros((len(at), 0)) if not parts else beside(*parts)
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """A choice among the classes that are observed or not separated from them."""
+        allowed = chosen_at_all.copy()
+        allowed[owner[~separated], _joined(others_of)[~separated]] = True
+        return of_alternatives(allowed, table, utilities)
 
     def whole(both: bool) -> Any:
         empty = sp.csr_array((0, p * (K - 1)))
@@ -229,60 +263,87 @@ def multinomial(
         Cone(whole(False), whole(True)),
         names,
         terms,
-        _joined(owners[False]),
+        owner,
         n,
+        remaining,
         equal=_joined(owners[True]),
     )
 
 
-def cumulative(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
+def cumulative(
+    design: Design, codes: Whole, levels: Sequence[Hashable], *, increments: bool = False
+) -> ModelCone:
     """Ordered classes with P(y ≤ j) = G(θ_j − x·β): proportional odds and the like (Kaufmann 1988).
 
     G has a log-concave density: logit, probit, cloglog. The thresholds are named "j|j+1".
+
+    With ``increments``, the parameters are those of statsmodels' OrderedModel. The thresholds come
+    last: θ_1, and then the increments θ_j − θ_{j−1}, whose logarithms are the parameters of
+    OrderedModel. Every class has observations. Therefore an increment is infinite if and only if
+    its logarithm is infinite, and both then have the sign +.
     """
-    K = len(levels)
-    below, above = np.flatnonzero(codes < K - 1), np.flatnonzero(codes > 0)
-    upper = beside(_units(codes[below], K - 1), _scaled(design.X[below], -1.0))
-    lower = beside(-_units(codes[above] - 1, K - 1), design.X[above])
-    return _with_thresholds(design, levels, stacked(upper, lower), np.append(below, above))
+    k, p = len(levels) - 1, int(design.X.shape[1])
+    below, above = np.flatnonzero(codes < k), np.flatnonzero(codes > 0)
+    upper = beside(_units(codes[below], k), _scaled(design.X[below], -1.0))
+    lower = beside(-_units(codes[above] - 1, k), design.X[above])
+    A, owner = stacked(upper, lower), np.append(below, above)
+    names: list[Hashable] = [*_thresholds(levels), *design.names]
+    terms, slopes = _shifted(design.terms, k), np.arange(k, k + p)
+    if increments:
+        # θ_j is the sum of the first j parameters.
+        A = beside(A[:, k:], A[:, :k] @ np.tril(np.ones((k, k))))
+        names = [*design.names, *(f"{a}/{b}" for a, b in pairwise(levels))]
+        terms, slopes = {**design.terms}, np.arange(p)
+    signs = np.append(np.ones(len(below)), -np.ones(len(above)))
 
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """A cumulative model, or a binomial model if no observation has two sides."""
+        sides = np.zeros((2, len(codes)), dtype=np.bool_)
+        sides[0, below], sides[1, above] = ~separated[: len(below)], ~separated[len(below) :]
+        used = np.flatnonzero(sides.any(axis=0))
+        whole = (sides[0] | (codes == k)) & (sides[1] | (codes == 0))
+        if not (sides[0] & sides[1]).any() and not whole[used].all():
+            return of_stages(A, owner, signs, ~separated)
 
-def with_increments(model: ModelCone, levels: Sequence[Hashable]) -> ModelCone:
-    """The same cumulative model in the parameters of statsmodels' OrderedModel.
+        def covariates(columns: Indices) -> Matrix:
+            own = columns[np.isin(columns, slopes)] - slopes[0] if p else columns[:0]
+            return design.X[used][:, own]
 
-    The thresholds come last: θ_1, and then the increments θ_j − θ_{j−1}, whose logarithms are the
-    parameters of OrderedModel. Every class has observations. Therefore an increment is infinite if
-    and only if its logarithm is infinite, and both then have the sign +.
-    """
-    k = len(levels) - 1
-    sums = np.tril(np.ones((k, k)))  # θ_j is the sum of the first j parameters
-    A = (
-        model.inequalities.A
-        if isinstance(model.inequalities.A, np.ndarray)
-        else model.inequalities.A.toarray()
+        lowest, highest = np.where(sides[1], codes, 0), np.where(sides[0], codes, k)
+        y = None if whole[used].all() else np.stack([lowest[used], highest[used]], axis=1)
+        return Remainder(used, covariates, y=y)
+
+    thresholds = [j for j in range(k + p) if j not in slopes]
+    return ModelCone(
+        Cone(A, A[:0]), names, terms, owner, len(codes), remaining, thresholds=thresholds
     )
-    A = np.ascontiguousarray(np.hstack([A[:, k:], A[:, :k] @ sums]))
-    names: list[Hashable] = [*model.names[k:], *(f"{a}/{b}" for a, b in pairwise(levels))]
-    return replace(model, inequalities=Cone(A, A[:0]), names=names, terms=_shifted(model.terms, -k))
 
 
 def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
     """Ordered classes by stages: P(y > j | y ≥ j) = G(a_j + x·β), a sequence of binomial models."""
     K = len(levels)
-    parts, owners = [], []
+    parts, owners, signs = [], [], []
     for m in range(K - 1):
         for sign, side in ((1.0, codes > m), (-1.0, codes == m)):
             chosen = np.flatnonzero(side)
             stage = _units(np.full(len(chosen), m), K - 1)
             parts.append(_scaled(beside(stage, design.X[chosen]), sign))
             owners.append(chosen)
-    return _with_thresholds(design, levels, stacked(*parts), _joined(owners))
+            signs.append(np.full(len(chosen), sign))
+    A, owner = stacked(*parts), _joined(owners)
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """The stages that are not separated."""
+        return of_stages(A, owner, np.concatenate(signs), ~separated)
+
+    names, terms = [*_thresholds(levels), *design.names], _shifted(design.terms, K - 1)
+    return ModelCone(Cone(A, A[:0]), names, terms, owner, len(codes), remaining)
 
 
 def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelCone:
     """Adjacent categories: log P(y = j + 1)/P(y = j) = a_j + x·β."""
     K = len(levels)
-    heads, parts, owners = [], [], []
+    heads, parts, owners, others_of = [], [], [], []
     for j in range(K):
         rows = np.flatnonzero(codes == j)
         for k in range(K):
@@ -296,6 +357,7 @@ def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelC
             bits = [1 << b for b in range(times.bit_length()) if times >> b & 1]
             parts.append([_scaled(design.X[rows], sign * bit) for bit in bits])
             owners.append(rows)
+            others_of.append(np.full(len(rows), k))
     cone, n_copies = _summed(parts, int(design.X.shape[1]))
     head = np.concatenate(heads)
     copies = (n_copies - 1) * int(design.X.shape[1])
@@ -303,20 +365,25 @@ def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelC
     A = beside(cone.A[:, :copies], head, cone.A[:, copies:])
     empty = np.zeros((cone.E.shape[0], K - 1))
     E = beside(cone.E[:, :copies], empty, cone.E[:, copies:])
-    names = [*_thresholds(levels), *design.names]
-    return ModelCone(Cone(A, E), names, _shifted(design.terms, K - 1), _joined(owners), len(codes))
+    names, terms = [*_thresholds(levels), *design.names], _shifted(design.terms, K - 1)
+    owner, observed = _joined(owners), np.eye(K)[codes]
+
+    def utilities(at: Indices, alternative: Indices) -> Matrix:
+        """The rows f_k(x) of observations and classes."""
+        passed = (np.arange(K - 1) < alternative[:, None]).astype(np.float64)
+        return beside(passed, _scaled(design.X[at], alternative.astype(np.float64)))
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """A choice among the categories that are not separated from the observed one."""
+        allowed = observed > 0
+        allowed[owner[~separated], _joined(others_of)[~separated]] = True
+        return of_alternatives(allowed, observed, utilities)
+
+    return ModelCone(Cone(A, E), names, terms, owner, len(codes), remaining)
 
 
 def _thresholds(levels: Sequence[Hashable]) -> list[Hashable]:
     return [f"{a}|{b}" for a, b in pairwise(levels)]
-
-
-def _with_thresholds(
-    design: Design, levels: Sequence[Hashable], A: Matrix, owner: Indices
-) -> ModelCone:
-    names = [*_thresholds(levels), *design.names]
-    terms = _shifted(design.terms, len(levels) - 1)
-    return ModelCone(Cone(A, A[:0]), names, terms, owner, int(design.X.shape[0]))
 
 
 def cox(
@@ -351,7 +418,7 @@ def cox(
         separated_subjects[first[separated]] = True
         if entry is not None:  # risk sets are not nested
             if separated.any():
-                scores, _ = exact_products(as_dense(design.X), numbers(direction))
+                scores, _ = scores_of(design.X, direction)
                 for s in np.unique(strata[first[separated]]).tolist():
                     own = np.flatnonzero(strata == s)
                     own = own[np.argsort(duration[own], kind="stable")]
@@ -367,12 +434,23 @@ def cox(
             separated_subjects[pairs[:, 1]] = separated_subjects[pairs[:, 0]]
         return separated_subjects
 
+    def has_contrast(parts: Whole) -> Mask:
+        """The parts with an event and another row."""
+        counts, events = np.bincount(parts), np.bincount(parts, weights=event)
+        return np.asarray((counts > 1) & (events > 0))
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """The same model, with strata of equal x·d."""
+        rows, parts = of_levels(design.X, direction, strata, has_contrast)
+        return replace(of_observations(design.X, rows), strata=parts)
+
     return ModelCone(
         cone,
         design.names,
         design.terms,
         first,
         len(duration),
+        remaining,
         equal=pairs[:, 1],
         separated_observations=separated_observations,
     )
@@ -488,8 +566,9 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     sources = [part[chosen[part]] for part in informative]
     targets = [part[~chosen[part]] for part in informative]
     n_pairs = sum(len(a) * len(b) for a, b in zip(sources, targets, strict=True))
+    remaining = _in_groups(design.X, chosen.astype(np.float64), groups)
     if n_pairs <= _MAX_PAIRS:
-        return _comparisons(design, sources, targets)
+        return _comparisons(design, sources, targets, remaining)
     import scipy.sparse as sp
 
     rows = np.concatenate(informative)
@@ -500,7 +579,7 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
 
     def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The successes with a larger score than a failure of their group, as with pairs."""
-        scores, _ = exact_products(as_dense(design.X), numbers(direction))
+        scores, _ = scores_of(design.X, direction)
         found = np.zeros(len(chosen), dtype=np.bool_)
         for better, worse in zip(sources, targets, strict=True):
             found[better] = scores[better] > scores[worse].min()
@@ -512,6 +591,7 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
         design.terms,
         rows,
         len(chosen),
+        remaining,
         separated_observations=separated_observations,
     )
 
@@ -530,7 +610,7 @@ def rank_ordered(design: Design, ranks: Vector, groups: Whole) -> ModelCone:
         for better, worse in pairwise(parts):
             sources.append(better)
             targets.append(worse)
-    compared = _comparisons(design, sources, targets)
+    compared = _comparisons(design, sources, targets, _in_groups(design.X, ranks, groups))
 
     def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """All alternatives down to the last that is separated from the next in its group."""
@@ -552,14 +632,41 @@ def bradley_terry(wins: Matrix, names: Sequence[Hashable], reference: int) -> Mo
     columns = [j for j in range(k) if j != reference]
     A = np.ascontiguousarray(A[:, columns])
     compared = [names[j] for j in columns]
-    return ModelCone(Cone(A, A[:0]), compared, {}, won[:, 0], k)
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """The games between players of equal skill along the direction, as a binomial model."""
+        skills = [Fraction(0)] * k
+        for j, value in zip(columns, direction, strict=True):
+            skills[j] = value
+        table = np.asarray(wins)
+        met = np.argwhere(np.triu(table + table.T) > 0).tolist()
+        equal = [(a, b) for a, b in met if skills[a] == skills[b]]
+        one, other = np.array(equal, dtype=np.int64).reshape(-1, 2).T
+        games = (np.eye(k)[one] - np.eye(k)[other])[:, columns]
+        y = np.stack([table[one, other], table[other, one]], axis=1)
+        return Remainder(one, lambda own: games[:, own], family="binomial", y=y)
+
+    return ModelCone(Cone(A, A[:0]), compared, {}, won[:, 0], k, remaining)
 
 
-def _comparisons(design: Design, sources: list[Indices], targets: list[Indices]) -> ModelCone:
+def _comparisons(
+    design: Design, sources: list[Indices], targets: list[Indices], remaining: Remaining
+) -> ModelCone:
     first, second, _ = _pairs(sources, targets)
     none = np.arange(0)
     cone = _differences(design.X, first, second, none, none)
-    return ModelCone(cone, design.names, design.terms, first, int(design.X.shape[0]))
+    return ModelCone(cone, design.names, design.terms, first, int(design.X.shape[0]), remaining)
+
+
+def _in_groups(X: Matrix, outcome: Vector, groups: Whole) -> Remaining:
+    """The remainder of a model that compares the rows of each group."""
+
+    def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
+        """The same model, with groups of equal x·d."""
+        rows, parts = of_levels(X, direction, groups, differing(outcome))
+        return replace(of_observations(X, rows), groups=parts)
+
+    return remaining
 
 
 def _pairs(sources: list[Indices], targets: list[Indices]) -> tuple[Indices, Indices, Indices]:

@@ -19,29 +19,40 @@ from novikoff.core.class_labels import (
     distinct_labels,
     plain_label,
 )
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.validation import check_matrix, check_same_index, coded_categories, columns_of
 from novikoff.errors import DataError
 from novikoff.geometry.visits import Mask
 from novikoff.models import cones
 from novikoff.models.arguments import Arguments, Table
-from novikoff.models.cones import Design, ModelCone, Whole
+from novikoff.models.cones import Design, ModelCone
 from novikoff.models.designs import design_of
+from novikoff.models.limiting import Whole
 from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
 from novikoff.sentences import counted, first_few
 
 
 @dataclass(frozen=True)
 class ModelQuestion:
-    """The inequalities of a model, and the labels of its observations."""
+    """The inequalities of a model, and the labels of its observations.
+
+    The observations are the rows at ``positions`` among the rows that were given, which have
+    ``labels``.
+    """
 
     cone: ModelCone
     family: str
     link: str
-    rows: Labels
+    labels: Labels
+    positions: Indices
     labelled: bool
     notes: list[str]
     references: Mapping[Hashable, Hashable] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> Labels:
+        """The labels of the observations."""
+        return self.labels[self.positions]
 
 
 def model_of(arguments: Arguments) -> ModelQuestion:
@@ -85,7 +96,8 @@ class _Observations:
         self.X = X if every else rows_of(X, at)
         self.y = y if y is None or every else rows_of(y, at)
         self.vectors = {name: vector[at] for name, vector in arrays.items()}
-        self.labels = self.labels[at]
+        self.every_label, self.labels = self.labels, self.labels[at]
+        self.positions = at
 
     def _complete(self, X: Any, n: int) -> Mask:
         """The rows without a missing value."""
@@ -174,7 +186,8 @@ class _Observations:
             cone,
             arguments.family,
             arguments.link or "",
-            self.labels,
+            self.every_label,
+            self.positions,
             self.labelled,
             [*self.notes, *notes],
             references,
@@ -208,8 +221,7 @@ class _Observations:
             return cones.adjacent(design, codes, levels)
         if family == "sequential":
             return cones.sequential(design, codes, levels)
-        cone = cones.cumulative(design, codes, levels)
-        return cones.with_increments(cone, levels) if self.arguments.increments else cone
+        return cones.cumulative(design, codes, levels, increments=self.arguments.increments)
 
     def _choice(self, design: Design) -> ModelCone:
         """Conditional logit, discrete choice and rankings, within groups."""
@@ -421,4 +433,5 @@ def _paired_comparisons(X: Any, reference: Hashable) -> ModelQuestion:
     cone = cones.bradley_terry(wins, names, at)
     references = {names[at]: "wins"}
     rows = np.arange(len(names)) if labels is None else labels
-    return ModelQuestion(cone, "bradley-terry", "", rows, labels is not None, [], references)
+    every = np.arange(len(names))
+    return ModelQuestion(cone, "bradley-terry", "", rows, every, labels is not None, [], references)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cached_property
 from html import escape
 from numbers import Rational, Real
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits
 from novikoff.geometry.logistic import Estimate
+from novikoff.geometry.null_space import null_space
+from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.recession import Fate, Recession
 from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
+from novikoff.models.limiting import LimitingModel, Remainder
 from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
@@ -199,6 +202,8 @@ def separation_of(model: ModelQuestion, limits: Limits) -> Separation:
         link=model.link,
         rows=model.rows,
         notes=model.notes,
+        _positions=model.positions,
+        _labels=model.labels,
         _model_cone=model.cone,
         _recession=Recession.of(model.cone.inequalities, limits),
         _labelled=model.labelled,
@@ -264,24 +269,6 @@ class Coefficients(Mapping[Hashable, Estimate]):
         return f"{table}<details><summary>all {len(every):,}</summary>{rest}</details>"
 
 
-class LimitingModel(NamedTuple):
-    """The rows and columns whose fit has the finite part of the estimate.
-
-    Attributes
-    ----------
-    rows : array
-        The labels of the observations to keep: those that are not separated.
-    columns : list
-        The names of the coefficients to keep.
-    finite : list
-        The coefficients whose estimates in this fit are those of the whole model.
-    """
-
-    rows: Labels
-    columns: list[Hashable]
-    finite: list[Hashable]
-
-
 @dataclass(frozen=True, eq=False)
 class Separation:
     """Whether the maximum-likelihood estimate of a model exists, and the proof.
@@ -300,6 +287,8 @@ class Separation:
     link: str
     rows: Labels
     notes: list[str]
+    _positions: Indices = field(repr=False)  # of the rows in the data that were given
+    _labels: Labels = field(repr=False)  # of all rows that were given
     _model_cone: ModelCone = field(repr=False)
     _recession: Recession = field(repr=False)
     _labelled: bool = False  # whether rows are labels of an index
@@ -441,49 +430,94 @@ class Separation:
     def limiting_model(self) -> LimitingModel:
         """Return the rows and columns to refit, so that any fitter gives the finite part.
 
-        The limiting conditional model (Geyer 2009) has the observations that are not separated.
-        Among its columns, those that depend linearly on others are left out. The coefficients that
-        are "finite" have the same estimates and standard errors in this fit as in the whole model.
+        In the limiting model (Geyer 2009) the separated inequalities are left out, and columns that
+        depend linearly on others among the remaining rows. The coefficients that are "finite" have
+        the same estimates and standard errors in this fit as in the whole model.
+
+        For binomial, Poisson and negative binomial models these are the observations that are not
+        separated. A Cox model gets finer strata, and a conditional model finer groups. Multinomial
+        and adjacent-category models become discrete choices among fewer alternatives, sequential
+        and Bradley–Terry models become binomial models of fewer rows. A cumulative model remains a
+        cumulative model of fewer rows, or becomes a binomial model; if some observations lose one
+        side only, their outcome is an interval of classes.
 
         Raises
         ------
         ValueError
-            If an observation has several inequalities (multinomial, ordinal, Cox and conditional
-            models), so that its contribution does not disappear as a whole; or if several rows have
-            the same label, so that labels do not name the rows.
+            If the budget ended before all separated observations were known.
+
+        References
+        ----------
+        Geyer, C. J. (2009). Likelihood inference in exponential families and directions of
+        recession. *Electronic Journal of Statistics* 3, 259-289.
 
         Examples
         --------
         >>> import novikoff as nv
         >>> separation = nv.detect_separation([[0, 1], [0, 2], [0, 3], [1, 2]], [0, 1, 0, 1])
-        >>> separation.limiting_model()
-        LimitingModel(rows=array([0, 1, 2]), columns=['(intercept)', 1], finite=['(intercept)', 1])
+        >>> model = separation.limiting_model()
+        >>> model
+        <LimitingModel: binomial, 3 rows, columns (intercept), 1>
+        >>> model.rows, model.finite
+        (array([0, 1, 2]), ['(intercept)', 1])
+
+        A Cox model whose strata are finer:
+
+        >>> X, times = [[0, 1], [0, 3], [1, 2], [0, 1], [1, 1]], [1, 2, 3, 4, 5]
+        >>> cox = nv.detect_separation(X, family="cox", duration=times, event=[1, 1, 0, 1, 0])
+        >>> cox.limiting_model().rows, cox.limiting_model().strata
+        (array([0, 1, 3]), array([0, 0, 0]))
         """
-        if not self._model_cone.by_observation:
-            raise ValueError(
-                f"The limiting model of family {self.family!r} is not a fit to fewer rows: an "
-                "observation may lose some of its alternatives only."
-            )
         if not self._recession.face.complete:
             raise ValueError("The separated observations are not known: give a larger budget.")
-        if len(set(self.rows.tolist())) < len(self.rows):
-            raise ValueError(
-                "Several rows have the same index label, so that labels do not name the rows to "
-                "refit. Give the rows labels of their own first, for instance by "
-                "X.reset_index(drop=True)."
-            )
-        return self._limiting_model()
-
-    def _limiting_model(self) -> LimitingModel:
-        """The limiting model; its labels may name several rows."""
-        face, recession = self._recession.face, self._recession
-        observations_left = np.concatenate(
-            [self._model_cone.owner[~face.separated], self._model_cone.equal]
+        try:
+            at = self._coefficients_left
+        except OutOfTimeError:
+            raise ValueError("The columns to refit are not known: give a larger budget.") from None
+        names, left = self._model_cone.names, self._remainder
+        columns = [names[j] for j in at.tolist()]
+        return LimitingModel(
+            family=left.family or self.family,
+            columns=columns,
+            finite=[name for name in columns if self.coefficients[name] == "finite"],
+            positions=self._positions[left.observations],
+            y=left.y,
+            groups=left.groups,
+            strata=left.strata,
+            weights=left.weights,
+            _labels=self._labels,
+            _at=at,
+            _design=left.design,
         )
-        estimable = [j for j in recession.kept.tolist() if j not in recession.null_space_of_held]
-        columns = [self._model_cone.names[j] for j in estimable]
-        finite = [name for name in columns if self.coefficients[name] == "finite"]
-        return LimitingModel(self.rows[np.sort(observations_left)], columns, finite)
+
+    @cached_property
+    def _remainder(self) -> Remainder:
+        """What is left of the likelihood after the separated inequalities are left out."""
+        separated, direction = self._recession.face.separated, self._recession.direction
+        return self._model_cone.remaining(separated, self._model_cone.coefficients_of(direction))
+
+    @cached_property
+    def _coefficients_left(self) -> Indices:
+        """The coefficients that the rows of the limiting model determine, in ascending order.
+
+        They include all thresholds that these rows determine, because a fitter of cumulative models
+        cannot leave out thresholds.
+        """
+        recession, thresholds = self._recession, self._model_cone.thresholds
+        first = recession.rows.p - len(self._model_cone.names)
+        dependent = recession.null_space_of_held
+        if len(thresholds) > 0 and thresholds[0] > 0 and dependent:
+            later = np.isin(recession.kept, first + np.asarray(thresholds), invert=True)
+            order = recession.kept[np.argsort(later, kind="stable")]
+            dependent = null_space(recession.rows, recession.held, order, recession.limits)
+        return np.array(
+            [
+                j - first
+                for j in np.sort(recession.kept).tolist()
+                if j >= first and j not in dependent
+            ],
+            dtype=np.int64,
+        )
 
     @cached_property
     def certificate(self) -> Certificate | None:
@@ -528,15 +562,16 @@ class Separation:
         fates = self.coefficients
         infinite = ("+inf", "-inf", "either sign")
         factors = {*self._references.values()}
-        by_row = self._model_cone.by_observation and self._recession.face.complete
-        limiting = self._limiting_model() if by_row else LimitingModel(self.rows[:0], [], [])
+        try:
+            limiting = self.limiting_model()
+        except ValueError:  # the budget ended
+            limiting = None
         return remedies(
             Situation(
                 self.family,
                 self.link,
                 [(name, fate) for name, fate in fates.items() if fate in infinite],
-                limiting.columns,
-                limiting.finite,
+                limiting,
                 [
                     column
                     for column, own in self._model_cone.terms.items()
