@@ -25,7 +25,7 @@ def _connected(where: str, show: StudyProgress) -> Iterator[Any]:
     except ImportError:
         raise MissingExtraError("--cluster", "Dask", "dask") from None
     kind, _, number = where.partition(":")
-    show(f"connecting to {where}", None)
+    show(f"connecting to {where}")
     if kind == "local":
         valid = number.isdigit() and 0 < int(number) <= 1024
         reject((not valid, "--cluster local:N needs a number N from 1 to 1024."))
@@ -62,7 +62,7 @@ def opened_rows(
     folder_files(data)  # raises an error before workers are started for nothing
     with _connected(asked.cluster or "", show) as client:
         watch = _PassProgress(show)
-        watch.hear(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}", None)
+        watch.hear(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}")
         opened = rows(
             data,
             label=asked.label,
@@ -84,7 +84,7 @@ class _PassProgress:
         self.step: str = ""
         self.interval: Interval | None = None
 
-    def hear(self, step: str, interval: Interval | None) -> None:
+    def hear(self, step: str, interval: Interval | None = None) -> None:
         """Show this step and this interval from now on."""
         self.step, self.interval = step, interval
         self.show(step, interval)

@@ -231,7 +231,7 @@ def command(data: str, **values: Any) -> None:
             else:
                 dataset = asked.read(data, asked.read_options(), show)
                 report = _fit(dataset, asked, show)
-                show("writing", None)
+                show("writing")
                 picture, problem = _picture(asked, report.study, dataset, targets)
             paths = ((name, targets.get(name)) for name in _LISTED_FILES)
             named = {name: None if path is None else str(path) for name, path in paths}

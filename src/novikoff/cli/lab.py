@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from novikoff.cli.options import positive_label, reject
-from novikoff.errors import MissingExtraError
+from novikoff.errors import DataError, MissingExtraError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,6 @@ def _points(data: str, asked: LabOptions) -> dict[str, Any]:
     """Turn two features of a file into a question of the page."""
     from novikoff.core.class_labels import distinct_labels
     from novikoff.data import ReadOptions, read
-    from novikoff.errors import DataError
     from novikoff.page.question import MAX_NAME, MAX_POINTS, Question, plus_of, points_of
 
     features = asked.features

@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -203,19 +202,14 @@ class TableOptions(FileOptions):
         """Read the rows and labels of a file, within the memory that is allowed."""
         from novikoff.data import read
 
-        show(f"reading {data}", None)
         return read(
             data,
             options,
             recipe=recipe,
-            progress=partial(_without_interval, show),
+            progress=show,
             max_memory=self.max_memory,
             cache=self.cache,
         )
-
-
-def _without_interval(show: StudyProgress, text: str) -> None:
-    show(text, None)
 
 
 def names(text: str | None) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def _write_pieces(
         for text in pieces:
             if text and put(text) is False:
                 return False
-            show(f"{predictions.reader.source}: {predictions.rows:,} rows predicted", None)
+            show(f"{predictions.reader.source}: {predictions.rows:,} rows predicted")
     return True
 
 

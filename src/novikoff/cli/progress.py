@@ -48,7 +48,7 @@ def showing_progress(*, silent: bool = False) -> Iterator[StudyProgress]:
         pressed.append(number)
         raise KeyboardInterrupt
 
-    def show(step: str, interval: Interval | None) -> None:
+    def show(step: str, interval: Interval | None = None) -> None:
         if pressed:
             raise KeyboardInterrupt
         gamma = "" if interval is None else f"  γ in [{interval.lo:.6g}, {interval.hi:.6g}]"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -32,7 +31,6 @@ from novikoff.names import DATA_FORMATS, ORDERED_FAMILIES
 
 if TYPE_CHECKING:
     from novikoff.jobs.separation_study import SeparationStudy
-    from novikoff.jobs.study_records import StudyProgress
 
 _FAMILIES = ["binomial", "poisson", "negative-binomial", "multinomial", "cumulative", "adjacent",
              "sequential", "cox", "conditional-logit", "choice", "rank-ordered",
@@ -218,10 +216,10 @@ def command(file: str, **values: Any) -> None:
     )  # fmt: skip
     contents: dict[Path, Content | None] = {}
     with showing_progress() as show:
-        show(f"reading {file}", None)
+        show(f"reading {file}")
         how = question.reading(asked.read_options())
         try:
-            data = read(file, how, labelled=question.labelled, progress=partial(_step, show))
+            data = read(file, how, labelled=question.labelled, progress=show)
         except DataError as error:
             message = question.with_own_options(str(error))
             if message == str(error):
@@ -229,7 +227,7 @@ def command(file: str, **values: Any) -> None:
             raise DataError(message) from None
         study = study_separation(data, question, show, budget=asked.budget)
         if "certificate" in targets:
-            show("writing the certificate", None)
+            show("writing the certificate")
             contents[targets["certificate"]] = _certificate(study)
         named = {name: str(path) for name, path in targets.items() if name != "report"}
         if contents.get(targets.get("certificate", Path()), b"") is None:
@@ -264,10 +262,6 @@ def _separation_files(file: str, asked: SeparationCommand) -> dict[str, Path]:
         check_writable(path, force=asked.force)
     check_apart(targets.values(), [file])
     return targets
-
-
-def _step(show: StudyProgress, text: str) -> None:
-    show(text, None)
 
 
 def _certificate(study: SeparationStudy) -> bytes | None:

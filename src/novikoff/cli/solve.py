@@ -127,7 +127,7 @@ def command(file: str, **values: Any) -> None:
     )
     with showing_progress() as show:
         study = study_system(file, options, show)
-        show("writing", None)
+        show("writing")
         contents: dict[Path, bytes | None] = {}
         if certificate and study.proofs:
             origin = {"source": study.source, "format": study.file.format}

@@ -103,7 +103,7 @@ def command(certificate: str, data: str, **values: Any) -> None:
             dataset = _read_rows(data, proofs, asked, show)
             claims = list[tuple[str, str]]()
             for proof in others:
-                show(f"checking {proof.positive}", None)
+                show(f"checking {proof.positive}")
                 claims += _check(proof, dataset)
     except CertificateError as error:
         how = " Certificates count rows from 0." if "row " in str(error).lower() else ""
@@ -164,9 +164,9 @@ def _check_systems(
 
     known = proofs.data.get("format")
     with showing_progress() as show:
-        show(f"reading {data}", None)
+        show(f"reading {data}")
         file = read_system(data, known if isinstance(known, str) else None)
-        show("checking", None)
+        show("checking")
         for proof in systems:
             proof.check(file.stated)
     size = counted(systems[0].d, "variable")
@@ -192,10 +192,10 @@ def _check_separation(
         raise CertificateError("The certificate does not say how its data was read.")
     recipe = Recipe.from_json(proofs.preprocessing)
     with showing_progress() as show:
-        show(f"reading {data}", None)
+        show(f"reading {data}")
         how = ReadOptions(missing=recipe.missing)
         dataset = read(data, how, recipe=recipe, labelled=options.labelled)
-        show("checking", None)
+        show("checking")
         model = question_of_file(dataset, options)
         X = model.cone.rows()
         for proof in verdicts:
@@ -224,7 +224,7 @@ def _check_on_cluster(
     reject((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
     with showing_progress() as show, opened_rows(data, asked, show, recipe) as (rows, hear):
         for proof in others:
-            hear(f"checking {proof.positive}", None)
+            hear(f"checking {proof.positive}")
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
     claims = [("holds", proof.claim()) for proof in others]

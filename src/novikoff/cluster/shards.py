@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from novikoff import __version__
 from novikoff.core.class_labels import (
     CodedLabels,
     Label,
@@ -26,7 +27,9 @@ from novikoff.core.class_labels import (
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.validation import check_matrix, widened
+from novikoff.data.reading import join, open_reader
 from novikoff.data.recipe import ReadOptions, Recipe
+from novikoff.data.source import parquet_files
 from novikoff.data.values import LabelKind, LabelReader
 from novikoff.errors import ClusterError, DataError
 from novikoff.geometry.visits import Part
@@ -38,8 +41,6 @@ Memo = dict[object, dict[tuple[int, int], npt.NDArray[Any]]]
 
 def versions() -> str:
     """The versions of the programs that the bits of a result depend on."""
-    from novikoff import __version__
-
     python = ".".join(platform.python_version_tuple()[:2])
     return f"novikoff {__version__}, NumPy {np.__version__}, Python {python}"
 
@@ -184,8 +185,6 @@ def read_file(
 
     ``kind`` is the kind of the labels in all files, if one file alone does not determine it.
     """
-    from novikoff.data.reading import join, open_reader
-
     data = None
     if check_file(path) == mark:
         reader = open_reader(path, ReadOptions(), recipe, labelled=True)
@@ -220,8 +219,6 @@ def check_file(path: str) -> tuple[int, int]:
 
 def folder_files(folder: str) -> list[str]:
     """The Parquet files of a folder; DataError if the path is no folder or has no such file."""
-    from novikoff.data.source import parquet_files
-
     paths = [os.path.abspath(path) for path in parquet_files(folder)]
     if not paths:
         raise DataError(
@@ -290,8 +287,6 @@ def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recip
 
 def _file_recipe(path: str, options: ReadOptions) -> Recipe:
     """How the columns of a file become features, from its first rows, or all if there is text."""
-    from novikoff.data.reading import open_reader
-
     reader = open_reader(path, options, None, labelled=True)
     try:
         next(iter(reader.pieces()), None)

@@ -157,15 +157,15 @@ class _VerdictSearch:
         if not view.plain:
             objective = nearest_point(plain_view(passes))
             start = minimise(objective, start, self.tol, self.limits, self._keep_iterate).working
-        self._find_geometric_margin(gap_view(passes, self.limits), start)
+        if passes.fit_intercept and len(passes.first_rows) == 2:  # a free bias, and two classes
+            view = gap_view(passes, self.limits)
+            result.geometric_margin = widest_gap(view, start, self.tol, self.limits)
 
     def _try_cheap_weights(self) -> None:
         """Try weights that are cheap to compute, if the rows are few, or too many for a corral."""
         passes = self.passes
-        w = None
         if passes.n <= passes.p and passes.n * passes.p <= _MAX_SOLVED_ENTRIES:
-            w = _weights_of_few_rows(passes)
-        self._try(w)
+            self._try(_weights_of_few_rows(passes))
         if self.result.kind is None and not affordable(passes) and isinstance(passes, LocalPasses):
             self._try(_hinge_weights(passes, self.limits))
 
@@ -212,11 +212,6 @@ class _VerdictSearch:
     def _report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self._interval())
-
-    def _find_geometric_margin(self, view: View, start: Indices) -> None:
-        """Find the margin with a free bias, if there are two classes."""
-        if self.passes.fit_intercept and len(self.passes.first_rows) == 2:
-            self.result.geometric_margin = widest_gap(view, start, self.tol, self.limits)
 
     # The data is probably not separable.
 

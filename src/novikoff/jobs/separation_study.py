@@ -196,7 +196,7 @@ class SeparationStudy:
 def study_separation(
     data: Dataset,
     asked: SeparationOptions,
-    show: Callable[[str, None], None],
+    show: Callable[[str], None],
     *,
     budget: float | None = None,
 ) -> SeparationStudy:
@@ -205,15 +205,15 @@ def study_separation(
     DataError or ValueError, with the name of the file, if the rows are not those of such a model.
     """
     began = time.perf_counter()
-    show("reading the model", None)
+    show("reading the model")
     model = question_of_file(data, asked)
     limits = ReportingLimits(
-        seconds=budget, tell=lambda: show("deciding whether finite estimates exist", None)
+        seconds=budget, tell=lambda: show("deciding whether finite estimates exist")
     )
     separation = separation_of(model, limits)
-    limits.tell = lambda: show("looking for the infinite coefficients", None)
+    limits.tell = lambda: show("looking for the infinite coefficients")
     _ = separation.coefficients
-    limits.tell = lambda: show("looking for the columns that are responsible", None)
+    limits.tell = lambda: show("looking for the columns that are responsible")
     _ = separation.responsible_columns
     return SeparationStudy(separation, data, asked, seconds=time.perf_counter() - began)
 

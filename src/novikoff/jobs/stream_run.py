@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.model import LinearModel
+from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix
 from novikoff.errors import BadRowError, InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
@@ -341,7 +342,6 @@ class StreamRun:
 
     def _load(self, model: LinearModel, X: Matrix) -> None:
         from novikoff.core.orders import Cyclic
-        from novikoff.core.problem import Rows
 
         model.load(Rows.of(X[:0], True), Cyclic())
         self._loaded = type(model.scheme)

@@ -106,7 +106,7 @@ def study(
     >>> result.kinds, result.rule, result.mistakes, result.cases[0].least_mistakes
     (['inseparable'], 'fewest mistakes', 1, 1)
     """
-    announce = progress or (lambda step, interval: None)
+    announce = progress or (lambda step, interval=None: None)
     clock = Limits(seconds=options.budget)
     task: StudyTask
     if isinstance(X, RemoteRows):
@@ -135,7 +135,7 @@ def study(
         rule, (model, pocket, cases) = "fewest mistakes", task.fewest_mistakes(cases)
 
     clock.raise_if_interrupted()
-    announce("writing the report", None)
+    announce("writing the report")
     rows_of_run = None if fit is None else fit.rows
     confusion, margins, each_row = task.count(model, rows_of_run, duplicates=imperfect)
     return Study(
@@ -161,7 +161,7 @@ def _decide(task: StudyTask) -> list[Case]:
     cases = []
     for k, sides in enumerate(asked):
         step = f"verdict for {sides[0]}" if len(asked) > 1 else "verdict"
-        task.announce(step, None)
+        task.announce(step)
         limits = phase.part(1.0 / (len(asked) - k))
         verdict = task.decide(sides, limits, partial(task.announce, step))
         cases.append(Case(*sides, verdict))
@@ -294,7 +294,7 @@ class ArrayTask(StudyTask):
         With several classes, one-vs-one rules are tried too. Each one-vs-rest rule is the best rule
         for its class, but the scores of these rules have no common scale.
         """
-        self.announce("loading", None)
+        self.announce("loading")
         with self.clock.paused():
             from novikoff.core.pocket import compile_pocket_loop
             from novikoff.geometry import scheme_rules  # noqa: F401 — imported before the clock
@@ -333,7 +333,7 @@ class ArrayTask(StudyTask):
             step = "fewest mistakes"
             if model.n_rules > 1:
                 step += f" of {positive} against {'the rest' if negative is None else negative}"
-            self.announce(step, None)
+            self.announce(step)
             return partial(self._announce_mistakes, step)
 
         return find_rules(
@@ -350,7 +350,7 @@ class ArrayTask(StudyTask):
 
     def _announce_mistakes(self, step: str, cost: float, bound: float) -> None:
         least = f", {least_mistakes('hyperplane', math.ceil(bound))}" if bound > 0.0 else ""
-        self.announce(f"{step}: {cost:,.0f} so far{least}", None)
+        self.announce(f"{step}: {cost:,.0f} so far{least}")
 
     def _mistakes(self, model: LinearModel) -> int:
         chosen = model.scheme.choose(model.scores(self.rows.X))
@@ -406,7 +406,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     row correctly on the original features; if it does not, ``survives_unscaling`` is False.
     """
     options, clock = task.options, task.clock
-    task.announce("loading", None)
+    task.announce("loading")
     with clock.paused():
         from novikoff.core import orders, updates
         from novikoff.core.fitting import fit_model
@@ -420,7 +420,7 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     )
     with clock.paused():
         model.load(rows, order)
-    task.announce("perceptron", None)  # notices a Ctrl-C that the compiler ignored
+    task.announce("perceptron")  # notices a Ctrl-C that the compiler ignored
     epochs, updates_at_most = affordable_work(options, order, rows.n, task.size * model.n_rules)
     limits = replace(clock.part(0.5), epochs=epochs, updates=updates_at_most)
     plan = Plan(

@@ -63,7 +63,7 @@ class ClusterTask(StudyTask):
     def fewest_mistakes(self, cases: list[Case]) -> tuple[LinearModel, list[FoundRule], list[Case]]:
         """Find the model with the fewest mistakes; return it, its rules, and cases with bounds."""
         options, classes = self.options, self.classes
-        self.announce("fewest mistakes", None)
+        self.announce("fewest mistakes")
         verdicts = [case.verdict for case in cases]
         rules = self.rows.fewest_mistakes(
             classes.rules, options.fit_intercept, self.clock, options.seed, verdicts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -26,9 +26,16 @@ if TYPE_CHECKING:
 
     FoundRule: TypeAlias = FewestMistakes | CountedRule
 
-# A function that is called with the name of each step, and with the interval that contains the
-# margin once an interval is known.
-StudyProgress: TypeAlias = "Callable[[str, Interval | None], None]"
+
+class StudyProgress(Protocol):
+    """A function that is called with the name of each step.
+
+    It is also called with the interval that contains the margin, once an interval is known.
+    """
+
+    def __call__(self, step: str, interval: Interval | None = None, /) -> None:
+        """Show the step."""
+
 
 # This label stands for all classes except the positive class. It sorts before other labels, because
 # the negative class must.

@@ -119,22 +119,22 @@ class SystemStudy:
 
 
 def study_system(
-    path: str, options: SystemOptions, show: Callable[[str, None], None]
+    path: str, options: SystemOptions, show: Callable[[str], None]
 ) -> SystemStudy:
     """Read a file and solve its system.
 
     DataError or ValueError is raised if something is wrong with the file or with the options.
     """
     began = time.perf_counter()
-    show(f"reading {path}", None)
+    show(f"reading {path}")
     file = read_system(path, options.format)
-    show("solving", None)
+    show("solving")
     try:
-        solution, best, several = _answers(file.stated, options, lambda: show("solving", None))
+        solution, best, several = _answers(file.stated, options, lambda: show("solving"))
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if solution.kind == "feasible":
-        show("looking for implicit equalities", None)
+        show("looking for implicit equalities")
         _ = solution.interior
     seconds = time.perf_counter() - began
     return SystemStudy(solution, path, file, options, several, best, seconds=seconds)

@@ -88,10 +88,8 @@ class HashTree:
     # The rows of incomplete leaves, by leaf, then by the number of the first row.
     incomplete: dict[int, dict[int, RowArrays]] = field(default_factory=dict)
 
-    @property
-    def stride(self) -> int:
-        """The number of rows in a leaf."""
-        return rows_per_leaf(self.d)
+    def __post_init__(self) -> None:
+        self.stride = rows_per_leaf(self.d)  # the number of rows in a leaf
 
     def add(self, first: int, rows: Any) -> None:
         """Add consecutive rows of a matrix, or signs; ``first`` is the number of the first row."""

@@ -174,7 +174,7 @@ def floats(values: Vector) -> Numbers:
 def _numbers_from(whole: list[int], unit: Fraction) -> Numbers:
     shift = max((abs(value).bit_length() for value in whole), default=0)
     near = np.array([value / (1 << shift) for value in whole], dtype=np.float64)
-    return Numbers(_python_integers(whole), unit, near, unit * (1 << shift))
+    return Numbers(np.asarray(whole, dtype=object), unit, near, unit * (1 << shift))
 
 
 def sum_of_squares(whole: npt.NDArray[Any], unit: Fraction) -> Fraction:
@@ -340,7 +340,7 @@ def sparse_product_signs(
     if len(filled) > 0:
         whole, _ = integers(np.asarray(values, dtype=np.float64))
         starts = np.concatenate([[0], np.cumsum(counts[filled])[:-1]])
-        sums = np.add.reduceat(_python_integers(whole) * w.whole[columns], starts)
+        sums = np.add.reduceat(np.asarray(whole, dtype=object) * w.whole[columns], starts)
         signs[filled] = [(value > 0) - (value < 0) for value in sums]
     return signs
 
@@ -371,16 +371,16 @@ def exact_products(A: Vector, w: Numbers) -> tuple[Integers, Fraction]:
     exponents: list[int] = []
     for _, used, piece in _pieces(A):
         whole, e = integers(piece)
-        parts.append(_python_integers(whole.dot(w.whole[used])))
+        parts.append(np.asarray(whole.dot(w.whole[used]), dtype=object))
         exponents.append(e)
     lowest = min(exponents, default=0)
     shifted = [part << (e - lowest) for part, e in zip(parts, exponents, strict=True)]
-    return np.concatenate([_python_integers([]), *shifted]), w.unit * Fraction(2) ** lowest
+    return np.concatenate([np.asarray([], dtype=object), *shifted]), w.unit * Fraction(2) ** lowest
 
 
 def combine(A: Vector, multipliers: Numbers) -> tuple[Integers, Fraction]:
     """Return Σ_i λ_i·a_i exactly, as integers and their common unit."""
-    total, lowest = _python_integers([0] * A.shape[1]), 0
+    total, lowest = np.asarray([0] * A.shape[1], dtype=object), 0
     for rows, used, piece in _pieces(A):
         whole, e = integers(piece)
         total, lowest = total << max(0, lowest - e), min(lowest, e)
@@ -515,10 +515,6 @@ def python_integers(values: npt.NDArray[np.object_]) -> npt.NDArray[np.object_]:
     """
     whole: Any = np.frompyfunc(lambda v: int(v) if isinstance(v, np.integer) else v, 1, 1)
     return np.asarray(whole(values), dtype=object)
-
-
-def _python_integers(values: object) -> Integers:
-    return np.asarray(values, dtype=object)
 
 
 def _pieces(A: Vector) -> Iterator[tuple[slice, npt.NDArray[np.int64], Vector]]:
