@@ -30,7 +30,7 @@ from numba import njit
 from novikoff.core.blas import one_blas_thread
 from novikoff.core.kernels import KERNEL_SETTINGS, Kernel
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, as_dense, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
 from novikoff.core.sweep import Counts
 
@@ -88,8 +88,7 @@ class ForgetronModel(StateModel):
             memory = members, beta, gram_of_members, ring
             sweep_forgetting(gram, signs[chunk, rule], chunk, len(used), *memory, *tallies)
             new = np.flatnonzero((members >= len(used)) & (beta != 0.0))
-            taken = own_rows[members[new] - len(used)]
-            points[new] = taken if isinstance(taken, np.ndarray) else taken.toarray()
+            points[new] = as_dense(own_rows[members[new] - len(used)])
 
         return sweep
 

@@ -20,7 +20,7 @@ from novikoff.core.blas import one_blas_thread
 from novikoff.core.kernels import KERNEL_NAMES, KERNEL_SETTINGS, Kernel, KernelRows
 from novikoff.core.model import TOO_LARGE
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, as_dense, stacked
 from novikoff.core.state_model import RuleVisit, StateModel
 from novikoff.core.sweep import Counts
 from novikoff.core.trace import Trace
@@ -182,6 +182,5 @@ class KernelModel(StateModel):
         if not self.precomputed:
             yield from self.kernel.blocks(X, self.support)
         elif len(self.rows) > 0:
-            part = X[:, self.rows.astype(np.int64)]
-            dense = part if isinstance(part, np.ndarray) else part.toarray()
-            yield 0, X.shape[0], dense.astype(np.float64) + self.kernel.bias
+            gram = as_dense(X[:, self.rows.astype(np.int64)], np.float64)
+            yield 0, X.shape[0], gram + self.kernel.bias

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Matrix, Vector
+from novikoff.core.rows import Matrix, Vector, as_dense, entries
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 KERNEL_NAMES = ("linear", "poly", "rbf")
@@ -57,7 +57,7 @@ class Kernel:
                 scale = {"poly": self.gamma, "rbf": 2.0 * self.gamma}.get(self.form)
                 with one_blas_thread():
                     product = X @ (Z if scale is None else Z * scale).T
-                gram = product if isinstance(product, np.ndarray) else product.toarray()
+                gram = as_dense(product)
             if self.form == "poly":
                 gram = (gram + self.coef0) ** self.degree
             elif self.form == "rbf":  # −γ·‖x − z‖² = 2γ·⟨x, z⟩ − γ·‖x‖² − γ·‖z‖²
@@ -132,9 +132,7 @@ class KernelRows:
             self._kept.move_to_end(i)
             return row
         if self._given:
-            one_row = self._X[i : i + 1]
-            dense = one_row if isinstance(one_row, np.ndarray) else one_row.toarray()
-            row = dense[0] + self._kernel.bias
+            row = as_dense(self._X[i : i + 1])[0] + self._kernel.bias
         else:
             row = self._kernel.gram(self._X, self._X[i : i + 1], self._squares)[:, 0]
         if len(self._kept) >= self._most:
@@ -145,8 +143,7 @@ class KernelRows:
 
 def _writeable(X: Matrix) -> Matrix:
     """X or a writeable copy: a compiled kernel function may reject read-only arrays."""
-    numbers = X if isinstance(X, np.ndarray) else X.data
-    return X if numbers.flags.writeable else X.copy()
+    return X if entries(X).flags.writeable else X.copy()
 
 
 def squared_norms(X: Matrix) -> Vector:

@@ -24,7 +24,7 @@ from numba import njit
 
 from novikoff.core.compilation import announcing_compilation
 from novikoff.core.problem import Problem, Rows, products, sure_products
-from novikoff.core.rows import Indices, SignedRows, Vector
+from novikoff.core.rows import Indices, SignedRows, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.core.verbs import axpy, dot
 
@@ -150,9 +150,8 @@ def pocket_steps(
 
 def signed_row(problem: Problem, i: int) -> Vector:
     """Return the row a_i = y_i·(x_i, 1), or y_i·(x_i, 0) without a bias, as a vector."""
-    x = problem.X[[i]]
-    dense = x if isinstance(x, np.ndarray) else x.toarray()
-    return np.append(dense.ravel().astype(np.float64), problem.bias) * problem.signs[i]
+    x = as_dense(problem.X[[i]], np.float64).ravel()
+    return np.append(x, problem.bias) * problem.signs[i]
 
 
 def fill_pocket(

@@ -25,7 +25,9 @@ from novikoff.core.rows import (
     Signs,
     Vector,
     canonical_rows,
+    entries,
     frozen,
+    n_entries,
     signed_rows,
 )
 from novikoff.core.validation import missing_value
@@ -82,11 +84,10 @@ class Rows:
             # Where squares overflow or underflow, look at the entries themselves.
             unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
             if len(unclear) > 0:
-                part = X[unclear]
-                entries = np.abs(part if isinstance(part, np.ndarray) else part.data)
-                if not np.isfinite(entries).all():
+                sizes = np.abs(entries(X[unclear]))
+                if not np.isfinite(sizes).all():
                     raise ValueError(_complaint(X, unclear, names, first))
-                largest = max(largest, float(entries.max(initial=0.0)))
+                largest = max(largest, float(sizes.max(initial=0.0)))
         radius = math.sqrt(largest_sq)
         if not 1e-280 < largest_sq < 1e300:
             radius = math.sqrt(longest + 1) * max(largest, bias)
@@ -122,10 +123,9 @@ class Rows:
         """The problem in which the sign of every row is +1."""
         return self.with_signs(np.ones(self.n, dtype=np.int8))
 
-    def rows_within(self, entries: int) -> int:
-        """The number of rows, at least 1, that have about this many entries."""
-        size = self.X.size if isinstance(self.X, np.ndarray) else self.X.data.size
-        return max(1, entries * self.n // (size + self.n + 1))
+    def rows_within(self, n: int) -> int:
+        """The number of rows, at least 1, that have about n entries."""
+        return max(1, n * self.n // (n_entries(self.X) + self.n + 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""The two storages of rows that compiled loops read, and the types of arrays.
+"""Matrices of rows, dense or CSR: types, operations with one name for both, and arrays for loops.
+
+`as_dense`, `entries`, `n_entries`, `stacked`, `side_by_side` and `compact` take both storages, so
+that their callers need not tell them apart.
 
 A compiled loop sees the signed rows a_i = y_i·[x_i, 1] as a `Dense` or a `Csr`: a tuple of the
 arrays of X, the signs and the bias. The rows a_i themselves are never built. `novikoff.core.verbs`
@@ -90,6 +93,37 @@ def canonical_rows(X: Matrix) -> Matrix:
     canonical = csr_array((frozen(X.data), frozen(X.indices), frozen(indptr)), shape=X.shape)
     canonical.has_canonical_format = True
     return canonical
+
+
+def as_dense(X: Any, dtype: npt.DTypeLike | None = None) -> Any:
+    """Return a matrix as a dense array, of a type if one is given; an array is not copied.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> as_dense(csr_array([[0, 2]]), np.float64)
+    array([[0., 2.]])
+    """
+    return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype)
+
+
+def entries(X: Any) -> Any:
+    """Return the numbers that a matrix stores: the array itself, or the entries of a CSR matrix."""
+    return X if isinstance(X, np.ndarray) else X.data
+
+
+def n_entries(X: Matrix) -> int:
+    """Return how many numbers a matrix stores."""
+    return int(entries(X).size)
+
+
+def side_by_side(*parts: Any) -> Any:
+    """Return the columns of several matrices beside each other; dense if all are dense."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts, axis=1)
+    from scipy.sparse import csr_array, hstack  # imported here because dense data does not need it
+
+    return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
 
 
 def stacked(*parts: Any) -> Any:

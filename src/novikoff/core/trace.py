@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.sweep import trace_buffer
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ class Trace:
         last = len(self) if t is None else self._place(t)
         acted, places = np.unique(self.index, return_inverse=True)
         at = (places if len(acted) == self.problem.n else self.index)[:last]
-        rows = self.problem.X[at]
         path = np.zeros((last + 1, self.problem.p))
-        path[1:, :-1] = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        path[1:, :-1] = as_dense(self.problem.X[at])
         path[1:, -1] = self.problem.bias
         path[1:] *= (self.tau[:last] * self.problem.signs[at])[:, None]
         if self.start is not None:

@@ -46,7 +46,7 @@ from scipy.linalg import qr, qr_delete
 from scipy.linalg.lapack import dtrtrs
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError, Passes, TooLargeError, check_time
 from novikoff.geometry.view import MAX_DENSE_ENTRIES, View, sample_size
@@ -190,7 +190,7 @@ def _make_corral(
     frame = None
     # Few rows span a small space, in which the vectors have short coordinates.
     if len(b) > 2 * len(working) and len(b) * len(working) > _MIN_ROTATED_ENTRIES:
-        rows = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+        rows = as_dense(vectors)
         with one_blas_thread():
             frame, R = qr(np.vstack([rows, b]).T, mode="economic", overwrite_a=True)
         vectors, b = np.ascontiguousarray(R[:, :-1].T), R[:, -1].copy()

@@ -29,7 +29,7 @@ from scipy.special import expit
 
 from novikoff.core.pocket import cost_of
 from novikoff.core.problem import Problem, Rows, row_blocks, sure_products
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Vector, as_dense
 from novikoff.core.stops import Limits
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def whitening(rows: Rows, rng: np.random.Generator) -> Basis:
     if d > _MAX_WHITENED:
         return diags_array(np.append(1.0 / scale / rows.unit, float(bias)))
     moments, inner = np.eye(d + 1) * (1.0 + 1e-6), Z.T @ Z / Z.shape[0]
-    moments[:d, :d] = inner if isinstance(inner, np.ndarray) else inner.toarray()
+    moments[:d, :d] = as_dense(inner)
     moments[:d, :d] /= scale[:, None] * scale
     moments[d, :d] = moments[:d, d] = np.asarray(Z.mean(axis=0)).ravel() * bias / scale
     moments[range(d), range(d)] += 1e-6

@@ -41,7 +41,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
 from novikoff.geometry.passes import LocalPasses, Passes, check_time
@@ -150,8 +150,7 @@ def vertex_rows(
     if len(guess) < _MANY or not 0.0 < size < np.inf or not isinstance(view.passes, LocalPasses):
         return guess
     with np.errstate(all="ignore"):
-        gathered = view.gather(guess)
-        guessed = gathered if isinstance(gathered, np.ndarray) else gathered.toarray()
+        guessed = as_dense(view.gather(guess))
         if not np.isfinite(guessed).all():
             return guess
         try:
@@ -242,22 +241,24 @@ def _shorter_weights(
     return w
 
 
-def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) -> Dependence | None:
+def contradiction(
+    view: View, rows: Indices, multipliers: Vector, limits: Limits
+) -> Dependence | None:
     """Prove that no w separates these rows: Σ λ_i a_i = 0 for a λ ≥ 0 that is not 0 (Gordan).
 
-    ``weights`` are approximate λ. Rows whose λ is not larger than rounding errors are left out,
-    because a contradiction among fewer rows is easier to prove and to read. Returns None if there
-    is no proof.
+    The ``multipliers`` are approximate λ. Rows whose λ is not larger than rounding errors are left
+    out, because a contradiction among fewer rows is easier to prove and to read. Returns None if
+    there is no proof.
     """
     passes = view.passes
     if len(rows) == 0:
         return None
-    firm = weights > _FIRM * weights.max()
+    firm = multipliers > _FIRM * multipliers.max()
     block = passes.block(rows[firm])
     used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
-    claim = simplex_proof(passes, rows[firm], weights[firm], used)
+    claim = simplex_proof(passes, rows[firm], multipliers[firm], used)
     if claim is None:
-        claim = _in_balance(passes, rows[firm], weights[firm], limits)
+        claim = _in_balance(passes, rows[firm], multipliers[firm], limits)
     if claim is not None:
         return claim
     subset = passes.subset(rows)
@@ -270,18 +271,18 @@ def contradiction(view: View, rows: Indices, weights: Vector, limits: Limits) ->
 
 
 def simplex_proof(
-    passes: Passes, rows: Indices, weights: Vector, used: Indices
+    passes: Passes, rows: Indices, multipliers: Vector, used: Indices
 ) -> Dependence | None:
     """Prove by a verified linear solve that the origin is inside the simplex of p + 1 rows.
 
-    λ is 1 on the row with the largest weight. The other rows are a basis, on which λ = 1 + μ.
+    λ is 1 on the row with the largest multiplier. The other rows are a basis, on which λ = 1 + μ.
     ``used`` are the p columns that are not all zero. Returns None if there is no proof.
     """
     if len(rows) != len(used) + 1:
         return None
     A = passes.at(rows)
     A = A if len(used) == passes.p else A[:, used]
-    last = int(np.argmax(weights))
+    last = int(np.argmax(multipliers))
     basis = np.delete(rows, last)
     sums = exact.as_fractions([-total for total in exact.column_sums(A)])
     enclosure = exact.enclose(np.delete(A, last, axis=0).T, sums)
@@ -291,12 +292,12 @@ def simplex_proof(
     # The checker accepts multipliers with a relative error of 1e-6.
     if not ((mu - radius > -1.0) & (radius <= 1e-7 * (1.0 + np.abs(mu)))).all():
         return None
-    multipliers = tuple(Fraction(float(value)) for value in mu)
-    return Dependence(tuple(basis.tolist()), multipliers, False, tuple(rows.tolist()))
+    approximate = tuple(Fraction(float(value)) for value in mu)
+    return Dependence(tuple(basis.tolist()), approximate, False, tuple(rows.tolist()))
 
 
 def _in_balance(
-    passes: Passes, rows: Indices, weights: Vector, limits: Limits
+    passes: Passes, rows: Indices, multipliers: Vector, limits: Limits
 ) -> Dependence | None:
     """Prove in exact arithmetic that the origin is inside the simplex of these rows.
 
@@ -304,13 +305,13 @@ def _in_balance(
     """
     if len(rows) < 2:
         return None
-    last = int(np.argmax(weights))
+    last = int(np.argmax(multipliers))
     basis = np.delete(rows, last)
     factors = exact_multipliers(passes, basis, int(rows[last]), limits)
     if factors is None or not all(value > 0 for value in factors):
         return None
-    multipliers = tuple(value - 1 for value in factors)
-    return Dependence(tuple(basis.tolist()), multipliers, True, tuple(rows.tolist()))
+    less_one = tuple(value - 1 for value in factors)
+    return Dependence(tuple(basis.tolist()), less_one, True, tuple(rows.tolist()))
 
 
 def short_contradiction(

@@ -35,7 +35,7 @@ from novikoff.core.problem import (
     signed_problem,
     sure_products,
 )
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, as_dense, entries
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.packing import Packing, share_rows
@@ -518,9 +518,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     largest = np.zeros(problem.p - 1)
     for first, last in row_blocks(X):
         block: Any = X[first:last]
-        part = abs(block).max(axis=0)
-        part = part if isinstance(part, np.ndarray) else part.toarray().ravel()
-        largest = np.maximum(largest, part)
+        largest = np.maximum(largest, as_dense(abs(block).max(axis=0)).ravel())
     usual = (largest > _USUAL_LEAST) & (largest < _USUAL_MOST)
     if (usual | (largest == 0.0)).all():
         return problem, None
@@ -531,9 +529,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     else:
         even = X.copy()
         even.data = np.ldexp(X.data, powers[X.indices])
-    if np.count_nonzero(even if isinstance(even, np.ndarray) else even.data) < np.count_nonzero(
-        X if isinstance(X, np.ndarray) else X.data
-    ):
+    if np.count_nonzero(entries(even)) < np.count_nonzero(entries(X)):
         return problem, None
     return signed_problem(even, problem.signs, problem.fit_intercept), powers
 

@@ -86,14 +86,16 @@ def lower_bound(least: Fraction, w: Numbers) -> float:
     return exact.square_root_down(least**2 / w.square_norm()) if least > 0 else 0.0
 
 
-def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol: float) -> float:
-    """Return the upper bound ‖Σ λ_i a_i‖/Σ λ_i on γ, rounded up; λ is ``weights``.
+def upper_bound(
+    passes: Passes, rows: Indices, multipliers: Sequence[Fraction], tol: float
+) -> float:
+    """Return the upper bound ‖Σ λ_i a_i‖/Σ λ_i on γ, rounded up; λ are the multipliers.
 
     The bound is computed in floats with a bound on their error. If this error exceeds an eighth of
     ``tol``, the bound is computed exactly. The float nearest to λ_i has a relative error of 2⁻⁵³,
     and a sum of k terms has at most k − 1 times this error.
     """
-    near = np.array([exact.nearest_float(value) for value in weights])
+    near = np.array([exact.nearest_float(value) for value in multipliers])
     total = float(near.sum())
     slip = (len(rows) + 4) * 2.0 * _U
     with np.errstate(all="ignore"):
@@ -104,20 +106,20 @@ def upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction], tol:
     slack = slip * passes.radius * total
     bound = (size + slack) / total * (1.0 + 2.0 * slip)
     if not (slack <= tol / 8.0 * size and 2.0**-400 < size < 2.0**400):  # squares are in range
-        return _exact_upper_bound(passes, rows, weights)
+        return _exact_upper_bound(passes, rows, multipliers)
     return bound
 
 
-def _exact_upper_bound(passes: Passes, rows: Indices, weights: Sequence[Fraction]) -> float:
+def _exact_upper_bound(passes: Passes, rows: Indices, multipliers: Sequence[Fraction]) -> float:
     """Return the bound of `upper_bound` in exact arithmetic; only the result is rounded up."""
-    multipliers = exact.numbers(weights)
-    total, unit = np.zeros(passes.p, dtype=object), multipliers.unit
+    exactly = exact.numbers(multipliers)
+    total, unit = np.zeros(passes.p, dtype=object), exactly.unit
     for part, block in passes.blocks(rows):
-        whole, smaller = exact.combine(block.A, multipliers._replace(whole=multipliers.whole[part]))
+        whole, smaller = exact.combine(block.A, exactly._replace(whole=exactly.whole[part]))
         if smaller < unit:
             total, unit = total * int(unit / smaller), smaller
         total += block.spread(whole) * int(smaller / unit)
-    return exact.square_root_up(exact.sum_of_squares(total, unit) / sum(weights) ** 2)
+    return exact.square_root_up(exact.sum_of_squares(total, unit) / sum(multipliers) ** 2)
 
 
 def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> GeometricMargin | None:
@@ -145,14 +147,14 @@ def widest_gap(view: View, start: Indices, tol: float, limits: Limits) -> Geomet
         bias -= sum(Fraction(a) * Fraction(b) for a, b in pairs)
     w = np.append(normal, float(bias))
     least = passes.least_products(exact.floats(w), limits)
-    weights: dict[int, Fraction] = defaultdict(Fraction)  # a row may occur in several pairs
+    by_row: dict[int, Fraction] = defaultdict(Fraction)  # a row may occur in several pairs
     for i, j, u in zip(*(part.tolist() for part in nearest.vertices), strict=True):
-        weights[i] += Fraction(u)
-        weights[j] += Fraction(u)
-    values = tuple(weights.values())
-    hi = upper_bound(passes, np.array([*weights]), values, tol)
+        by_row[i] += Fraction(u)
+        by_row[j] += Fraction(u)
+    multipliers = tuple(by_row.values())
+    hi = upper_bound(passes, np.array([*by_row]), multipliers, tol)
     lo = min(_half_gap(least), hi)
-    return GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(weights), values)
+    return GeometricMargin(lo, hi, tuple(map(Fraction, w.tolist())), tuple(by_row), multipliers)
 
 
 def _half_gap(least: LeastProducts) -> float:

@@ -213,13 +213,13 @@ def share_rows(
             factors[k] = rng.uniform(0.01, 1.0, size=passes.n)
         for solution in _cheapest(columns, aims, factors, limits):
             rows = np.flatnonzero(solution > _NOTHING)
-            weights = solution[rows]
+            multipliers = solution[rows]
             if len(rows) == 0 or prices[rows].sum() > 1.0 - _GAIN:
                 continue
             try:
                 with np.errstate(all="ignore"):
                     lengths = view.lengths_of(passes.fetch(rows), rows)
-                    claim = contradiction(view, rows, weights / lengths, limits)
+                    claim = contradiction(view, rows, multipliers / lengths, limits)
             except OutOfTimeError:
                 return
             if claim is not None and claim.among not in known:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Floats
+from novikoff.core.rows import Floats, as_dense
 from novikoff.core.stops import ReportingLimits
 from novikoff.core.validation import Columns
 from novikoff.data import Dataset, ReadOptions
@@ -359,8 +359,8 @@ class _File:
         return pd.DataFrame(columns, index=self.data.rows)
 
     def _cells(self, columns: range) -> Floats:
-        cells = self.data.X[:, [*columns]]
-        return cells if isinstance(cells, np.ndarray) else cells.toarray()
+        cells: Floats = as_dense(self.data.X[:, [*columns]])
+        return cells
 
 
 def _groups(data: Dataset, column: str) -> npt.NDArray[Any]:

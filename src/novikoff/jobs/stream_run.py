@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Matrix
+from novikoff.core.rows import Indices, Matrix, entries
 from novikoff.errors import BadRowError, InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
@@ -304,13 +304,13 @@ class StreamRun:
             self._load(model, X)
         from novikoff.core.updates import perceptron
 
-        weights = None
+        sample_weight = None
         if self.class_weight:
             factors = [self.class_weight.get(label, 1.0) for label in model.classes.tolist()]
-            weights = np.array(factors, dtype=np.float64)[codes]
+            sample_weight = np.array(factors, dtype=np.float64)[codes]
         try:
             predicted = model.learn(
-                X, codes, perceptron(self.threshold, self.step_size), sample_weight=weights
+                X, codes, perceptron(self.threshold, self.step_size), sample_weight=sample_weight
             )
         except ValueError as error:
             if len(codes) == 1:
@@ -394,7 +394,7 @@ def _is_count(value: object) -> bool:
 
 def _reason(X: Matrix, error: ValueError) -> str:
     """Return why a row cannot be learned."""
-    values = X if isinstance(X, np.ndarray) else X.data
+    values = entries(X)
     if np.isnan(values).any():
         return "has a missing value, NaN: leave it out, or fill it in."
     if np.isinf(values).any():

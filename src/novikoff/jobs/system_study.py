@@ -118,9 +118,7 @@ class SystemStudy:
         return (self.optimum or self.solution).exact_w
 
 
-def study_system(
-    path: str, options: SystemOptions, show: Callable[[str], None]
-) -> SystemStudy:
+def study_system(path: str, options: SystemOptions, show: Callable[[str], None]) -> SystemStudy:
     """Read a file and solve its system.
 
     DataError or ValueError is raised if something is wrong with the file or with the options.

@@ -18,7 +18,7 @@ from novikoff.core.kernel_perceptron import KernelModel
 from novikoff.core.kernels import KERNEL_NAMES, Function, seems_semidefinite
 from novikoff.core.model import Model
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Matrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector, as_dense
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.base import one_or_each
 from novikoff.learners.online import STRUCTURE, OnlineLearner, check_can_stream
@@ -209,8 +209,7 @@ class KernelPerceptron(StateLearner):
                     f"X has shape {given.shape}: a precomputed kernel is a square matrix, with an "
                     "entry for each pair of rows."
                 )
-            dense = given if isinstance(given, np.ndarray) else given.toarray()
-            gram = dense.astype(np.float64, copy=False)
+            gram = as_dense(given, np.float64)
             if not seems_semidefinite(gram):
                 warnings.warn(
                     "The precomputed kernel is not symmetric and positive semidefinite. It belongs "

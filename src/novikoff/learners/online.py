@@ -170,8 +170,8 @@ class OnlineLearner(LinearLearner, ABC):
             before = self.model_ if self.warm_start and "_held" in self.__dict__ else None
             given, blank, codes = self._prepare(X, y)
             model = self._first_model(blank, before, start)
-            weights = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
-            if weights is not None and not weights.any():
+            factors = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
+            if factors is not None and not factors.any():
                 raise ValueError("All sample weights are zero: there is no row to learn from.")
             shape = model.n_rules, model.n_features, self.fit_intercept
             wants_trace, reference = check_reference(self.trace, *shape)
@@ -195,7 +195,7 @@ class OnlineLearner(LinearLearner, ABC):
                 codes,
                 plan,
                 standardised=self.scale is not None,
-                sample_weight=weights,
+                sample_weight=factors,
             )
             run = fit.run
             self._conclude(fit.model, run, seed)
@@ -283,8 +283,8 @@ class OnlineLearner(LinearLearner, ABC):
             check_unchanged(self, self._held)
             codes = codes_among(y, self.classes_)
             class_factor(self.class_weight, None)  # rejects 'balanced' with an error
-            weights = check_sample_weight(sample_weight, self.class_weight, self.classes_, codes)
-            self.model_.learn(X, codes, self._update(), sample_weight=weights)
+            factors = check_sample_weight(sample_weight, self.class_weight, self.classes_, codes)
+            self.model_.learn(X, codes, self._update(), sample_weight=factors)
             self._forget_fit()
             self.n_iter_ += 1
         return self
@@ -345,8 +345,9 @@ class OnlineLearner(LinearLearner, ABC):
                 raise ValueError(f"y={label!r} is not one of the classes {self._labels}.") from None
             model = model.with_class(label)
             code = model.classes.tolist().index(label)
-        weights = self.class_weight
-        factor = 1.0 if weights is None else class_factor(weights, _single_label(y))
+        factor = 1.0
+        if self.class_weight is not None:
+            factor = class_factor(self.class_weight, _single_label(y))
         try:
             if factor == 0.0:  # examples of a class of weight 0 are not learned
                 check_example(x)

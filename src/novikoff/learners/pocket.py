@@ -291,8 +291,8 @@ columns.'
                     "warm_start needs the number of features and of classes of the last fit."
                 )
             start = before
-        weights = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
-        if weights is not None and not 0.0 < weights.max() < 1e300:
+        costs = check_sample_weight(sample_weight, self.class_weight, model.classes, codes)
+        if costs is not None and not 0.0 < costs.max() < 1e300:
             raise ValueError("Weights must not be all zero, and must be below 1e300: scale them.")
         seed = seed_of(self.random_state)
         if self.strategy != "textbook":
@@ -302,7 +302,7 @@ columns.'
             rows,
             codes,
             model,
-            costs=weights,
+            costs=costs,
             start=start,
             strategy=self.strategy,
             refine=self.refine,
@@ -310,7 +310,7 @@ columns.'
             limits=limits,
             seed=seed,
         )
-        self._take_found(model, rules.together, whole=weights is None)
+        self._take_found(model, rules.together, whole=costs is None)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:

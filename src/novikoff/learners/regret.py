@@ -15,7 +15,7 @@ from novikoff.core.class_labels import Labels, check_labels, code_labels
 from novikoff.core.model import LinearModel
 from novikoff.core.pocket import compile_pocket_loop
 from novikoff.core.problem import Rows, scores
-from novikoff.core.rows import Indices, Matrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector, as_dense
 from novikoff.core.stops import Limits
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.hitting_sets import best_shares
@@ -205,8 +205,7 @@ def regret(
 def _each(rows: Matrix) -> Iterator[Vector]:
     """The rows as vectors of float64."""
     for i in range(rows.shape[0]):
-        row = rows[[i]]
-        yield (row if isinstance(row, np.ndarray) else row.toarray()).ravel().astype(np.float64)
+        yield as_dense(rows[[i]], np.float64).ravel()
 
 
 # All linear rules

@@ -15,7 +15,7 @@ import numpy as np
 from novikoff.core.class_labels import Labels, distinct_labels, plain_label, signs_of
 from novikoff.core.orders import BY_NAME
 from novikoff.core.problem import Problem, signed_problem
-from novikoff.core.rows import Matrix, Vector
+from novikoff.core.rows import Matrix, Vector, as_dense
 from novikoff.errors import InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
 
@@ -122,7 +122,7 @@ def points_of(X: Matrix, labels: Labels, positive: Hashable = None) -> list[Any]
             f"The lab draws two features and two classes, not {X.shape[1]} and {len(kinds)}."
         )
     signs = signs_of(labels, plain_label(plus_of(kinds) if positive is None else positive), None)
-    rows = (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+    rows = as_dense(X).tolist()
     return [[x1, x2, sign] for (x1, x2), sign in zip(rows, signs.tolist(), strict=True)]
 
 

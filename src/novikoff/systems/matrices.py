@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Vector, as_dense
 from novikoff.core.stops import Limits
 
 # LAPACK is assumed to do this many floating-point operations per second, on one busy core.
@@ -18,17 +18,8 @@ _LEAST_POWER = -1000
 
 
 def dense(A: Any) -> Vector:
-    """Convert a matrix to an array; an array is returned as it is."""
-    return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
-
-
-def side_by_side(*parts: Any) -> Any:
-    """Join matrices by columns; the result is dense if all of them are dense."""
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate(parts, axis=1)
-    from scipy.sparse import csr_array, hstack
-
-    return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    """Convert a matrix to an array of float64; such an array is returned as it is."""
+    return np.asarray(as_dense(A, np.float64))
 
 
 def scaled(A: Any, factors: Sequence[float] | Vector) -> Any:

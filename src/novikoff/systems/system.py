@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import Problem, signed_problem
-from novikoff.core.rows import Indices, Matrix, Signs, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Signs, Vector, side_by_side, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError
 from novikoff.geometry.visits import ExactSigns, Mask, RowSet, in_row_order
@@ -27,7 +27,7 @@ from novikoff.proofs import exact
 from novikoff.proofs.exact import Integers, Numbers
 from novikoff.proofs.system_certificate import Multipliers
 from novikoff.proofs.system_statement import Arrays, LinearSystem, Statement
-from novikoff.systems.matrices import dense, side_by_side
+from novikoff.systems.matrices import dense
 
 # Systems with at most this many numbers are stored as dense matrices, which is faster.
 _MAX_DENSE = 1 << 20

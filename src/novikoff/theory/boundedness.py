@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from novikoff.core.orders import Order
 from novikoff.core.problem import Problem
-from novikoff.core.rows import Indices, Vector
+from novikoff.core.rows import Indices, Vector, as_dense
 from novikoff.core.runs import Run
 from novikoff.core.validation import check_matrix
 from novikoff.geometry.separability import separate
@@ -282,8 +282,7 @@ def _bound_of(problem: Problem) -> float:
     """
     if problem.p > 683:  # 2^(3p/2) is beyond float64
         return math.inf
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    A = exact.dense_block(X, problem.signs, problem.fit_intercept).A
+    A = exact.dense_block(as_dense(problem.X), problem.signs, problem.fit_intercept).A
     try:
         return weight_bound(A[A.any(axis=1)]).bound
     except ValueError:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from novikoff.core.class_labels import check_labels, distinct_labels, plain_label, signs_of
 from novikoff.core.problem import products, signed_problem
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Vector, as_dense
 from novikoff.core.validation import check_matrix
 from novikoff.theory.bounds import finite_vector
 
@@ -191,5 +191,4 @@ def p_norm_margin(
 
 
 def _row_norm(row: object, p: float, bias: float) -> float:
-    dense = row if isinstance(row, np.ndarray) else row.toarray().ravel()  # type: ignore[attr-defined]
-    return lp_norm(np.append(dense, bias), p)
+    return lp_norm(np.append(as_dense(row).ravel(), bias), p)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, side_by_side, stacked
 from novikoff.core.stops import Limits
-from novikoff.systems.matrices import row_lengths, scaled, side_by_side
+from novikoff.systems.matrices import row_lengths, scaled
 
 # The quantities of a theorem by name, with one entry for each step or each rescaling.
 MethodTrace: TypeAlias = "dict[str, Vector | Indices]"

@@ -11,9 +11,9 @@ import numpy as np
 
 from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import signed_problem
-from novikoff.core.rows import Indices, Matrix, Vector
+from novikoff.core.rows import Indices, Matrix, Vector, side_by_side
 from novikoff.core.stops import Limits, Stop
-from novikoff.systems.matrices import scaled, side_by_side
+from novikoff.systems.matrices import scaled
 from novikoff.systems.methods.attempt import (
     TINY,
     UNLIMITED,
