@@ -104,10 +104,10 @@ def test_one_period_of_rows_adds_up_to_zero(order: Any, storage: Any) -> None:
 
 
 def test_the_warning_names_the_period_and_says_that_no_hyperplane_separates() -> None:
-    with pytest.warns(ConvergenceWarning, match="every epoch, exactly.*no hyperplane separates"):
+    with pytest.warns(ConvergenceWarning, match="every epoch, so no hyperplane separates"):
         nv.Perceptron(order="cyclic").fit(XOR_X, XOR_Y)
     X = [[0, 3], [-2, 2], [1, -3], [-1, 3], [0, -3], [2, 2]]
-    with pytest.warns(ConvergenceWarning, match="repeat every 5 epochs, exactly"):
+    with pytest.warns(ConvergenceWarning, match="repeat every 5 epochs, so"):
         nv.Perceptron(order="cyclic").fit(X, [0, 1, 0, 1, 0, 1])
 
 
