@@ -62,9 +62,11 @@ test-newest:
 	$(MAKE) types $(VENV)-newest/browser VENV=$(VENV)-newest PYTHON=$(NEWEST_PYTHON)
 	$(VENV)-newest/bin/python -m pytest -n 2 -q
 
-# Run the examples of README and docs again and rewrite their outputs; the tests compare them.
+# Run the examples of README and docs again and rewrite their outputs, and the map of CONTRIBUTING; the
+# tests compare them.
 outputs: $(VENV)/installed-dev
 	$(BIN)/python docs/outputs.py
+	$(BIN)/python -m tests.module_map
 
 # The pictures of README and docs, and the tables of methods for systems and of a cluster.
 pictures: $(VENV)/installed-dev

@@ -16,6 +16,7 @@ from novikoff.core.orders import BY_NAME
 from novikoff.data.source import FILE_FORMATS
 from novikoff.report.pictures import CAPTIONS
 from novikoff.systems.methods import METHODS
+from tests.module_map import CONTRIBUTING, contributing
 
 LAB = resources.files("novikoff.page")
 
@@ -54,3 +55,7 @@ def test_public_names() -> None:
         module = f"{home}.{name}" if isinstance(value, ModuleType) else home
         assert alias == name
         assert getattr(value, "__module__", getattr(value, "__name__", "")) == module
+
+
+def test_the_map_of_contributing_has_the_first_line_of_each_module() -> None:
+    assert CONTRIBUTING.read_text(encoding="utf-8") == contributing(), "run make outputs"
