@@ -49,6 +49,9 @@ SEARCHES = {
     "stream": "files_and_streams",
     "dask": "cluster",
     "exercises": "exercises",
+    "glossary": "glossary",
+    "relax": "inequalities",
+    "suspect labels": "howto_labels",
     "gradient descent": "gradient",
     "history": "history",
 }
@@ -108,6 +111,9 @@ def looked_at(folder: Path, browser: Any) -> Iterator[str]:
         for name in PAGES:
             page.goto((folder / f"{name}.html").resolve().as_uri())
             page.evaluate("window.MathJax?.startup?.promise")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((part) => part.open = true)"
+            )
             if page.evaluate(_WIDER):
                 yield f"{name} is wider than {width} pixels"
             yield from (f"{name}, {width} pixels: cut off: {text}" for text in page.evaluate(_CUT))

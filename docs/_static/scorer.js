@@ -1,8 +1,12 @@
-/* The search lists pages that explain a word before the objects, scripts and lists that mention it. */
+/* The search lists pages that explain a word before the pages of a course, and these before the
+   objects, scripts and lists that mention it. */
 var Scorer = {
-  score: ([page, title, anchor, description, score]) =>
-    /^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|theorems|systems_methods)$/.test(page)
-      ? score : score + (/^(howto_|perfect_)/.test(page) ? 24 : 20),
+  score: ([page, title, anchor, description, score]) => {
+    if (/^(generated|gallery)\/|^(bibliography|changelog|items|index|options|api|theorems|systems_methods|howto|reference|explanation|course)$/.test(page))
+      return score;
+    if (/^(exercises|notes|gradient|generalisation|classes|history)$/.test(page)) return score + 10;
+    return score + (/^(howto_|perfect_)/.test(page) ? 24 : 20);
+  },
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
