@@ -19,7 +19,15 @@ from urllib.parse import unquote, urlsplit
 from tests import chromium
 
 PAGES = (
-    *("index", "install", "tutorial", "howto", "perfect_separation", "howto_labels"),
+    *(
+        "index",
+        "install",
+        "tutorial",
+        "howto",
+        "perfect_separation",
+        "howto_labels",
+        "howto_models",
+    ),
     "inequalities",
     *("files_and_streams", "proof", "verdicts", "certificates", "lab", "gallery/index"),
     *("gallery/verdicts/plot_boundary", "api", "generated/novikoff.separate"),
