@@ -62,7 +62,7 @@ def opened_rows(
     folder_files(data)  # raises an error before workers are started for nothing
     with _connected(asked.cluster or "", show) as client:
         watch = _PassProgress(show)
-        watch.hear(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}")
+        watch.show_step(f"surveying {data}; dashboard {getattr(client, 'dashboard_link', '')}")
         opened = rows(
             data,
             label=asked.label,
@@ -73,7 +73,7 @@ def opened_rows(
             progress=watch,
         )
         watch.n_rows = opened.n
-        yield opened, watch.hear
+        yield opened, watch.show_step
 
 
 class _PassProgress:
@@ -84,7 +84,7 @@ class _PassProgress:
         self.step: str = ""
         self.interval: Interval | None = None
 
-    def hear(self, step: str, interval: Interval | None = None) -> None:
+    def show_step(self, step: str, interval: Interval | None = None) -> None:
         """Show this step and this interval from now on."""
         self.step, self.interval = step, interval
         self.show(step, interval)

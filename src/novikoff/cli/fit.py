@@ -342,8 +342,8 @@ def _fit_on_cluster(data: str, asked: FitOptions, show: StudyProgress) -> Report
     """Study the rows of a directory on the workers of a cluster."""
     from novikoff.cli.cluster import opened_rows  # loads Dask only if --cluster asks for it
 
-    with opened_rows(data, asked, show) as (rows, hear):
-        result = study(rows, None, asked.study_options(rows.labels, data), hear)
+    with opened_rows(data, asked, show) as (rows, show_step):
+        result = study(rows, None, asked.study_options(rows.labels, data), show_step)
         return Report(result, ClusterFiles.of(data, rows))
 
 

@@ -222,9 +222,9 @@ def _check_on_cluster(
     recipe = _stated_recipe(proofs, asked)
     missing = recipe is not None and recipe.missing != "refuse"
     reject((missing, "--cluster cannot drop or replace missing values, as the certificate asks."))
-    with showing_progress() as show, opened_rows(data, asked, show, recipe) as (rows, hear):
+    with showing_progress() as show, opened_rows(data, asked, show, recipe) as (rows, show_step):
         for proof in others:
-            hear(f"checking {proof.positive}")
+            show_step(f"checking {proof.positive}")
             rows.verify(proof)
     size = f"{counted(rows.n, 'row')} · {counted(rows.d, 'feature')}"
     claims = [("holds", proof.claim()) for proof in others]

@@ -38,7 +38,7 @@ from novikoff.core.stops import Limits
 from novikoff.data.recipe import ReadOptions, Recipe
 from novikoff.errors import CertificateError, ClusterError, DataError, MissingExtraError
 from novikoff.geometry.separability import choose_sides
-from novikoff.geometry.verdict import Verdict, make_verdict, with_undecided_reason
+from novikoff.geometry.verdict import Verdict, make_verdict
 from novikoff.geometry.verdict_search import IntervalProgress, search_verdict
 from novikoff.geometry.visits import ExactSigns, in_row_order
 from novikoff.proofs import exact
@@ -212,7 +212,7 @@ class ClusterRows(RemoteRows):
                 self.cluster.cancel(hashing)
         sha256 = "" if result.kind is None else self.digests((setting,), hashing)[0]
         sides = setting.positive, setting.negative
-        return with_undecided_reason(make_verdict(passes, sha256, result, sides), passes, limits)
+        return make_verdict(passes, sha256, result, sides, limits)
 
     def digests(self, settings: tuple[Setting, ...], hashing: list[Any] | None = None) -> list[str]:
         """The digest of the rows with the signs of each setting.

@@ -476,7 +476,7 @@ class Corral:
         before, after = math.sqrt(float(g @ g)), math.sqrt(float(v @ v))
         if not after > _NEW_SHARE * before:
             return False
-        self._make_room(k + 1)
+        self._enlarge(k + 1)
         self._Q[:, k] = v / after
         self._R[:k, k], self._R[k, k] = c, after
         self.members.append((i, j))
@@ -497,14 +497,14 @@ class Corral:
             Q, R = qr(V, mode="economic", overwrite_a=True, check_finite=False)
         if not (np.abs(np.diag(R)) > _CLEARLY_NEW_SHARE * sizes).all():
             return False
-        self._make_room(last)
+        self._enlarge(last)
         self._Q[:, k:last] = Q
         self._R[:k, k:last], self._R[k:last, k:last] = C, R
         self.members += joining
         self.u = np.append(self.u, np.zeros(len(joining)))
         return True
 
-    def _make_room(self, members: int) -> None:
+    def _enlarge(self, members: int) -> None:
         """Enlarge R for this many members."""
         k = len(self._R)
         if members > k:

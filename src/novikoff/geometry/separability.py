@@ -22,7 +22,7 @@ from novikoff.core.problem import Problem, Rows
 from novikoff.core.stops import Limits, check_budget
 from novikoff.core.validation import Columns, check_matrix, check_same_index, columns_of
 from novikoff.geometry.passes import LocalPasses
-from novikoff.geometry.verdict import Verdict, VerdictData, make_verdict, with_undecided_reason
+from novikoff.geometry.verdict import Verdict, VerdictData, make_verdict
 from novikoff.geometry.verdict_search import Goal, IntervalProgress, search_verdict
 from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.proof_data import SideLabel
@@ -229,16 +229,12 @@ def find_verdict(
     else:
         result = search_verdict(passes, goal, tol, limits, progress)
     with one_blas_thread():
-        verdict = make_verdict(passes, sha256, result, sides)
-    if result.kind == "separable":
-        verdict = replace(verdict, separated_rows=np.arange(problem.n))
-    elif result.separated is not None:
-        verdict = replace(
-            verdict, separated_rows=np.flatnonzero(passes.whole_part.values_of(result.separated))
-        )
-    if not certificate:
-        verdict = replace(verdict, certificate=None)
-    return with_undecided_reason(verdict, passes, limits)
+        verdict = make_verdict(passes, sha256, result, sides, limits)
+    separated = np.arange(problem.n if result.kind == "separable" else 0)
+    if result.separated is not None:
+        separated = np.flatnonzero(passes.whole_part.values_of(result.separated))
+    proof = verdict.certificate if certificate else None
+    return replace(verdict, separated_rows=separated, certificate=proof)
 
 
 def _checked(X: Any, y: object, fit_intercept: bool) -> tuple[Rows, Labels, Columns, Labels | None]:

@@ -300,14 +300,22 @@ contains the other 3
 
 
 def make_verdict(
-    passes: Passes, sha256: str, result: SearchResult, sides: tuple[SideLabel, SideLabel]
+    passes: Passes,
+    sha256: str,
+    result: SearchResult,
+    sides: tuple[SideLabel, SideLabel],
+    limits: Limits,
 ) -> Verdict:
     """Make the verdict on the result of a search, with its certificate.
 
     ``separated_rows`` is left empty. ``sha256`` is the digest of the data, and ``sides`` are the
-    positive and the negative label.
+    positive and the negative label. An undecided verdict says why, unless the limits were reached.
     """
     margin, separable = result.margin, result.kind == "separable"
+    reason = None
+    if result.kind in (None, "not separable") and limits.reached() is None:
+        searched = (passes.without_empty_columns() or (passes,))[0]
+        reason = _SIZES_DIFFER if affordable(searched) else _TOO_WIDE
     if result.kind is None:
         return Verdict(
             kind="undecided",
@@ -320,6 +328,7 @@ def make_verdict(
             support=np.array(sorted(margin.rows), dtype=np.int64),
             separated_rows=np.empty(0, dtype=np.int64),
             certificate=None,
+            undecided_reason=reason,
             n_separated=result.n_separated,
         )
     proof = Certificate(
@@ -340,7 +349,7 @@ def make_verdict(
     )
     verdict = _without_separated_rows(proof)
     if not separable:
-        return replace(verdict, n_separated=result.n_separated)
+        return replace(verdict, n_separated=result.n_separated, undecided_reason=reason)
     if passes.fit_intercept and len(passes.first_rows) == 1:  # one class only
         verdict = replace(verdict, geometric_margin=Interval(math.inf, math.inf))
     if verdict.needs_exact_weights and verdict.coef is not None:
@@ -349,14 +358,6 @@ def make_verdict(
         proved = finite and passes.least_products(exact.floats(w), Limits()).separates
         verdict = replace(verdict, needs_exact_weights=not proved)
     return verdict
-
-
-def with_undecided_reason(verdict: Verdict, passes: Passes, limits: Limits) -> Verdict:
-    """Return the verdict with the reason why it is undecided, unless the time was too short."""
-    if verdict.kind != "undecided" or limits.reached() is not None:
-        return verdict
-    searched = (passes.without_empty_columns() or (passes,))[0]
-    return replace(verdict, undecided_reason=_SIZES_DIFFER if affordable(searched) else _TOO_WIDE)
 
 
 def _without_separated_rows(proof: Certificate) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from numbers import Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,27 +27,6 @@ Example: TypeAlias = npt.ArrayLike | Mapping[Hashable, float]
 # Types whose values float64 represents exactly, and types whose values it represents up to 2**53.
 _FLOATS = frozenset({float, bool, np.float64, np.float32})
 _NUMBERS = _FLOATS | {int, np.int64}
-
-
-class TrainingData(NamedTuple):
-    """The rows of a fit, the sorted classes, and the class of each row."""
-
-    rows: Rows
-    classes: Labels
-    codes: Indices
-
-
-def training_data(
-    estimator: BaseEstimator, X: MatrixLike, y: npt.ArrayLike | None, fit_intercept: bool
-) -> TrainingData:
-    """Check the rows and labels of a fit; ValueError if there are fewer than two classes."""
-    matrix, labels = check_rows_and_labels(estimator, X, y, reset=True)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
-        )
-    return TrainingData(finite_rows(estimator, matrix, fit_intercept), classes, codes)
 
 
 def check_rows_and_labels(
@@ -97,10 +76,10 @@ def finite_rows(estimator: BaseEstimator, X: Matrix, fit_intercept: bool) -> Row
 def codes_among(y: Labels, classes: Labels) -> Indices:
     """Return the position of every label in ``classes``; ValueError for an unknown label."""
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = np.flatnonzero(classes[codes] != y)
-    if len(strange) > 0:
+    unknown = np.flatnonzero(classes[codes] != y)
+    if len(unknown) > 0:
         raise ValueError(
-            f"The label {y.tolist()[strange[0]]!r} in row {strange[0]} is not one of the classes "
+            f"The label {y.tolist()[unknown[0]]!r} in row {unknown[0]} is not one of the classes "
             f"{classes.tolist()}."
         )
     return codes

@@ -23,10 +23,10 @@ from novikoff.learners.arrays import (
     MatrixLike,
     check_example,
     check_rows,
+    check_rows_and_labels,
     example_values,
     example_vector,
     finite_rows,
-    training_data,
 )
 from novikoff.learners.parameters import LARGEST, Allowed
 
@@ -84,7 +84,13 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     def _prepare(self, X: MatrixLike, y: npt.ArrayLike | None) -> tuple[Rows, Model, Indices]:
         """Check parameters, rows and labels; return rows, a blank model, and class codes."""
         check_parameters(self)
-        rows, classes, codes = training_data(self, X, y, self.fit_intercept)
+        matrix, labels = check_rows_and_labels(self, X, y, reset=True)
+        classes, codes = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y contains one class only, {classes.tolist()[0]!r}: two classes are needed."
+            )
+        rows = finite_rows(self, matrix, self.fit_intercept)
         return rows, self._blank(classes, rows.p - 1), codes
 
     def _settings(self, n_features: int) -> dict[str, Any]:

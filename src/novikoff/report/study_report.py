@@ -351,7 +351,12 @@ def _data_lines(report: Report) -> Iterator[tuple[str, str]]:
 def _verdict_lines(report: Report, verbose: bool) -> Iterator[tuple[str, str]]:
     cases, kinds = report.study.cases, report.study.kinds
     if len(cases) == 1:
-        yield from _case_lines(report, cases[0], verbose)
+        yield from verdict_lines(
+            cases[0].verdict,
+            lambda rows: rows_text(report.rows(rows)),
+            cases[0].scaled,
+            verbose=verbose,
+        )
     elif cases:
         proved = "" if "undecided" in kinds else ", proved"
         yield "verdict", f"each class against the rest{proved}: {tally(kinds)}"
@@ -400,13 +405,6 @@ def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) 
         if verbose:
             rows = f"rows {rows_text(report.rows(verdict.support), 4)}"
             yield verdict_clause(verdict.kind, _hyperplane(report), rows)
-
-
-def _case_lines(report: Report, case: Case, verbose: bool) -> Iterator[tuple[str, str]]:
-    def show(rows: Indices) -> str:
-        return rows_text(report.rows(rows))
-
-    return verdict_lines(case.verdict, show, case.scaled, verbose=verbose)
 
 
 def _perceptron_lines(report: Report) -> Iterator[tuple[str, str]]:
