@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks import peers
 from benchmarks.measure import Row, render, timed
 from novikoff.page import export, study
-from novikoff.page.presets import RECORDS, presets
+from novikoff.page.presets import RECORDS
 from novikoff.page.question import Question
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -53,17 +53,15 @@ def answers() -> list[Row]:
 
 
 def weights() -> list[Row]:
-    """Kilobytes of the page as it is first loaded, and of an exported one of 200 updates."""
+    """Kilobytes of the page as it is first loaded, and of the page as one file."""
     static = RECORDS.parent
-    files = [*static.glob("*.js"), static / "lab.css", static / "index.html"]
-    files += [RECORDS / "menu.json", RECORDS / "two_clouds.json"]
-    loaded = sum(file.stat().st_size for file in files) / 1000.0
-    longest = (
-        max(len(export.offline_page(preset["question"])) for preset in presets().values()) / 1000.0
-    )
+    files = [static / name for name in export.modules("main.js")]
+    files += [static / "lab.css", static / "index.html", RECORDS / "menu.json"]
+    loaded = sum(file.stat().st_size for file in [*files, RECORDS / "two_clouds.json"]) / 1000.0
+    alone = len(export.offline_page().encode()) / 1000.0
     return [
-        Row("page, kB", "", [loaded], 120.0),
-        Row("largest export of a preset (300 updates), kB", "", [longest], 250.0),
+        Row("page, kB", "", [loaded], 170.0),
+        Row("the page as one file, which answers by itself, kB", "", [alone], 200.0),
     ]
 
 

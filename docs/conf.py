@@ -85,7 +85,7 @@ html_title = "novikoff"
 html_context = {"default_mode": "auto"}  # light or dark, as the system is
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = ["names.js"]
+html_js_files = ["names.js", "beside.js"]
 html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_show_sourcelink = False
 html_favicon = "_static/favicon.svg"
@@ -103,32 +103,22 @@ copyright = "the novikoff developers, BSD-3-Clause"
 
 
 def export_lab(app: Sphinx) -> None:
-    """Write the lab's page with the run that the proof tells: ``novikoff lab --export``.
+    """Write the lab as a page that answers by itself, and once more with the run of the proof.
 
-    With ``?beside`` it is a part of a page: nothing scrolls in it, so the wheel scrolls the page.
+    Both are written by ``novikoff lab --export``; no page of the site needs a server.
     """
-    page = Path(app.outdir).resolve() / "lab" / "iris.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(app.outdir).resolve() / "lab"
+    folder.mkdir(parents=True, exist_ok=True)
     flowers = load_iris(as_frame=True).frame.query("target < 2").iloc[:, [0, 2, 4]]
     flowers.columns = ["sepal", "petal", "species"]
-    with TemporaryDirectory() as folder:
-        flowers.to_csv(Path(folder) / "iris.csv", index=False)
-        words = [
-            "lab",
-            "iris.csv",
-            "--x",
-            "sepal",
-            "--y",
-            "petal",
-            "--force",
-            "--export",
-            str(page),
-        ]
-        subprocess.run([sys.executable, "-m", "novikoff", *words], cwd=folder, check=True)  # noqa: S603
-    style = Path(__file__).with_name("beside.css").read_text("utf-8")
-    script = 'document.documentElement.classList.toggle("beside", location.search === "?beside");'
-    own = f"<style>{style}</style><script>{script}</script></head>"
-    page.write_text(page.read_text("utf-8").replace("</head>", own, 1), encoding="utf-8")
+    with TemporaryDirectory() as temporary:
+        flowers.to_csv(Path(temporary) / "iris.csv", index=False)
+        for page, words in (
+            ("index.html", []),
+            ("iris.html", ["iris.csv", "--x", "sepal", "--y", "petal"]),
+        ):
+            command = ["novikoff", "lab", *words, "--force", "--export", str(folder / page)]
+            subprocess.run([sys.executable, "-m", *command], cwd=temporary, check=True)  # noqa: S603
 
 
 def setup(app: Sphinx) -> None:

@@ -2,7 +2,8 @@
 
 - The Python blocks of a Markdown page run in order and show all their results. The code in tables
   (``outputs.table_lines``) runs too, and shows nothing.
-- ``[words](lab.md#p=…)`` opens the lab with the points of the link, and a line that only links to a
+- ``[words](lab.md#p=…)`` opens the lab with the points of the link, a scene of the tour
+  (``#tour=3``) or a challenge (``#challenge=order``), and a line that only links to a
   script of the gallery becomes the figure of the script. Its words describe the figure. Other links
   to a script lead to its page.
 - ``nv.separate(X, y)`` and the names of classes link to the reference, and ids such as (B3) to the
@@ -34,7 +35,7 @@ kernelspec:
 """
 # The lab on the site, seen from the pages of docs/.
 _LAB = "lab/index.html"
-_LAB_LINK = re.compile(r"\[([^\]]+)\]\(lab\.md#(p=[^)\s]+)\)")
+_LAB_LINK = re.compile(r"\[([^\]]+)\]\(lab\.md#((?:p|tour|challenge)=[^)\s]+)\)")
 _SCRIPT_LINK = re.compile(r"\[([^\]]+)\]\(examples/(\w+)/(plot_\w+)\.py\)")
 _FIGURE = re.compile(f"^{_SCRIPT_LINK.pattern}$", re.MULTILINE)
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)

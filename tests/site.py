@@ -36,6 +36,7 @@ PAGES = (
         "course",
         "notes",
         "exercises",
+        "teaching",
         "gradient",
         "generalisation",
         "classes",
@@ -137,7 +138,7 @@ def scrolls_over_the_lab(folder: Path, browser: Any) -> bool:
 
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto((folder / "proof.html").resolve().as_uri())
-    page.frame_locator("iframe.lab").locator(".chart path").first.wait_for(state="attached")
+    page.frame_locator("iframe.lab").locator(".leaf-chart path").first.wait_for(state="attached")
     box = page.locator("iframe.lab").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.wheel(0, 500)

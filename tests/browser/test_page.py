@@ -707,7 +707,7 @@ def test_the_first_sight_plays(browser: Any, server: Server) -> None:
 def test_the_offline_page_scrubs(visit: Visit, browser: Any, tmp_path: Path, name: str) -> None:
     visit.open().choose(name)
     file = visit.download("#save-html", tmp_path)
-    assert file.stat().st_size < 250_000
+    assert file.stat().st_size < 200_000
     context = browser.new_context(offline=True)
     page, errors = context.new_page(), list[str]()
     page.on("pageerror", lambda error: errors.append(str(error)))

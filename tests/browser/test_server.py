@@ -233,7 +233,7 @@ def test_an_offline_page_from_the_command_line(tmp_path: Path) -> None:
     data.write_text("a,b,kind\n0,5,no\n1,6,yes\n2,7,yes\n")
     done = inside("lab", str(data), "--export", str(page))
     assert (done.code, done.err) == (0, "")
-    assert "startRecorded" in page.read_text(encoding="utf-8")
+    assert '"points":[[0.0,5.0,-1],[1.0,6.0,1],[2.0,7.0,1]]' in page.read_text(encoding="utf-8")
     data.write_text("a,b,c,kind\n0,5,1,no\n1,6,1,yes\n2,7,1,yes\n")
     done = inside("lab", str(data), "--export", str(page), "--force")
     assert "shows a and b, two of 3 features, and its answers are about these two alone" in done.err

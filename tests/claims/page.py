@@ -221,10 +221,12 @@ def contradiction_of_the_page(problem: Asked) -> None:
     assert contradiction(few) is not None
 
 
-# Start the page on a recorded answer, and read its texts at some of its moments.
+# Start the page with an answer, and read its texts at some of its moments.
 READ = """([record, moments]) => {
   document.body.innerHTML = '<main id="lab" class="lab"></main>';
-  const lab = new LabPage(document.getElementById("lab"), recordedHost());
+  const silent = () => new Promise(() => {});
+  const host = { name: "", about: "", forms: [], ask: silent, ready: silent, record: silent };
+  const lab = new LabPage(document.getElementById("lab"), host);
   lab.begin(whole(record.question), record, 0);
   const text = (root, selector) => root.querySelector(selector)?.textContent ?? "";
   return moments.map((moment) => {

@@ -17,10 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 from novikoff.page import study
-from novikoff.page.presets import STATIC
+from novikoff.page.presets import STATIC, records
 from novikoff.page.question import Question
 
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./(\w+\.js)\";\n", re.MULTILINE)
+_COMMENT = re.compile(r"/\*\*.*?\*/ ?", re.DOTALL)
+_INDENT = re.compile(r"^[ \t]*(?://[^\n]*)?\n?", re.MULTILINE)
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob: data:"
 )
@@ -30,32 +32,41 @@ def export(body: dict[str, Any]) -> str:
     """The text of a file that the page offers."""
     question, form = Question.from_json(body.get("question")), body.get("form")
     if form == "html":
-        return offline_page(body["question"], body.get("view"))
+        return offline_page(body.get("question"), body.get("view"))
     forms = {"python": script, "csv": table, "certificate": study.certificate_text}
     if form not in forms:
         raise ValueError("The form must be html, python, csv or certificate.")
     return forms[form](question)
 
 
-def offline_page(asked: dict[str, Any], view: object = None) -> str:
-    """An HTML file that shows a recorded run. It needs neither the network nor the library."""
-    view = view if isinstance(view, dict) else {}
-    answers = study.recorded_answers(Question.from_json(asked), view.get("box"))
-    recorded = {"question": asked, "view": view, **answers}
-    start = f"{joined('app.js')}\nstartRecorded({_inside_script(recorded)});\n"
+def offline_page(asked: dict[str, Any] | None = None, view: object = None) -> str:
+    """The lab as one HTML file, which answers by itself: it needs no network and no library.
+
+    It begins with a question at the moment of a view, or without a question with the first preset.
+    """
+    begin = None
+    if asked is not None:
+        Question.from_json(asked)
+        moment = view.get("moment") if isinstance(view, dict) else None
+        begin = {"question": asked} | ({} if moment is None else {"moment": moment})
+    told = _inside_script({"begin": begin, "records": records()})
+    read = 'JSON.parse(document.getElementById("begin").textContent)'
+    style = _INDENT.sub("", _static("lab.css"))
     text = _static("index.html")
     for mark, inserted in (
         ("<head>\n", f'<head>\n<meta http-equiv="Content-Security-Policy" '
          f'content="{html.escape(_POLICY)}">\n'),
-        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>{_static('lab.css')}</style>"),
-        ('<script type="module" src="/static/main.js">', f'<script type="module">\n{start}'),
+        ('<link rel="stylesheet" href="/static/lab.css">', f"<style>{style}</style>"),
+        ('<script type="module" src="/static/main.js">',
+         f'<script type="application/json" id="begin">{told}</script>\n'
+         f'<script type="module">\n{joined("alone.js")}\nstartAlone({read});\n'),
     ):  # fmt: skip
         text = text.replace(mark, inserted)
     return text
 
 
-def joined(name: str) -> str:
-    """Join a module and everything that it imports into one script, imports first."""
+def modules(name: str) -> list[str]:
+    """A module and everything that it imports, imports first."""
     order: list[str] = []
 
     def visit(module: str) -> None:
@@ -65,8 +76,14 @@ def joined(name: str) -> str:
         order.append(module)
 
     visit(name)
-    texts = [_IMPORT.sub("", _static(module)) for module in order]
-    return re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
+    return order
+
+
+def joined(name: str) -> str:
+    """Join a module and everything that it imports into one script, without comments."""
+    texts = [_IMPORT.sub("", _static(module)) for module in modules(name)]
+    script = re.sub(r"^export ", "", "\n".join(texts), flags=re.MULTILINE)
+    return _INDENT.sub("", _COMMENT.sub("", script))
 
 
 def script(question: Question) -> str:

@@ -17,8 +17,16 @@ RECORDS = STATIC / "presets"
 
 def presets() -> dict[str, Any]:
     """The title, lesson and question of each preset by its name, in the order of the menu."""
-    menu: dict[str, Any] = json.loads((RECORDS / "menu.json").read_text(encoding="utf-8"))
+    menu: dict[str, Any] = records()["menu"]
     return menu
+
+
+def records() -> dict[str, Any]:
+    """The menu of presets, the tour and the challenges."""
+    return {
+        name: json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("menu", "tour", "challenges")
+    }
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ function render({ model, el }) {
     model.send({ number: asked, what, body });
   });
   const ready = () => Promise.resolve([]);
-  startWidget(el, { live: true, ask, ready, record: ready }, model.get("question"));
+  const forms = ["html", "csv", "python", "certificate"];
+  const host = { name: "the library", about: LIBRARY, forms, ask, ready, record: ready };
+  startWidget(el, host, model.get("question"));
 }
 """
 

@@ -1,10 +1,11 @@
 /** The page: its state, and when it asks the library for answers. The panels draw the state. */
 
 import { h, refill } from "./dom.js";
-import { Frame } from "./frame.js";
-import { Latest, Refusal, load, recordedHost, servedHost } from "./hosts.js";
+import { Frame, PANELS } from "./frame.js";
+import { Challenges } from "./challenges.js";
+import { Latest, Refusal, load, servedHost } from "./hosts.js";
 import { ORDERS, brief, fromLink, fromTable, toLink, whole } from "./link.js";
-import { NEVER, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./moments.js";
+import { NEVER, afterUpdate, lastMoment, momentOf, nextMistake, outcome, previousMistake } from "./moments.js";
 import { Plane } from "./plane.js";
 import { Proof } from "./proof.js";
 import { Space } from "./space.js";
@@ -19,8 +20,7 @@ export class LabPage {
   /** @param {HTMLElement} root @param {Host} host */
   constructor(root, host) {
     this.host = host;
-    this.live = host.live;
-    this.linked = host.live && !root.classList.contains("embedded"); // the address of a notebook is not the page's
+    this.linked = !root.classList.contains("embedded"); // the address of a notebook is not the page's
     this.question = whole({ points: [] });
     this.answer = /** @type {Answer | null} */ (null);
     this.pocket = /** @type {Pocket | null} */ (null);
@@ -33,6 +33,8 @@ export class LabPage {
     this.averaged = false;
     this.lesson = "";
     this.trouble = "";
+    /** What is wrong with the link that was opened; it stays until the next change. */
+    this.warning = "";
     this.past = /** @type {{question: Question, view: Plane["view"]}[]} */ ([]);
     /** The last points that the learner placed or pasted: the entry "your own" of the menu. */
     this.own = /** @type {Question | null} */ (null);
@@ -44,7 +46,10 @@ export class LabPage {
     /** Another order or rule whose run is compared, "" for none, and its run. */
     this.beside = { name: "", run: /** @type {Run | null} */ (null) };
     this.besides = new Latest((body) => host.ask("run", body), ({ run }) => { this.beside.run = run ?? null; this.draw(); });
+    /** The parts that an embedded page shows, none for all. */
+    this.parts = this.linked ? (new URLSearchParams(location.search).get("embed") ?? "").split(",").filter(Boolean) : [];
     this.tour = new Tour(() => this.frame.draw());
+    this.challenges = new Challenges(this);
     this.runs = new Latest((body) => host.ask("run", body), (answer) => this.receive(answer), (error) => this.fail(error));
     this.pockets = new Latest((body) => host.ask("pocket", body), (found) => { this.pocket = found; this.draw(); });
     const shade = (/** @type {Sides} */ sides) => { this.sides = sides; this.draw(); };
@@ -95,7 +100,7 @@ export class LabPage {
     this.besides.forget();
     this.beside.run = null;
     const part = ORDERS.includes(name) ? { order: name } : { rule: name };
-    if (this.live && name && this.question.points.length) this.besides.ask(brief({ ...this.question, ...part }));
+    if (name && this.question.points.length) this.besides.ask(brief({ ...this.question, ...part }));
   }
 
   /** Start over with a question from outside the page, if the library accepts it.
@@ -130,6 +135,7 @@ export class LabPage {
   }
 
   remember() {
+    this.warning = "";
     this.past.push(structuredClone({ question: this.question, view: this.plane.view }));
   }
 
@@ -162,13 +168,13 @@ export class LabPage {
   }
 
   askMore() {
-    if (!this.live || !this.full) return;
+    if (!this.full) return;
     if (this.full.kind !== "separable" && !this.pocket && !this.runs.busy) this.pockets.ask(brief(this.question));
     if (JSON.stringify(this.sides?.box) !== JSON.stringify(this.plane.box())) this.askSides();
   }
 
   askSides() {
-    if (this.live && this.question.sides !== "line") this.shades.ask({ question: brief(this.question), box: this.plane.box() });
+    if (this.question.sides !== "line") this.shades.ask({ question: brief(this.question), box: this.plane.box() });
   }
 
   /** Show an answer. If the old run was shown at its end, the new run is too. @param {Answer} answer @param {Pocket | null} pocket */
@@ -292,10 +298,11 @@ export class LabPage {
     this.plane.draw();
     this.frame.draw();
     for (const panel of this.frame.panels) panel.draw();
+    this.challenges.draw();
   }
 
   writeLink() {
-    if (this.linked) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}`);
+    if (this.linked) history.replaceState(null, "", `${location.pathname}${location.search}#${toLink(this.question, this.moment)}${this.challenges.link()}`);
   }
 
   /** @param {string} text */
@@ -313,13 +320,12 @@ export class LabPage {
   }
 }
 
-/** The page of `novikoff lab`. */
-export async function startServed() {
-  const host = servedHost();
+/** Open the page: what the link in the address asks for, or `own`, or the first preset.
+ * @param {Host} host @param {() => Promise<Begin | null>} own */
+export async function start(host, own) {
   const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), host);
-  watchReady(page);
   /** @type {Record<string, Preset>} */
-  const menu = await load("/static/presets/menu.json");
+  const menu = await host.record("menu");
   /** @param {string} name @param {{question?: Partial<Question>, at?: number, beside?: string}} how */
   const choose = async (name, { question = {}, at = menu[name].at, beside = menu[name].beside ?? "" } = {}) => {
     const changed = Object.keys(question).length > 0;
@@ -329,40 +335,64 @@ export async function startServed() {
     page.beside = { name: beside, run: null };
     page.begin(whole({ ...menu[name].question, ...question }), record, at);
   };
-  page.frame.startTour = async () => {
+  page.frame.startTour = async (scene = 0) => {
     page.remember();
-    await page.tour.start(/** @type {any} */ (await host.record("tour")), async (scene) => {
+    page.challenges.end();
+    await page.tour.start(await host.record("tour"), scene, async (scene) => {
       await choose(scene.preset, scene);
       page.show(scene.panel);
     });
   };
-  page.frame.menu(menu, (name) => {
+  page.challenges.offer(menu, await host.record("challenges"));
+  page.frame.menu(menu, page.challenges.all, (name) => {
+    page.challenges.end();
     if (!name) return page.openOwn();
     page.remember();
-    choose(name);
+    if (name in menu) choose(name);
+    else page.challenges.start(name);
   });
-  try {
-    if (location.hash.length > 1) {
-      const { question, moment } = fromLink(location.hash.slice(1));
+  let shown = "";
+  /** @param {string} text of a link, or "" */
+  const begin = async (text) => {
+    shown = text;
+    if (text) {
+      const { question, moment, tour, challenge, score } = fromLink(text);
+      if (tour) return page.frame.startTour(tour - 1);
+      if (challenge in page.challenges.all && !question.points.length) return page.challenges.start(challenge);
       await page.open(question, moment);
-    } else if (new URLSearchParams(location.search).has("token")) {
-      const own = await load(`/api/data${location.search}`);
-      page.lesson = own.title;
-      page.begin(whole(own.question));
-    } else {
-      await choose("two_clouds");
-      playAtFirst(page);
+      return page.challenges.resume(challenge, score);
     }
-  } catch (error) {
+    const given = await own();
+    if (!given) await choose("two_clouds");
+    else {
+      page.begin(whole(given.question), undefined, given.moment ?? 0);
+      page.lesson = given.title ?? "";
+      page.own = page.question;
+    }
+    // A visitor sees the run before the first click.
+    if (given?.moment === undefined && !matchMedia("(prefers-reduced-motion: reduce)").matches) page.play();
+  };
+  const open = (text = location.hash.slice(1)) => begin(text).catch(async (error) => {
     await choose("two_clouds");
-    page.trouble = `The link in this address cannot be opened. ${/** @type {Error} */ (error).message}`;
+    page.warning = `The link in this address cannot be opened. ${/** @type {Error} */ (error).message}`;
     page.draw();
-  }
+  });
+  window.addEventListener("hashchange", () => open());
+  // A page around this page can ask for the points of a link, a panel and an update.
+  window.addEventListener("message", async ({ data }) => {
+    if (!Object.values(PANELS).includes(data?.panel)) return;
+    if (typeof data.link === "string" && data.link !== shown) await open(data.link);
+    page.show(data.panel);
+    if (page.full && Number.isInteger(data.t)) page.goTo(afterUpdate(page.full.run, Math.min(data.t, page.full.run.index.length)));
+  });
+  await open();
+  return page;
 }
 
-/** Play, so that a visitor sees the run before the first click. @param {LabPage} page */
-function playAtFirst(page) {
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) page.play();
+/** The page of `novikoff lab`. */
+export async function startServed() {
+  const page = await start(servedHost(), () => (new URLSearchParams(location.search).has("token") ? load(`/api/data${location.search}`) : Promise.resolve(null)));
+  watchReady(page);
 }
 
 /** Say what is being compiled until everything is ready. @param {LabPage} page */
@@ -371,13 +401,6 @@ async function watchReady(page) {
   const next = stages.find(({ done }) => !done);
   page.frame.status.textContent = next ? `Compiling the ${next.name} …` : "";
   if (next) window.setTimeout(() => watchReady(page), RETRY);
-}
-
-/** The page of an offline file, which shows a recorded run: at the recorded moment, or from the beginning. @param {Recorded} record */
-export function startRecorded(record) {
-  const page = new LabPage(/** @type {HTMLElement} */ (document.getElementById("lab")), recordedHost());
-  page.begin(whole(record.question), record, record.view.moment ?? 0);
-  if (record.view.moment === undefined) playAtFirst(page);
 }
 
 /** The page in a notebook. @param {HTMLElement} root @param {Host} host @param {Preset["question"]} question */

@@ -24,7 +24,7 @@ const HELP = [
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "previous", PageUp: "previous", k: "step", j: "back", Home: "first", End: "last", " ": "play" };
 /** @type {Record<string, string>} */
-const PANELS = { 1: "space", 2: "step", 3: "leaf", 4: "inner", 5: "norm", 6: "angle" };
+export const PANELS = { 1: "space", 2: "step", 3: "leaf", 4: "inner", 5: "norm", 6: "angle" };
 // The keys of presenters step wherever the focus is.
 const ALWAYS = ["PageDown", "PageUp"];
 // A menu that has the focus keeps its other keys.
@@ -84,6 +84,7 @@ export class Frame {
     this.undo = button("undo", "Undo", () => lab.undo(), { id: "undo" });
     this.speed = h("select", { id: "speed", "aria-label": "Speed of the player", onchange: () => lab.setSpeed(Number(this.speed.value)) }, ...SPEEDS.map((speed) => h("option", { value: speed }, `${speed} ×`)));
     this.beside = select("beside", ["", ...ORDERS, "perceptron", "aggressive"], (name) => lab.compare(name));
+    /** Start the tour at a scene. @type {(scene?: number) => any} */
     this.startTour = () => {};
     this.build();
     this.listen();
@@ -94,7 +95,8 @@ export class Frame {
     const [space, proof, step] = this.panels;
     const files = menu("save", [icon("save"), "Export"],
       ...PICTURES.map(([form, text]) => button("", text, () => savePicture(lab.plane.node, form), { shown: true })),
-      ...(lab.live ? FILES : []).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })));
+      ...FILES.filter(([form]) => lab.host.forms.includes(form)).map(([form, text, name]) => button("", text, () => this.save(form, name), { shown: true, id: `save-${form}` })),
+      lab.linked && lab.host.forms.includes("embed") && button("", "Copy a line to embed it", () => this.copyEmbed(), { shown: true, id: "embed" }));
     const tools = h("div", { class: "tools" },
       h("label", { class: "field" }, "Data ", this.data), button("paste", "Paste a table, or open a file", () => this.askTable(), { id: "paste" }),
       button("clear", "Remove all points", () => lab.clear(), { id: "clear" }),
@@ -106,20 +108,23 @@ export class Frame {
     const controls = TIMELINE.map(([name, text]) => button(name, text, () => lab.go(name), { id: `go-${name}` }));
     refill(controls[3], this.play);
     refill(this.root,
-      h("header", { class: "top" }, h("h1", {}, "novikoff lab"), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
+      h("header", { class: "top" }, h("h1", {}, "novikoff lab", h("small", { class: "by", title: lab.host.about }, `answers: ${lab.host.name}`)), h("div", { class: "says" }, this.verdict, h("p", { class: "lesson" }, this.lesson, this.status)),
         h("div", { class: "links" }, lab.linked && button("eye", "Tour", () => this.startTour(), { shown: true, id: "tour" }), lab.linked && button("link", "Link", () => this.copyLink(), { shown: true, id: "link" }), files,
           this.present, button("help", "Help", () => this.help(), { id: "help" }))),
-      lab.live && tools, lab.tour.node, this.trouble,
+      tools, lab.tour.node, lab.challenges.node, this.trouble,
       h("div", { class: "panels" },
         h("section", { class: "panel plane-panel", "aria-label": "Data plane" }, h("div", { class: "drawing" }, lab.plane.node, lab.plane.tip),
           h("ul", { class: "legend" }, ...LINES.map(([name, text]) => h("li", { class: `key-${name}` }, h("i"), text)), lab.plane.note, lab.plane.absent)),
         h("div", { class: "side" }, h("div", { class: "middle" }, space.node, step.node), proof.node)),
-      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.speed, this.slider, this.where, this.predict), this.prompt, this.now), this.dialog);
+      h("footer", { class: "timeline" }, h("div", { class: "controls" }, ...controls, this.speed, this.slider, this.where, this.predict, lab.parts.length > 0 && this.outside()), this.prompt, this.now), this.dialog);
+    this.root.classList.toggle("embed", lab.parts.length > 0);
+    this.root.dataset.embed = lab.parts.join(" ");
   }
 
-  /** @param {Record<string, Preset>} presets @param {(name: string) => void} choose */
-  menu(presets, choose) {
-    this.data.append(...Object.entries(presets).map(([name, { title }]) => h("option", { value: name }, title)));
+  /** @param {Record<string, {title: string}>} presets @param {Record<string, {title: string}>} challenges @param {(name: string) => void} choose */
+  menu(presets, challenges, choose) {
+    const options = (/** @type {Record<string, {title: string}>} */ all) => Object.entries(all).map(([name, { title }]) => h("option", { value: name }, title));
+    this.data.append(...options(presets), h("optgroup", { label: "Challenges" }, ...options(challenges)));
     this.data.addEventListener("change", () => {
       this.root.dataset.settled = "false";
       choose(this.data.value);
@@ -167,7 +172,7 @@ export class Frame {
     const { answer, full, predict, question } = lab;
     const last = full ? lastMoment(full.run) : 0;
     const moment = Math.min(last, lab.moment);
-    if (!lab.lesson) this.data.value = "";
+    if (!lab.lesson) this.data.value = lab.challenges.name;
     Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
     root.classList.toggle("veiled", predict !== null);
     root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));
@@ -179,15 +184,18 @@ export class Frame {
       const name = node.getAttribute("data-panel") ?? "";
       node.classList.toggle("open", lab.opened.middle === name || lab.opened.proof === name);
       node.classList.toggle("shown", lab.shown === name);
+      node.classList.toggle("part", lab.parts.includes(name) || (lab.parts.includes("proof") && lab.shown === name));
     }
+    root.classList.toggle("challenging", lab.challenges.name !== "");
+    root.dataset.challenge = lab.challenges.name;
     this.mu.disabled = question.rule === "pocket";
     this.delta.disabled = question.rule !== "perceptron";
     this.verdict.textContent = predict ? "Predict: what will the perceptron do?" : answer?.sentence ?? "…";
     this.verdict.className = `verdict ${answer?.kind ?? ""}`;
     this.lesson.textContent = lab.hands.moving ? `The arrow keys move ${document.activeElement?.closest("[data-handle]") ? "the handle" : `row ${lab.selected + 1}`} (with Shift, ten times as far). Enter or Escape ends this.` : lab.shading?.sentence || lab.lesson || lab.pocket?.sentence || "";
     this.now.textContent = full && predict?.asked !== "count" ? tell(full, question, moment) : "";
-    this.trouble.hidden = !lab.trouble;
-    this.trouble.textContent = lab.trouble;
+    this.trouble.textContent = lab.trouble || lab.warning;
+    this.trouble.hidden = !this.trouble.textContent;
     this.slider.max = String(last);
     this.slider.value = String(moment);
     this.slider.disabled = predict !== null;
@@ -235,9 +243,34 @@ export class Frame {
 
   copyLink() {
     this.lab.writeLink();
-    navigator.clipboard.writeText(location.href).then(
-      () => { this.now.textContent = "The link is copied. It restores these points, this order and this moment."; },
-      () => { this.now.textContent = "Copy the address of this page from the address bar: it restores everything."; });
+    this.copy(location.href, "The link is copied. It restores these points, this order and this moment, on any copy of this page.", "Copy the address of this page from the address bar: it restores everything.");
+  }
+
+  /** Copy an iframe with the plane and the proof. */
+  copyEmbed() {
+    this.lab.writeLink();
+    const line = `<iframe src="${this.address("plane,proof").replace(/&/g, "&amp;")}" title="novikoff lab" style="width: 100%; height: 600px; border: 0"></iframe>`;
+    this.copy(line, "The line is copied. In it, embed= names the parts: plane, proof, space, step, leaf, inner, norm, angle.", line);
+  }
+
+  /** The address of this page with some parts of it, or with all if none is named. @param {string} parts */
+  address(parts) {
+    const address = new URL(location.href);
+    address.search = parts && `?embed=${parts}`;
+    return address.href;
+  }
+
+  /** A link from an embedded page to the whole page. */
+  outside() {
+    const link = h("a", { class: "outside", target: "_blank", rel: "noopener", href: "", title: "Open the whole lab", onclick: () => { this.lab.writeLink(); link.href = this.address(""); } }, "whole lab ↗");
+    return link;
+  }
+
+  /** Copy a text, and say so; where a page may not copy, show what to do. @param {string} text @param {string} done @param {string} instead */
+  copy(text, done, instead) {
+    const told = (/** @type {string} */ sentence) => { this.now.textContent = sentence; };
+    if (!navigator.clipboard) return told(instead); // pages without https
+    navigator.clipboard.writeText(text).then(() => told(done), () => told(instead));
   }
 
   togglePresent() {
@@ -248,7 +281,7 @@ export class Frame {
     refill(this.dialog, h("h2", {}, "How to use it"),
       h("p", {}, "Each point with its label y, +1 or −1, is a row a = y·(x₁, x₂, 1). The perceptron visits the rows in turn. If ⟨a, w⟩ = a₁w₁ + a₂w₂ + a₃w₃ ≤ 0, it misclassifies the row and adds a to w. t counts these updates."),
       h("dl", {}, ...HELP.flatMap(([keys, text]) => [h("dt", {}, keys), h("dd", {}, text)])),
-      h("p", {}, "The library proves the verdict and the bounds. γ is shown rounded down, R and the bounds rounded up, λ to the nearest digit. Export, Certificate saves the proof; novikoff verify checks it against the points."),
+      h("p", {}, `${this.lab.host.about} γ is shown rounded down, R and the bounds rounded up, λ to the nearest digit.`),
       button("", "Close", () => this.dialog.close(), { shown: true }));
     this.dialog.showModal();
   }
@@ -295,10 +328,10 @@ export class Frame {
     const typing = target.matches("input:not([type=range], [type=checkbox], [type=radio]), textarea");
     const native = event.key === " " ? target.matches("button, summary, select, input:not([type=range])") : target.matches("select") && !SIDEWAYS.includes(event.key);
     if (this.dialog.open || event.altKey) return false;
-    if (control && event.key === "z" && lab.live && !typing) lab.undo();
+    if (control && event.key === "z" && !typing) lab.undo();
     else if (control || ((typing || native) && !ALWAYS.includes(event.key))) return false;
     else if (event.key === "Escape" && this.root.classList.contains("presenting")) this.togglePresent();
-    else if (event.key.toLowerCase() === "a" && lab.live) {
+    else if (event.key.toLowerCase() === "a") {
       lab.plane.hands.add(lab.plane.view.x, lab.plane.view.y);
       lab.plane.hands.focus(lab.selected);
     } else if (PANELS[event.key]) lab.show(PANELS[event.key]);
@@ -327,5 +360,5 @@ function choice(group, text, onchange) {
   return { input, node: h("label", { class: "choice" }, input, group === "label" && h("i", { class: `mark mark-${text}` }), h("span", {}, text)) };
 }
 
-/** @param {string} id @param {import("./dom.js").Child[]} title @param {Node[]} items */
+/** @param {string} id @param {import("./dom.js").Child[]} title @param {import("./dom.js").Child[]} items */
 const menu = (id, title, ...items) => h("details", { class: "menu", id }, h("summary", {}, ...title), h("div", { class: "items" }, ...items));

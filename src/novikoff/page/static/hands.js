@@ -29,7 +29,7 @@ export class Hands {
     node.addEventListener("pointerup", (event) => this.up(event));
     node.addEventListener("pointercancel", () => { this.grip = null; });
     node.addEventListener("pointerleave", () => { if (!this.grip) plane.point(-1); });
-    node.addEventListener("dblclick", (event) => { if (lab.live && this.nearest(event).row >= 0) this.flip(this.nearest(event).row); });
+    node.addEventListener("dblclick", (event) => { if (this.nearest(event).row >= 0) this.flip(this.nearest(event).row); });
     node.addEventListener("contextmenu", (event) => this.menu(event));
     node.addEventListener("dragover", (event) => event.preventDefault());
     node.addEventListener("drop", (event) => { event.preventDefault(); if (event.dataTransfer?.files[0]) lab.openFile(event.dataTransfer.files[0]); });
@@ -70,7 +70,7 @@ export class Hands {
   menu(event) {
     const { lab } = this;
     event.preventDefault();
-    if (!lab.live || lab.predict) return;
+    if (lab.predict) return;
     const { row, handle } = this.nearest(event);
     if (row >= 0) this.flip(row);
     else if (handle < 0) this.add(...this.under(event), -lab.newLabel);
@@ -80,7 +80,7 @@ export class Hands {
   down(event) {
     const { lab } = this;
     const { row, handle } = this.nearest(event);
-    if (event.button !== 0 || (row >= 0 && lab.guessRow(row)) || !lab.live) return;
+    if (event.button !== 0 || (row >= 0 && lab.guessRow(row))) return;
     const spots = this.handles();
     this.grip = { row, handle, x: event.clientX, y: event.clientY, moved: false, spots };
     if (row >= 0) lab.select(row);
@@ -132,7 +132,6 @@ export class Hands {
     if (row >= 0 && letter === "n") this.focus((row + 1) % count);
     else if (row >= 0 && letter === "p") this.focus((row + count - 1) % count);
     else if (letter === "enter" && row >= 0 && lab.predict) lab.guessRow(row);
-    else if (!lab.live) return false;
     else if (letter === "enter") this.setMoving(!this.moving);
     else if (letter === "escape" && this.moving) this.setMoving(false);
     else if (row >= 0 && letter === "f") this.flip(row);
@@ -187,8 +186,8 @@ export class Hands {
 
   /** Where all handles are: those of the learner's line, then the tip and the foot of the arrow of w. @returns {Spot[]} */
   handles() {
-    const { full, live, predict, question } = this.lab;
-    if (!live || predict) return [];
+    const { full, predict, question } = this.lab;
+    if (predict) return [];
     const [left, bottom] = this.plane.box();
     const [across, up] = this.plane.scale;
     const arrow = full ? this.plane.arrowOf(this.plane.now(full)) : [];

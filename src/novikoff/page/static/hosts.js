@@ -10,19 +10,18 @@ export async function load(address, options) {
   return reply.json();
 }
 
+/** What the page says about a host with the library behind it. */
+export const LIBRARY = "The library novikoff answers. It proves the verdict and the bounds; Export, Certificate saves the proof, and novikoff verify checks it against the points.";
+
 /** The server of `novikoff lab`. @returns {Host} */
 export const servedHost = () => ({
-  live: true,
+  name: "the library",
+  about: LIBRARY,
+  forms: ["html", "csv", "python", "certificate"],
   ask: (what, body) => load(`/api/${what}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   ready: () => load("/api/ready"),
   record: (name) => load(`/static/presets/${name}.json`),
 });
-
-/** The host of an offline page, on which everything was recorded: it answers nothing. @returns {Host} */
-export function recordedHost() {
-  const nobody = () => Promise.reject(new Refusal("This page is a recording. Run novikoff lab to ask new questions."));
-  return { live: false, ask: nobody, ready: nobody, record: nobody };
-}
 
 /** Sends one question at a time. While it waits for the answer, it keeps only the newest of the
  * later questions. It drops the answer to a question that is older than the one shown. */

@@ -32,10 +32,10 @@ export function toLink(question, moment) {
 
 /** The question in a link. Anyone may have written it, so it may not be a valid question. @param {string} text */
 export function fromLink(text) {
-  const { p = "", at = "", ...rest } = Object.fromEntries(new URLSearchParams(text));
+  const { p = "", at = "", tour = "", challenge = "", score = "", ...rest } = Object.fromEntries(new URLSearchParams(text));
   const points = p.split(";").filter(Boolean).map((part) => part.split(",").map(Number));
   const more = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, parsed(value)]));
-  return { question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0) };
+  return { question: /** @type {Preset["question"]} */ ({ points, ...more }), moment: Math.max(0, parseInt(at, 10) || 0), tour: parseInt(tour, 10) || 0, challenge, score: score.slice(0, 80) };
 }
 
 /** The value of a JSON text, or the text itself if it is not JSON. @param {string} text */

@@ -65,7 +65,7 @@ export class Space {
 
   get disc() {
     const { width, height } = this.size;
-    return { cx: width / 2, cy: height / 2, radius: Math.min(width, height) / 2 - 6 };
+    return { cx: width / 2, cy: height / 2, radius: Math.max(1, Math.min(width, height) / 2 - 6) };
   }
 
   /** The largest angle to w* that the third inequality allows at update t, or null if it says nothing. @param {Full} full @param {number} t */

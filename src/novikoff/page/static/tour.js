@@ -15,10 +15,10 @@ export class Tour {
     this.node = h("section", { class: "panel tour", "aria-label": "Tour", hidden: true });
   }
 
-  /** @param {Scene[]} scenes @param {(scene: Scene) => Promise<any>} open */
-  start(scenes, open) {
+  /** @param {Scene[]} scenes @param {number} at @param {(scene: Scene) => Promise<any>} open */
+  start(scenes, at, open) {
     Object.assign(this, { scenes, open });
-    return this.go(0);
+    return this.go(at);
   }
 
   /** Show a scene; before the first and after the last, the tour ends. @param {number} at */

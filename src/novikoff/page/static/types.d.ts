@@ -97,17 +97,24 @@ interface RecordedAnswer {
   sides?: Sides;
 }
 
-interface Recorded extends RecordedAnswer {
-  question: Question;
-  view: { moment?: number };
+/** Where answers come from: the server, the kernel of a notebook, or the page itself. */
+interface Host {
+  /** Who answers, as the page says it, and a sentence about this. */
+  name: string;
+  about: string;
+  /** The files that it can write; "embed": the page can be a part of another page. */
+  forms: string[];
+  ask(what: "run" | "pocket" | "sides" | "export", body: any): Promise<any>;
+  ready(): Promise<{ name: string; done: boolean }[]>;
+  /** The menu of presets, the tour, the challenges, or the answer to a preset; undefined if it is not recorded. */
+  record(name: string): Promise<any>;
 }
 
-/** Where answers come from: the server, the kernel of a notebook, or a recording. */
-interface Host {
-  ask(what: "run" | "pocket" | "sides" | "export", body: object): Promise<any>;
-  ready(): Promise<{ name: string; done: boolean }[]>;
-  record(name: string): Promise<RecordedAnswer>;
-  live: boolean;
+/** What a page begins with: a title and a question, and the moment to show. */
+interface Begin {
+  title?: string;
+  question: Preset["question"];
+  moment?: number;
 }
 
 interface Moment {
@@ -131,8 +138,9 @@ interface Lab {
   newLabel: number;
   averaged: boolean;
   beside: { name: string; run: Run | null };
-  live: boolean;
   predict: PredictState;
+  begin(question: Question, record?: RecordedAnswer, moment?: number): void;
+  compare(name: string): void;
   change(edit: (question: Question) => void, how?: { remember?: boolean; rest?: boolean }): void;
   remember(): void;
   rest(): void;
