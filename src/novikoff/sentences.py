@@ -17,6 +17,7 @@ import math
 import textwrap
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -656,6 +657,22 @@ which is not proved: money, tea.'
     return (
         "Probably infeasible: a floating-point solver finds that these rows contradict each "
         f"other, which is not proved: {rows}."
+    )
+
+
+def tolerance_sentence(violation: Fraction) -> str:
+    """The remark that a system is infeasible only by less than the tolerances of solvers.
+
+    >>> tolerance_sentence(Fraction(1, 3 * 10**9))
+    'The rows miss each other by 3.33e-10 only: solvers with tolerances may call this feasible.'
+    >>> tolerance_sentence(Fraction(0))
+    'Only strict rows exclude every point: solvers with tolerances may call this feasible.'
+    """
+    if violation == 0:
+        return "Only strict rows exclude every point: solvers with tolerances may call this feasible."
+    return (
+        f"The rows miss each other by {float(violation):.3g} only: solvers with tolerances may call "
+        "this feasible."
     )
 
 

@@ -6,18 +6,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Literal
 
 from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflict_table import ROWS_SHOWN
 from novikoff.systems.conflicts import Conflicts, conflicts_of
+from novikoff.systems.explanation import solve_blaming
 from novikoff.systems.files.lp import parse_objective
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise
-from novikoff.systems.solution import Solution
-from novikoff.systems.solve import solve_system
-from novikoff.systems.statement import keep_rows
+from novikoff.systems.relaxation import Relaxation, relax_system
+from novikoff.systems.solution import INTERRUPTED, Solution
+from novikoff.systems.solve import check_tolerance, solve_system, with_tolerance
+from novikoff.systems.statement import keep_rows, loosened
 from novikoff.systems.system import system_of
 from novikoff.systems.system_model import SystemModel
 
@@ -32,8 +35,14 @@ class SystemOptions:
         Which point to find, and by which method, as in `novikoff.solve`.
     keep : sequence of str
         The names of rows that may not be blamed for a conflict.
-    all_conflicts : bool
+    disjoint_conflicts : bool
         Whether to find several conflicts that share no row.
+    relax : "rows", "total", "max" or None
+        What to minimise if the system is infeasible, as in `novikoff.relax`.
+    blame : sequence of str
+        Names, patterns or groups of the rows to blame first, as in `novikoff.explain`.
+    tolerance : str or None
+        How far a point may violate each row and each bound.
     objective : str or None
         "file" for the objective in the file, or an objective such as "max 3 tea + bread".
     budget : float or None
@@ -47,7 +56,10 @@ class SystemOptions:
     point: str = "any"
     method: str = "auto"
     keep: Sequence[str] = ()
-    all_conflicts: bool = False
+    disjoint_conflicts: bool = False
+    relax: Literal["rows", "total", "max"] | None = None
+    blame: Sequence[str] = ()
+    tolerance: str | None = None
     objective: str | None = None
     budget: float | None = None
     format: str | None = None
@@ -68,6 +80,8 @@ class SystemStudy:
         The options of the study.
     conflicts : Conflicts or None
         Several conflicts that share no row, if they were asked for.
+    relaxation : Relaxation or None
+        What must give way, if this was asked for and the system is infeasible.
     optimum : Optimum or None
         The solution of the linear program, if there is an objective.
     files : mapping
@@ -81,6 +95,7 @@ class SystemStudy:
     file: SystemModel
     asked: SystemOptions
     conflicts: Conflicts | None = None
+    relaxation: Relaxation | None = None
     optimum: Optimum | None = None
     files: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -90,6 +105,11 @@ class SystemStudy:
         """The kind of the solution; "undecided" if the linear program is undecided."""
         undecided = self.optimum is not None and self.optimum.kind == "undecided"
         return "undecided" if undecided else self.solution.kind
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.solution.ended == INTERRUPTED
 
     @property
     def with_radius(self) -> bool:
@@ -128,36 +148,60 @@ def study_system(path: str, options: SystemOptions, show: Callable[[str], None])
     file = read_system(path, options.format)
     show("solving")
     try:
-        solution, best, several = _answers(file.stated, options, lambda: show("solving"))
+        solution, best, several, relaxation = _answers(
+            file.stated, options, show
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    if solution.kind == "feasible":
-        show("looking for implicit equalities")
-        _ = solution.interior
     seconds = time.perf_counter() - began
-    return SystemStudy(solution, path, file, options, several, best, seconds=seconds)
+    return SystemStudy(solution, path, file, options, several, relaxation, best, seconds=seconds)
+
+
+def find_implicit_equalities(study: SystemStudy, show: Callable[[str], None]) -> None:
+    """Look for rows that hold with equality in every solution; Ctrl-C leaves this unknown.
+
+    This may take longer than the verdict, so it comes after it.
+    """
+    if study.solution.kind != "feasible" or study.interrupted:
+        return
+    try:
+        show("looking for rows that hold with = in every solution (Ctrl-C skips this)")
+        _ = study.solution.interior
+    except KeyboardInterrupt:
+        study.solution.interior_proof = None
 
 
 def _answers(
-    stated: LinearSystem | Arrays, options: SystemOptions, announce: Callable[[], None]
-) -> tuple[Solution, Optimum | None, Conflicts | None]:
-    """Return the solution, the optimum if there is an objective, and conflicts if asked for."""
+    stated: LinearSystem | Arrays, options: SystemOptions, announce: Callable[[str], None]
+) -> tuple[Solution, Optimum | None, Conflicts | None, Relaxation | None]:
+    """Return the solution, and the optimum, the conflicts and the relaxation if asked for."""
+    step = "solving"
 
     def limits() -> Limits:
-        return ReportingLimits(seconds=options.budget, tell=announce)
+        return ReportingLimits(seconds=options.budget, tell=lambda: announce(step))
 
     stated = keep_rows(stated, options.keep)
     if options.objective is not None:
         best = optimise(_with_objective_text(stated, options.objective), limits())
-        return best.solution, best, None
-    system = system_of(stated)
-    solution, several = (
-        solve_system(system, limits(), point=options.point, method=options.method),
-        None,
-    )
-    if options.all_conflicts and solution.kind == "infeasible":
-        several = conflicts_of(system, limits())
-    return solution, None, several
+        return best.solution, best, None, None
+    tolerance = check_tolerance(Fraction(options.tolerance or 0))
+    if tolerance:
+        stated = loosened(stated, tolerance)
+    if options.blame:
+        solution = solve_blaming(stated, options.blame, limits)
+    else:
+        how = {"point": options.point, "method": options.method}
+        solution = solve_system(system_of(stated), limits(), **how)
+    solution = with_tolerance(solution, tolerance)
+    several: Conflicts | None = None
+    relaxation: Relaxation | None = None
+    if solution.kind == "infeasible" and options.disjoint_conflicts:
+        step = "looking for more conflicts"
+        several = conflicts_of(system_of(stated), limits())
+    if solution.kind == "infeasible" and options.relax is not None:
+        step = "looking for what must give way"
+        relaxation = relax_system(stated, options.relax, limits(), solution=solution)
+    return solution, None, several, relaxation
 
 
 def _with_objective_text(stated: LinearSystem | Arrays, text: str) -> LinearSystem:

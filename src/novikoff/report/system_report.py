@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, TypeVar
 
 from novikoff import __version__
 from novikoff.core.stops import Limits
+from novikoff.data.messages import printable_name
+from novikoff.formats.file_names import PAGE_MARK
 from novikoff.proofs.system_statement import LinearSystem
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
@@ -23,6 +26,7 @@ from novikoff.sentences import (
     interval,
     proved_sentence,
     short_number,
+    suspected_sentence,
     unbounded_clause,
 )
 from novikoff.systems.conflict_table import (
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
     from novikoff.jobs.system_study import SystemStudy
     from novikoff.systems.linear_program import Optimum
+    from novikoff.systems.relaxation import Relaxation
 
 SYSTEM_REPORT_VERSION = 1
 Value = TypeVar("Value")
@@ -74,6 +79,11 @@ def system_json(study: SystemStudy) -> str:
             "notes": list(study.file.notes),
         },
         "kind": solution.kind,
+        "relaxed": solution.relaxed,
+        "whole": solution.whole if feasible else None,
+        "tolerance": str(solution.tolerance),
+        "ended": solution.ended or None,
+        "suspected": [row_values(row) for row in solution.suspected],
         "w": by_name(None if w is None else map(finite_or_null, w.tolist())),
         "point_found": solution.point_found if feasible else None,
         "exact_w": exactly(study.exact_w),
@@ -89,6 +99,7 @@ def system_json(study: SystemStudy) -> str:
             "listed": [conflict_values(answer) for answer in study.answers],
             "complete": study.conflicts.complete,
         },
+        "relaxation": None if study.relaxation is None else relaxation_values(study.relaxation),
         "violation": None if violation is None else finite_or_null(violation),
         "objective": None
         if best is None
@@ -106,8 +117,63 @@ def system_json(study: SystemStudy) -> str:
     return to_json_text(body)
 
 
+def system_html(study: SystemStudy) -> str:
+    """Return the report as one self-contained HTML page."""
+    from novikoff.report.html import html_page  # loads the modules of the pictures
+
+    parts: list[tuple[str, list[str]]] = []
+    for heading, text in system_lines(study):
+        if heading or not parts:
+            parts.append((heading, []))
+        parts[-1][1].append(text)
+    verdict = next(texts[0] for heading, texts in parts if heading == "verdict")
+    kind, _, rest = verdict.partition(", ")
+    style = {"feasible": "separable", "infeasible": "inseparable"}.get(
+        study.solution.kind, "undecided"
+    )
+    body = [
+        f"<h1>{escape(printable_name(study.source))}</h1>",
+        f'<p><span class="kind {style}">{escape(kind)}</span> {escape(rest)}</p>',
+    ]
+    for heading, texts in parts:
+        if heading == "verdict":
+            body += [f"<p>{escape(text)}</p>" for text in texts[1:]]
+        elif heading.startswith("conflict"):
+            rows = [line.partition(" × ") for line in texts if " × " in line]
+            others = [line for line in texts if " × " not in line]
+            cells = "".join(
+                f"<tr><td>{escape(times)}</td><td>{escape(name)}</td><td>{escape(formula)}</td></tr>"
+                for times, _, text in rows
+                for name, formula in [_name_and_formula(text)]
+            )
+            head = "<tr><th>times</th><th>row</th><th>formula</th></tr>"
+            body.append(f"<h2>{escape(heading.capitalize())}</h2><table>{head}{cells}</table>")
+            body += [f"<p>{escape(text)}</p>" for text in others]
+        elif heading == "system":
+            body.append(f"<p>{'<br>'.join(map(escape, texts))}</p>")
+        else:
+            listed = "".join(f"<li>{escape(text)}</li>" for text in texts[1:])
+            shown = f"<h2>{escape(heading.capitalize())}</h2><p>{escape(texts[0])}</p>"
+            body.append(shown + (f"<ul>{listed}</ul>" if listed else ""))
+    body.append(f"<footer>novikoff {__version__} · {study.seconds:.2f} s</footer>")
+    start = PAGE_MARK.replace(b"novikoff fit", b"novikoff solve")
+    return html_page(f"{study.source}: {kind}", "\n".join(body), start)
+
+
+def _name_and_formula(text: str) -> tuple[str, str]:
+    """Split a line of a conflict, in which two blanks or more end the name."""
+    name, _, formula = text.partition("  ")
+    return name, formula.strip()
+
+
 def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """Yield the heading and the text of each line; a continued line has an empty heading."""
+    yield from verdict_lines(study)
+    yield from further_lines(study)
+
+
+def verdict_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    """Yield the lines about the system, the verdict and its proof, which are known first."""
     stated, bounds = study.solution.system.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
@@ -115,6 +181,21 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     for note in study.file.notes:
         yield "", note
     yield from _LINES_BY_KIND[study.solution.kind](study)
+
+
+def further_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
+    """Yield the lines about rows that hold with equality in every solution, and about files.
+
+    Finding such rows may take longer than the verdict.
+    """
+    solution = study.solution
+    if solution.kind == "feasible":
+        equal = solution.implicit_equalities
+        if equal:
+            named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
+            yield "equalities", f"in every solution these rows hold with =: {named}"
+        elif equal is None:
+            yield "", "whether rows hold with = in every solution was not found in time"
     about = " (about the point, not about the best value)" if study.optimum is not None else ""
     for name, path in study.files.items():
         yield name, f"{path}{about if name == 'certificate' else ''}"
@@ -122,10 +203,16 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     solution, best, stated = study.solution, study.optimum, study.solution.system.stated
-    yield "verdict", proved_sentence("feasible", feasible_clause())
+    kind, clause = "feasible", feasible_clause()
+    if solution.relaxed and not solution.whole:
+        kind = "relaxation feasible"
+        clause += ", but integer variables take fractional values"
+    if solution.tolerance:
+        clause = f"within a tolerance of {float(solution.tolerance):g}, {clause}"
+    yield "verdict", proved_sentence(kind, clause)
     if best is not None:
         maximise = isinstance(stated, LinearSystem) and stated.maximise
-        yield from _objective(best, maximise=maximise)
+        yield from _objective(best, maximise=maximise, relaxed=solution.relaxed)
     point = list(zip(stated.variables, study.exact_w or (), strict=True))
     width = max(len(name) for name, _ in point[:_MAX_LINES])
     for k, (name, value) in enumerate(point[:_MAX_LINES]):
@@ -136,12 +223,6 @@ def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         asked = study.asked.point
         yield "", f"this is a solution, but not that of --point {asked}, which was not found"
     yield from _boundary_lines(study)
-    equal = solution.implicit_equalities
-    if equal:
-        named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
-        yield "equalities", f"in every solution these rows hold with =: {named}"
-    elif equal is None:
-        yield "", "whether rows hold with = in every solution was not found in time"
     if study.with_radius and best is None:
         yield "radius", f"of the largest ball of solutions {interval(solution.radius)}"
 
@@ -163,8 +244,9 @@ def _boundary_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         yield "boundary", text + (advice if away < _SMALL_DISTANCE else "")
 
 
-def _objective(best: Optimum, *, maximise: bool) -> Iterator[tuple[str, str]]:
+def _objective(best: Optimum, *, maximise: bool, relaxed: bool) -> Iterator[tuple[str, str]]:
     end = "greatest" if maximise else "least"
+    end = f"relaxation's {end}" if relaxed else end
     if best.kind == "unbounded":
         yield "objective", proved_sentence("unbounded", unbounded_clause(maximise=maximise))
     elif best.exact_value is None:
@@ -182,7 +264,10 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         rows, count = "the rows of each conflict", max(len(answer.conflict) for answer in answers)
     elif count == 1:
         rows = "this row"
-    yield "verdict", proved_sentence("infeasible", conflict_clause(rows, count, kept=kept))
+    clause = conflict_clause(rows, count, kept=kept)
+    if study.solution.tolerance:
+        clause = f"even within a tolerance of {float(study.solution.tolerance):g}: {clause}"
+    yield "verdict", proved_sentence("infeasible", clause)
     for k, answer in enumerate(answers):
         heading = f"conflict {k + 1}" if len(answers) > 1 else "conflict"
         yield from conflict_lines(answer, heading, study.asked.rows)
@@ -194,7 +279,10 @@ def _infeasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         if count == 1:
             many = "at least 1 row"
         rest = "; if all rows shown go, the rest is feasible" if study.conflicts.complete else ""
-        yield "", f"{many} must go{rest}"
+        fewest = "" if study.asked.relax else "; --relax rows finds the fewest rows that must go"
+        yield "", f"{many} must go{rest}{fewest}"
+    if study.relaxation is not None:
+        yield from study.relaxation.lines()
 
 
 def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
@@ -205,6 +293,9 @@ def _undecided_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
         else "--method auto decides"
     )
     yield "verdict", f"undecided — {solution.ended} before a proof was found; {advice}"
+    if solution.suspected:
+        names = [row.name for row in solution.suspected]
+        yield "", suspected_sentence(names)
     if solution.w is not None:
         yield "", f"the best point found violates a row by {short_number(solution.violation)}"
 
@@ -214,6 +305,29 @@ _LINES_BY_KIND = {
     "infeasible": _infeasible_lines,
     "undecided": _undecided_lines,
 }
+
+
+def relaxation_values(relaxation: Relaxation) -> dict[str, object]:
+    """Return what must give way as JSON values."""
+    most = relaxation.most
+    return {
+        "by": relaxation.by,
+        "kind": relaxation.kind,
+        "least": str(relaxation.least),
+        "most": None if most is None else str(most),
+        "rows": [
+            {
+                "kind": row.kind,
+                "index": row.index,
+                "name": row.name,
+                "gives_way_by": str(row.gives_way_by),
+                "old_side": str(row.old_side),
+                "new_side": str(row.new_side),
+            }
+            for row in relaxation.rows
+        ],
+        "conflicts": [conflict_values(answer) for answer in relaxation.conflicts],
+    }
 
 
 def _ends(bounds: Interval) -> list[float | None]:

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
-from novikoff.sentences import first_few
-from novikoff.systems.solution import NamedRow, Solution
+from novikoff.sentences import first_few, tolerance_sentence
+from novikoff.systems.solution import SOLVER_TOLERANCE, NamedRow, Solution
 
 NumberFormat: TypeAlias = "Callable[[Fraction], str]"
 # A text shows this many rows of a conflict, unless it is asked for more.
@@ -40,9 +40,7 @@ class ConflictSum(NamedTuple):
     @classmethod
     def of(cls, answer: Solution) -> ConflictSum:
         """Return the sum of the conflict of an answer."""
-        numbers = answer.proof.conflict.rows if answer.proof and answer.proof.conflict else ()
-        stated = (answer.system.stated.row(number) for number in numbers)
-        rows = [row for row in stated if row is not None]
+        rows = [*answer.conflict_rows]
         pairs = zip(rows, answer.conflict, strict=True)
         total = sum((row.sign * named.multiplier * row.right for row, named in pairs), Fraction(0))
         strict = any(row.relation in ("<", ">") for row in rows)
@@ -95,6 +93,9 @@ def conflict_lines(
     rounded = "" if exact else " (multipliers are rounded here)"
     false = f"{pretty(f'0 {conflict.relation} {amount}')}, which is false{rounded}"
     yield "", f"the sum{turned}:  {false}"
+    by = answer.least_violation
+    if by is not None and by <= SOLVER_TOLERANCE:
+        yield "tolerance", tolerance_sentence(by)
     yield from _changes(conflict)
 
 
@@ -142,6 +143,7 @@ def conflict_values(answer: Solution) -> dict[str, object]:
             for named, row, by, new in zip(*columns, strict=True)
         ],
         "sum": f"0 {conflict.relation} {conflict.total}",
+        "least_violation": str(answer.least_violation),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -173,24 +173,23 @@ def explain(
     if package_of(model) is not None:
         model = model_system(model)
     stated = stated_system(model, c, keep=keep, **arrays)
-    solution = _blamed(stated, blame, seconds) if blame else None
-    solution = solution or solve_system(system_of(stated), Limits(seconds=seconds))
+    solution = solve_blaming(stated, blame or (), lambda: Limits(seconds=seconds))
     if isinstance(model, SystemModel):
         return Explanation(solution, model.source, model.notes)
     return Explanation(solution)
 
 
-def _blamed(
-    stated: LinearSystem | Arrays, blame: Sequence[str], seconds: float | None
-) -> Solution | None:
-    """A solution whose conflict blames rows of the first groups alone, or None."""
+def solve_blaming(
+    stated: LinearSystem | Arrays, blame: Sequence[str], limits: Callable[[], Limits]
+) -> Solution:
+    """The solution, whose conflict blames rows of the first groups alone, if it can."""
     everyone = frozenset(k for k in range(stated.n) if row_name(stated, k) is not None)
     allowed = frozenset[int]()
     for group in [blame] if isinstance(blame, str) else blame:
         allowed |= row_numbers(stated, group, "blame")
         kept = (everyone - allowed) | stated.kept
         system = system_of(replace(stated, kept=kept))
-        solution = solve_system(system, Limits(seconds=seconds))
+        solution = solve_system(system, limits())
         if solution.kind != "infeasible" or any(not row.kept for row in solution.conflict):
             return solution
-    return None
+    return solve_system(system_of(stated), limits())

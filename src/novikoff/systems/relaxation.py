@@ -256,11 +256,12 @@ def relax_system(
     *,
     weights: npt.ArrayLike | Mapping[str, float] | None = None,
     signs: bool = False,
+    solution: Solution | None = None,
 ) -> Relaxation:
-    """Relax a system, as `relax` does, that was checked."""
+    """Relax a system, as `relax` does, that was checked; its solution may be known."""
     prices = _weights(stated, weights, signs)
     system = system_of(stated)
-    solution = solve_system(system, limits)
+    solution = solution or solve_system(system, limits)
     if solution.kind == "feasible":
         return Relaxation(
             by, "feasible", solution, most=Fraction(0), w=solution.w, exact_w=solution.exact_w

@@ -14,7 +14,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.proofs.system_certificate import Multipliers, Radius, SystemCertificate
-from novikoff.proofs.system_statement import LinearSystem, Statement
+from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
 from novikoff.sentences import (
     conflict_clause,
     digits_down,
@@ -22,6 +22,7 @@ from novikoff.sentences import (
     html_table,
     proved_sentence,
     suspected_sentence,
+    tolerance_sentence,
     wrapped,
 )
 from novikoff.systems.distances import largest_violation, signed_radius
@@ -35,6 +36,10 @@ _MAX_NAMED = 6
 RELAXED = (
     "Integer variables may take fractional values here: a solution in whole numbers need not exist."
 )
+# Why an answer is undecided, after Ctrl-C.
+INTERRUPTED = "it was interrupted"
+# Solvers with tolerances accept points that violate rows by about this much.
+SOLVER_TOLERANCE = Fraction(1, 10**6)
 # A table for notebooks has at most this many rows or variables.
 _MAX_IN_TABLE = 20
 
@@ -143,6 +148,9 @@ class Solution:
     suspected : tuple of NamedRow
         If undecided, rows that contradict each other according to a floating-point solver. This is
         not proved; their multipliers are 0 because they are not known.
+    tolerance : Fraction
+        How far a point may violate each row and each bound. Unless it is 0, the answer is about the
+        system with right sides that are loosened by it, and has no certificate.
     no_point_within : float
         If undecided, a proved lower bound on the distance of every solution from the origin.
 
@@ -162,6 +170,7 @@ class Solution:
     trace: Mapping[str, Any] | None = None
     ended: str = ""
     no_point_within: float = 0.0
+    tolerance: Fraction = Fraction(0)
     suspected: tuple[NamedRow, ...] = ()
     proof: SystemCertificate | None = field(default=None, repr=False)
     # The time for each attribute that is computed later.
@@ -171,7 +180,7 @@ class Solution:
     def certificate(self) -> SystemCertificate | None:
         """The proof, including all attributes that have been computed."""
         proof, known = self.proof, vars(self)  # contains the cached properties computed so far
-        if proof is None:
+        if proof is None or self.tolerance:
             return None
         if known.get("interior_proof") is not None:
             point, implicit = known["interior_proof"]
@@ -190,6 +199,31 @@ class Solution:
         whole = [int(value * over) for value in claim.multipliers]
         scaled = tuple(Fraction(value, math.gcd(*whole)) for value in whole)
         return named_rows(self.system.stated, replace(claim, multipliers=scaled))
+
+    @property
+    def least_violation(self) -> Fraction | None:
+        """Every point violates some row of the conflict by at least this, exactly; else None.
+
+        It is −⟨c, λ⟩ / Σ |λ_i|. Other rows of the system may be violated by more. It is 0 if the
+        rows contradict each other only because some of them are strict.
+        """
+        if not self.conflict:
+            return None
+        total = sum(
+            (
+                row.sign * named.multiplier * row.right
+                for named, row in zip(self.conflict, self.conflict_rows, strict=True)
+            ),
+            Fraction(0),
+        )
+        return -total / sum(abs(named.multiplier) for named in self.conflict)
+
+    @cached_property
+    def conflict_rows(self) -> tuple[Constraint, ...]:
+        """The rows of the conflict with their numbers, in the order of ``conflict``."""
+        claim = None if self.proof is None else self.proof.conflict
+        stated = (self.system.stated.row(k) for k in (() if claim is None else claim.rows))
+        return tuple(row for row in stated if row is not None)
 
     @property
     def relaxed(self) -> bool:
@@ -291,13 +325,18 @@ class Solution:
     def __str__(self) -> str:
         return wrapped(self._sentence())
 
+    def _closeness(self) -> str:
+        """What is said if the system is infeasible by less than the tolerances of solvers."""
+        by = self.least_violation
+        return f" {tolerance_sentence(by)}" if by is not None and by <= SOLVER_TOLERANCE else ""
+
     def _sentence(self) -> str:
         """The answer in one sentence."""
         n = self.system.homogenising_row
         rows = "1 row" if n == 1 else f"{n:,} rows"
         if self.kind == "infeasible":
             kept = self.proof is not None and len(self.proof.witnesses) > 0
-            return _conflict_text(self.conflict, kept)
+            return _conflict_text(self.conflict, kept) + self._closeness()
         if self.kind == "undecided":
             text = f"Undecided: {self.ended} before a proof was found for {rows}"
             if self.w is not None:
@@ -315,6 +354,8 @@ class Solution:
         n_hidden = len(values) - _MAX_NAMED
         point += f" and {n_hidden:,} more values" if n_hidden > 0 else ""
         feasible = "Feasible" if self.whole or not self.relaxed else "Relaxation feasible"
+        if self.tolerance:
+            feasible += f" within a tolerance of {float(self.tolerance):g}"
         stated = proved_sentence(feasible, feasible_clause(point, exact=self.needs_exact_w))
         other = "" if self.point_found else " The point that was asked for was not found."
         if self.relaxed and not self.whole:

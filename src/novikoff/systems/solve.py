@@ -36,9 +36,10 @@ from novikoff.systems.engine import (
     point_or_conflict,
     relative_interior,
 )
+from novikoff.systems.files.builder import as_written
 from novikoff.systems.matrices import dense
-from novikoff.systems.solution import Solution, named_row
-from novikoff.systems.statement import check_vector, stated_system
+from novikoff.systems.solution import INTERRUPTED, Solution, named_row
+from novikoff.systems.statement import check_vector, loosened, stated_system
 from novikoff.systems.suggested import decide, is_for_suggestions
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
@@ -64,6 +65,7 @@ def solve(
     w0: npt.ArrayLike | None = None,
     point: str = "any",
     method: str | Callable[..., Any] = "auto",
+    tolerance: float = 0.0,
     budget: float | None = None,
     trace: bool = False,
 ) -> Solution:
@@ -104,6 +106,9 @@ def solve(
     method : str or callable
         "auto", or the name of a method of `novikoff.systems.methods`. The proposal of a method is
         verified; if it proves nothing, the answer is "undecided". ``point="nearest"`` needs "auto".
+    tolerance : float
+        How far a point may violate each row and each bound, as solvers with tolerances allow; 0 by
+        default. Such an answer is exact, but about the loosened system, and has no certificate.
     budget : float, optional
         The number of seconds after which the best answer so far is returned.
     trace : bool
@@ -144,10 +149,31 @@ def solve(
         A, c, A_eq=A_eq, c_eq=c_eq, lower=lower, upper=upper, strict=strict, names=names,
         equality_names=equality_names, variables=variables, keep=keep,
     )  # fmt: skip
+    allowed = check_tolerance(tolerance)
+    if allowed:
+        stated = loosened(stated, allowed)
     system = system_of(stated)
     start = None if w0 is None else check_vector(w0, system.p, "w0", "variable", finite=True)
     limits = Limits(seconds=seconds)
-    return solve_system(system, limits, w0=start, point=point, method=method, trace=trace)
+    solution = solve_system(system, limits, w0=start, point=point, method=method, trace=trace)
+    return with_tolerance(solution, allowed)
+
+
+def check_tolerance(tolerance: object) -> Fraction:
+    """The tolerance as an exact number: the decimal that Python prints; ValueError if negative."""
+    try:
+        allowed = as_written(tolerance, "tolerance")
+    except (TypeError, ValueError):
+        allowed = Fraction(-1)
+    if allowed < 0:
+        raise ValueError(f"tolerance must be a number that is at least 0, not {tolerance!r}.")
+    return allowed
+
+
+def with_tolerance(solution: Solution, tolerance: Fraction) -> Solution:
+    """The answer to a loosened system: without a certificate, which would be about other rows."""
+    solution.tolerance = tolerance
+    return solution
 
 
 def solve_system(
@@ -185,7 +211,7 @@ def solve_system(
     except OverflowError:
         ended = "the numbers grew beyond floats"
     if solution is None:
-        ended = "it was interrupted" if limits.interrupted else ended
+        ended = INTERRUPTED if limits.interrupted else ended
         away = _least_distance(system, candidate.rows, candidate.multipliers)
         solution = Solution("undecided", system, candidate.w, ended=ended, no_point_within=away)
         numbers = system.numbers[candidate.suspected].tolist()
@@ -199,7 +225,9 @@ def _find(
     system: System, w0: Vector | None, point: str, limits: Limits, candidate: Candidate
 ) -> Point | Conflict:
     """Find a point or a conflict by projection, starting with the point that was given."""
-    start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
+    start: list[Fraction] = []
+    if w0 is not None or point == "nearest":
+        start = system.homogeneous([0.0] * system.p if w0 is None else w0.tolist())
     if w0 is not None and point in ("any", "nearest") and system.holds(start, limits):
         return Point(start, floats=True)
     if point == "nearest":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from fractions import Fraction
 from os import PathLike
 from typing import Any, Final, cast
 
@@ -14,7 +15,14 @@ import numpy.typing as npt
 from novikoff.core.rows import Vector
 from novikoff.core.validation import check_matrix, columns_of
 from novikoff.data.messages import did_you_mean
-from novikoff.proofs.system_statement import Arrays, LinearSystem, check_frame_labels, reject_where
+from novikoff.proofs.system_statement import (
+    Arrays,
+    Constraint,
+    LinearSystem,
+    Relation,
+    check_frame_labels,
+    reject_where,
+)
 from novikoff.systems.modellers import model_system, package_of
 from novikoff.systems.system_model import SystemModel
 
@@ -107,6 +115,36 @@ def groups_of(stated: LinearSystem | Arrays, number: int) -> tuple[str, ...]:
         return ("equalities",) if stated.is_equality(number) else ("rows",)
     row = stated.row(number)
     return ("bounds", "signs") if row is not None and row.right == 0 else ("bounds",)
+
+
+def loosened(stated: LinearSystem | Arrays, tolerance: Fraction) -> LinearSystem:
+    """The same system, in which a point may violate each row and each bound by a tolerance.
+
+    An equality becomes two rows with its name.
+    """
+    rows: list[Constraint] = []
+    kept = set[int]()
+    for number in range(stated.m):
+        row = stated.constraint(number)
+        if row is None:
+            continue
+        for relation in ("<=", ">=") if row.relation == "=" else (row.relation,):
+            if number in stated.kept:
+                kept.add(len(rows))
+            away = -tolerance if relation in (">=", ">") else tolerance
+            rows.append(row._replace(relation=cast(Relation, relation), right=row.right + away))
+    m, p = stated.m, stated.d
+    kept |= {k - m + len(rows) for k in stated.kept if k >= m}
+    sides: list[tuple[Fraction | None, ...]] = []
+    for first, away in ((m + p, -tolerance), (m, tolerance)):
+        bounds = (stated.row(number) for number in range(first, first + p))
+        sides.append(tuple(None if row is None else row.right + away for row in bounds))
+    variables, integers = tuple(map(str, stated.variables)), frozenset[int]()
+    if isinstance(stated, LinearSystem):
+        integers = stated.integers
+    return LinearSystem(
+        variables, tuple(rows), *sides, kept=frozenset(kept), integers=integers
+    )
 
 
 def stated_system(

@@ -2,13 +2,17 @@
 
 HiGHS says in floats whether a sparse system has a solution. Its answer is not believed; it is used:
 
-- *Feasible*: a vertex of HiGHS meets some rows with equality. These equations are solved in
-  rational numbers, and the point is returned if it satisfies every row, exactly. If the point does
-  not, a point with as much slack as possible on all inequalities is tried in the same way.
+- *Feasible*: without equalities, a vertex of slightly tighter rows usually satisfies every row,
+  also when its coordinates are rounded. Otherwise a vertex of HiGHS meets some rows with equality.
+  These equations are solved in rational numbers, and the point is returned if it satisfies every
+  row, exactly. If the point does not, a point with as much slack as possible on all inequalities is
+  tried in the same way.
 - *Infeasible*: a vertex of the program of Gleeson and Ryan, min Σ λ_i subject to Σ λ_i a_i = 0,
   ⟨c, λ⟩ = −1, λ ≥ 0, has multipliers on an irreducible infeasible subset (IIS). The exact
   multipliers of these rows are the only solution of Σ λ_i a_i = 0 up to a factor. That there is no
-  other solution shows that no fewer of the rows contradict each other.
+  other solution shows that no fewer of the rows contradict each other. In a large system, the rows
+  are first reduced to those with a dual variable in the elastic program, min Σ s_i subject to
+  ⟨a_i, w⟩ − s_i ≤ c_i, s ≥ 0, because the program of Gleeson and Ryan is slow there.
 
 If a suggestion cannot be proved, there is no answer, and the projection (`engine`) decides. Before
 anything else, `trivial_conflict` looks for a row that contradicts the bounds of its variables.
@@ -17,6 +21,9 @@ References
 ----------
 Gleeson, J. and Ryan, J. (1990). Identifying minimally infeasible subsystems of inequalities. *ORSA
 Journal on Computing* 2(1), 61-63.
+
+Chinneck, J. W. (2008). *Feasibility and Infeasibility in Optimization*, chapter 6 (elastic
+programs). Springer.
 
 Applegate, D. L., Cook, W., Dash, S. and Espinoza, D. G. (2007). Exact solutions to linear
 programming problems. *Operations Research Letters* 35(6), 693-699.
@@ -54,7 +61,15 @@ _TIGHT = (1e-9, 1e-6)
 # rows.
 _MAX_PROJECTED = 400
 # A vertex is sought without costs for this many seconds.
-_PATIENCE = 1.0
+_PATIENCE = 3.0
+# The first vertex has this slack on each inequality, whose row has a length from 1/2 to 1. It is
+# larger than the tolerance of HiGHS, 1e-7.
+_SLACK = 2.0**-20
+# A program of Gleeson and Ryan with more columns than this is reduced by the elastic program. On
+# 10,000 rows of transport with 20,000 variables, seconds without and with it: 1.1 and 0.2.
+_MAX_COLUMNS = 2_000
+# Dual variables of the elastic program, which are at most 1, are regarded as 0 below this value.
+_NO_PRICE = 1e-9
 # Suggestions take at most this share of the time that is left; the rest is for the projection.
 _SHARE = 0.7
 
@@ -120,6 +135,11 @@ def suggested_decision(
             conflict = trivial_conflict(program, part)
             if conflict is not None:
                 return conflict
+            inside = None if program.equal.any() else program.vertex(part, _SLACK)
+            if isinstance(inside, Optimum):
+                point = _float_point_near(program, inside.x, part)
+                if point is not None:
+                    return point
             answer = program.vertex(part)
             if isinstance(answer, Refusal):
                 return suggested_conflict(program, part, candidate)
@@ -194,20 +214,26 @@ class _Program:
             lower, upper, lower_rows, upper_rows,
         )  # fmt: skip
 
+    @property
+    def n_columns(self) -> int:
+        """The number of rows and bounds, which are columns of the program of Gleeson and Ryan."""
+        n_bounds = int((self.lower_rows >= 0).sum() + (self.upper_rows >= 0).sum())
+        return len(self.rows) + int(self.equal.sum()) + n_bounds
+
     @cached_property
     def bounds(self) -> Vector:
         """The bounds as SciPy takes them."""
         return np.column_stack([self.lower, self.upper])
 
-    def vertex(self, limits: Limits) -> Optimum | Refusal | None:
-        """A vertex of the system, in floats.
+    def vertex(self, limits: Limits, slack: float = 0.0) -> Optimum | Refusal | None:
+        """A vertex of the system, in floats, with some slack on each inequality except bounds.
 
         Without costs, the dual simplex method may take very long, because all its steps tie. Then
         random costs are used, for which no variable moves towards infinity.
         """
         rows: dict[str, Any] = {
             "A_ub": self.A[~self.equal],
-            "b_ub": self.c[~self.equal],
+            "b_ub": self.c[~self.equal] - slack,
             "A_eq": self.A[self.equal],
             "b_eq": self.c[self.equal],
             "bounds": self.bounds,
@@ -278,6 +304,45 @@ def suggested_point(program: _Program, x: Vector, limits: Limits) -> Point | Non
 
 def suggested_conflict(program: _Program, limits: Limits, candidate: Candidate) -> Conflict | None:
     """The conflict that the program of Gleeson and Ryan suggests, proved."""
+    if program.n_columns > _MAX_COLUMNS:
+        part = _elastic_part(program, limits)
+        conflict = None if part is None else _conflict_of(part, limits, candidate)
+        if conflict is not None:
+            return conflict
+    return _conflict_of(program, limits, candidate)
+
+
+def _elastic_part(program: _Program, limits: Limits) -> _Program | None:
+    """The rows and bounds with a dual variable in the elastic program."""
+    equal, p = program.equal, program.system.p
+    n = len(program.rows)
+    unit: Any = sp.eye_array(n, format="csr")
+    A: Any = sp.hstack([program.A, -unit, unit[:, np.flatnonzero(equal)]], format="csr")
+    n_slacks = A.shape[1] - p
+    answer = suggested_optimum(
+        np.repeat([0.0, 1.0], [p, n_slacks]),
+        limits,
+        A_ub=A[~equal],
+        b_ub=program.c[~equal],
+        A_eq=A[equal],
+        b_eq=program.c[equal],
+        bounds=np.vstack([program.bounds, np.tile([0.0, np.inf], (n_slacks, 1))]),
+    )
+    if not isinstance(answer, Optimum):
+        return None
+    prices = np.zeros(n)
+    prices[~equal], prices[equal] = np.split(answer.prices, [n - int(equal.sum())])
+    system = program.system
+    within = np.zeros(system.passes.n, dtype=np.bool_)
+    within[program.rows[np.abs(prices) > _NO_PRICE]] = True
+    rest = program.A.T @ prices  # Σ λ_i a_i, which multipliers of bounds must cancel
+    for side, rows in ((rest, program.lower_rows), (-rest, program.upper_rows)):
+        within[rows[(side > _NO_PRICE) & (rows >= 0)]] = True
+    return _Program.of(system, within)
+
+
+def _conflict_of(program: _Program, limits: Limits, candidate: Candidate) -> Conflict | None:
+    """The conflict that the program of Gleeson and Ryan suggests among these rows, proved."""
     system = program.system
     answer = _gleeson_ryan(program, limits)
     if answer is None:
@@ -388,7 +453,7 @@ def _float_point_near(program: _Program, x: Vector, limits: Limits) -> Point | N
     inside = np.clip(x, program.lower, program.upper)
     if not np.isfinite(inside).all():
         return None
-    for w in (_short(inside), inside):
+    for w in (_short(inside, 6), _short(inside), inside):
         v = program.system.homogeneous(w.tolist())
         if program.system.holds(v, limits, program.within):
             return Point(v, floats=True)
@@ -411,9 +476,9 @@ def _exact_point_near(program: _Program, x: Vector, limits: Limits) -> Point | N
     return None
 
 
-def _short(w: Vector) -> Vector:
-    """Round to twelve digits."""
-    return np.array([float(f"{value:.12g}") for value in w.tolist()])
+def _short(w: Vector, digits: int = 12) -> Vector:
+    """Round to some digits."""
+    return np.array([float(f"{value:.{digits}g}") for value in w.tolist()])
 
 
 def _solved(program: _Program, x: Vector, tight: float, limits: Limits) -> list[Fraction] | None:

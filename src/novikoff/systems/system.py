@@ -132,10 +132,14 @@ class System:
 
     def homogeneous(self, w: Iterable[Fraction | float]) -> list[Fraction]:
         """The vector (w, t) that stands for a point w."""
-        return [*(Fraction(value) for value in w), self.unit]
+        # A fraction is kept: converting it again takes time.
+        v = [value if type(value) is Fraction else Fraction(value) for value in w]
+        return [*v, self.unit]
 
     def certificate_vector(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """Convert (w, t) to the units of the statement, in which certificates are written."""
+        if self.unit == 1:
+            return tuple(v)
         return (*(value * self.unit for value in v[:-1]), v[-1])
 
     def point(self, v: Sequence[Fraction]) -> tuple[Fraction, ...]:
@@ -435,7 +439,8 @@ def sorted_multipliers(multipliers: dict[int, Fraction]) -> Multipliers:
 
 def dehomogenised(v: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """The point w/t that a vector (w, t) stands for."""
-    return tuple(value / v[-1] for value in v[:-1])
+    t = v[-1]
+    return tuple(v[:-1]) if t == 1 else tuple(value / t for value in v[:-1])
 
 
 def nearest_floats(w: Sequence[Fraction]) -> Vector:
