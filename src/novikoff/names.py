@@ -40,6 +40,8 @@ ORDERED_FAMILIES: Final = ("cumulative", "adjacent", "sequential")
 POINTS: Final = ("any", "nearest", "interior", "chebyshev")
 # What `novikoff.systems.relaxation` minimises.
 RELAXATIONS: Final = ("rows", "total", "max")
+# The text of a conflict shows this many of its rows, unless it is asked for more.
+ROWS_SHOWN: Final = 24
 # "auto", and the methods of `novikoff.systems.methods.METHODS`.
 METHOD_NAMES: Final = (
     *("auto", "relaxation", "perceptron", "von_neumann", "smooth", "smooth_primal_dual"),

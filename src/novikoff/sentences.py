@@ -669,10 +669,12 @@ def tolerance_sentence(violation: Fraction) -> str:
     'Only strict rows exclude every point: solvers with tolerances may call this feasible.'
     """
     if violation == 0:
-        return "Only strict rows exclude every point: solvers with tolerances may call this feasible."
+        return (
+            "Only strict rows exclude every point: solvers with tolerances may call this feasible."
+        )
     return (
-        f"The rows miss each other by {float(violation):.3g} only: solvers with tolerances may call "
-        "this feasible."
+        f"The rows miss each other by {float(violation):.3g} only: solvers with tolerances may "
+        "call this feasible."
     )
 
 

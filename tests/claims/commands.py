@@ -336,7 +336,7 @@ def solve(problem: System) -> None:
     f = {j: Fraction(value) for j, value in enumerate(problem.objective.tolist()) if value}
     strict = any(row.relation == "<" for row in rows.values())
     if problem.maximise:
-        asked = ["--all-conflicts"]
+        asked = ["--disjoint-conflicts"]
     elif f and not strict:
         terms = " + ".join(f"{int(value)} w{j}" for j, value in f.items())
         asked = ["--objective", f"min {terms}".replace("+ -", "- ")]

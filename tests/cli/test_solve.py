@@ -20,6 +20,7 @@ import pytest
 from novikoff.core.stops import Limits
 from novikoff.jobs.system_study import SystemOptions, SystemStudy
 from novikoff.report.system_report import system_json, system_lines
+from novikoff.systems import solution
 from novikoff.systems.conflicts import Conflicts
 from novikoff.systems.files.reading import read_system
 from novikoff.systems.solve import solve_system
@@ -231,7 +232,10 @@ def test_a_wrong_objective_is_refused(words: list[str], part: str, day: Path) ->
 @pytest.mark.parametrize(
     ("words", "part"),
     [
-        (["--objective", "max family", "--all-conflicts"], "cannot be used with --all-conflicts"),
+        (
+            ["--objective", "max family", "--disjoint-conflicts"],
+            "cannot be used with --disjoint-conflicts",
+        ),
         (["--point", "nearest", "--method", "smooth"], "cannot be used with --method"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
@@ -245,15 +249,15 @@ def test_options_that_exclude_each_other(words: list[str], part: str, day: Path)
 def test_kept_rows_are_not_blamed_and_conflicts_share_no_row(tmp_path: Path) -> None:
     path = tmp_path / "two.csv"
     path.write_text("name,x,y,is,to\na,1,,<=,0\nb,1,,>=,1\nc,,1,<,0\nd,,1,>=,0\ne,1,,>=,2\n")
-    body = report(path, "--all-conflicts")
+    body = report(path, "--disjoint-conflicts")
     listed = [{row["name"] for row in one["rows"]} for one in body["conflicts"]["listed"]]
     assert len(listed) == 2
     assert not listed[0] & listed[1]
     assert {"c", "d"} in listed
     assert body["conflicts"]["complete"]
-    text = inside("solve", path, "--all-conflicts")
+    text = inside("solve", path, "--disjoint-conflicts")
     assert "these 2 conflicts share no row: at least 2 rows, one of each, must go" in text.out
-    held = inside("solve", path, "--all-conflicts", "--keep", "a", "--keep", "c")
+    held = inside("solve", path, "--disjoint-conflicts", "--keep", "a", "--keep", "c")
     assert "conflicts share no row but those kept: at least" in held.out
     assert "conflicts that share no row, though not every conflict" in " ".join(
         inside("solve", "--help").out.split()
@@ -271,7 +275,8 @@ def test_conflicts_that_are_not_found_in_time_leave_the_first(day: Path) -> None
     body = json.loads(system_json(told))
     jsonschema.validate(body, SCHEMA)
     assert body["conflicts"] == {"listed": [body["conflict"]], "complete": False}
-    assert ("", "at least 1 row must go") in [*system_lines(told)]
+    many = "at least 1 row must go; --relax rows finds the fewest rows that must go"
+    assert ("", many) in [*system_lines(told)]
 
 
 def test_files_are_written_whole_or_not_at_all(day: Path, tmp_path: Path) -> None:
@@ -313,6 +318,88 @@ def test_a_point_has_few_digits_where_these_will_do(tmp_path: Path) -> None:
     assert report(path)["exact_w"] == {"tea": "1", "bread": "3/2"}
 
 
+def test_a_model_in_whole_numbers_is_not_called_feasible(tmp_path: Path) -> None:
+    path = tmp_path / "odd.lp"
+    path.write_text("min\n a\nst\n r: 2 a + 2 b = 3\ngeneral\n a b\nend\n")
+    done = inside("solve", path)
+    assert done.line("verdict").startswith("relaxation feasible, proved")
+    assert "the relaxation's least value" in inside("solve", path, "--objective", "file").out
+    body = report(path)
+    assert (body["kind"], body["relaxed"], body["whole"]) == ("feasible", True, False)
+    path.write_text(path.read_text().replace("= 3", "= 4"))
+    body = report(path)
+    assert body["relaxed"]
+    assert body["whole"] is (Fraction(body["exact_w"]["a"]).denominator == 1)
+
+
+def test_a_conflict_within_tolerances_is_said_and_a_tolerance_accepts_it(tmp_path: Path) -> None:
+    path = tmp_path / "thirds.csv"
+    path.write_text("name,x,y,is,c\ns,1,1,=,1\na,1,,=,.333333333\nb,,1,=,.666666666\n")
+    done = inside("solve", path)
+    assert done.line("tolerance").startswith("The rows miss each other by 3.33e-10 only")
+    assert report(path)["conflict"]["least_violation"] == "1/3000000000"
+    loose = report(path, "--tolerance", "1e-9")
+    assert (loose["kind"], loose["tolerance"]) == ("feasible", "1/1000000000")
+    x, y = (Fraction(loose["exact_w"][name]) for name in "xy")
+    misses = x + y - 1, x - Fraction(".333333333"), y - Fraction(".666666666")
+    assert max(map(abs, misses)) <= Fraction(1, 10**9)
+    assert report(path, "--tolerance", "1/3000000000")["kind"] == "feasible"
+    assert report(path, "--tolerance", "1/3000000001")["kind"] == "infeasible"
+    assert "from 0 on" in inside("solve", path, "--tolerance", "-1").err
+    both = inside("solve", path, "--tolerance", "1", "--certificate", tmp_path / "c")
+    assert "--tolerance cannot be used with --certificate" in both.err
+
+
+def test_what_must_go_is_the_fewest_rows(tmp_path: Path) -> None:
+    """x ≤ 1, x ≥ 3, y ≤ 2, y ≥ 5, x + y ≥ 100: two rows must go, in three conflicts."""
+    path = tmp_path / "five.csv"
+    path.write_text("name,x,y,is,c\na,1,,<=,1\nb,1,,>=,3\nc,,1,<=,2\nd,,1,>=,5\ne,1,1,>=,100\n")
+    body = report(path, "--relax", "rows")["relaxation"]
+    assert (body["least"], body["most"], len(body["rows"])) == ("2", "2", 2)
+    assert {row["name"] for row in body["rows"]} == {"a", "c"}
+    assert len(body["conflicts"]) >= 2
+    done = inside("solve", path, "--relax", "rows")
+    assert done.line("relaxation").startswith("2 rows must go, no fewer — proved: without a and c")
+    assert report(path, "--relax", "max")["relaxation"]["least"] == "97/3"
+    held = report(path, "--relax", "total", "--keep", "[a-d]")["relaxation"]
+    assert held["kind"] == "infeasible"
+    path.write_text("name,x,is,c\na,1,<=,1\nb,1,>=,3\n")
+    blamed = report(path, "--blame", "b", "--blame", "a")["conflict"]["rows"]
+    assert [(row["name"], row["kept"]) for row in blamed] == [("a", True), ("b", False)]
+
+
+def test_a_conflict_is_written_as_a_model_and_as_a_page(day: Path, tmp_path: Path) -> None:
+    model, page = tmp_path / "conflict.lp", tmp_path / "day.html"
+    words: list[str | Path] = ["--conflict-lp", model, "--format", "html", "--out", page]
+    assert inside("solve", day, *words).code == 0
+    again = report(model)
+    assert (again["kind"], len(again["conflict"]["rows"])) == ("infeasible", 4)
+    text = page.read_text()
+    assert "infeasible" in text
+    assert "<td>the boss wants</td><td>work ≥ 9</td>" in text
+    assert inside("solve", day, *words, "--force").code == 0
+    few = inside("solve", day, "--rows", "2").out
+    assert "… and 2 more" in few
+
+
+def test_the_verdict_comes_before_what_takes_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while implicit equalities are sought leaves the verdict."""
+    path = tmp_path / "thin.csv"
+    path.write_text("x,is,r\n1,<=,1\n1,>=,1\n")
+
+    def pressed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solution, "relative_interior", pressed)
+    done = inside("solve", path)
+    assert done.code == 0
+    assert done.line("verdict").startswith("feasible, proved")
+    assert "was not found in time" in done.out
+    assert report(path)["interior"] == "unknown"
+
+
 def test_undecided_has_its_own_exit_code(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     path = tmp_path / "hard.csv"
@@ -331,8 +418,9 @@ def test_ctrl_c_ends_a_method_that_never_would(day: Path, tmp_path: Path) -> Non
     words = ["solve", str(day), "--method", "relaxation", "--out", str(tmp_path / "out")]
     code, out, err = on_terminal(words, signal_at=("solving", signal.SIGINT))
     assert (code, out) == (130, "")
-    assert "interrupted; nothing was written." in err
-    assert not (tmp_path / "out").exists()
+    assert "interrupted: the report says what is known." in err
+    kinds = r"undecided — it was interrupted|infeasible, proved"
+    assert re.search(kinds, (tmp_path / "out").read_text())
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def test_conflicts_without_a_common_row_and_least_values(seeds: range) -> None:
 
 @seed_blocks(400)
 def test_so_many_rows_must_go_and_a_row_alone_gives_way_by_so_much(seeds: range) -> None:
-    """The claims of ``novikoff solve --all-conflicts``, checked on all smaller sets of rows."""
+    """The claims of ``--disjoint-conflicts``, checked on all smaller sets of rows."""
     seen = Counter[int]()
     for seed in seeds:
         model = random_model(seed)

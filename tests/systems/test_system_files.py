@@ -119,6 +119,11 @@ def test_an_mps_file_means_what_its_sections_say(tmp_path: Path) -> None:
     assert model.upper == (F(4), F(-1), F(5, 2))
     assert "OTHER" in notes[0]
     assert "integer variable" in notes[1]
+    further = MPS.replace("RANGES\n", "    RHS2      LIM1             9\nRANGES\n")
+    further = further.replace("ENDATA", " LO C         X                1\nENDATA")
+    again = read(further, "mps", tmp_path)
+    assert again.model == model
+    assert sum("a further vector" in note for note in again.notes) == 2
     unbounded = MPS.partition("BOUNDS")[0] + "BOUNDS\n fr X\nENDATA\n"
     assert '("Y") have no upper bound here' in read(unbounded, "mps", tmp_path).notes[1]
 
@@ -396,7 +401,6 @@ BAD: list[tuple[str, str | bytes, str]] = [
     ("mps", GOOD.format("").replace("R 1\n", "R\n"), "line 6: there are 4 fields"),
     ("mps", GOOD.format("").replace("R 4", "R 4x"), 'line 8: the right side of row "R" is "4x"'),
     ("mps", GOOD.format("").replace("R 4", "R 4 R 5"), 'the right side of row "R" appears twice'),
-    ("mps", GOOD.format(" T C 5\n"), 'line 9: RHS has a second vector "T"'),
     ("mps", GOOD.format("RANGES\n S C 5\n"), "line 10: row"),
     ("mps", GOOD.format("BOUNDS\n UP B Z 5\n"), 'line 10: there is no column "Z"'),
     ("mps", GOOD.format("BOUNDS\n SC B X 5\n"), 'line 10: "SC" is not a supported kind of bound'),

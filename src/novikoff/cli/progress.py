@@ -58,9 +58,10 @@ def showing_progress(*, silent: bool = False) -> Iterator[StudyProgress]:
         with handling(note), status_line(silent=silent) as draw:
             yield show
     except KeyboardInterrupt:
-        if signal.SIGTERM in pressed:  # SIGTERM stops like Ctrl-C, with its own exit code
-            sys.exit(128 + signal.SIGTERM)
-        raise
+        if signal.SIGTERM not in pressed:
+            raise
+    if signal.SIGTERM in pressed:  # SIGTERM stops like Ctrl-C, with its own exit code
+        sys.exit(128 + signal.SIGTERM)
 
 
 @contextlib.contextmanager

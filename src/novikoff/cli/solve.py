@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +16,7 @@ from novikoff.cli.options import Command, add_options, reject
 from novikoff.cli.progress import plain_text, print_lines, print_text, showing_progress
 from novikoff.formats import certificate_file
 from novikoff.formats.files import check_writable, write_files
-from novikoff.names import METHOD_NAMES, POINTS, SYSTEM_FORMATS
+from novikoff.names import METHOD_NAMES, POINTS, RELAXATIONS, ROWS_SHOWN, SYSTEM_FORMATS
 
 if TYPE_CHECKING:
     from novikoff.jobs.system_study import SystemStudy
@@ -28,9 +30,17 @@ _system_options = add_options("What is asked", [
     click.option("--objective", metavar="TEXT", help='Also find the best value of an objective, '
                  'exactly: "max 3 tea + 2 bread", or "file" for the objective of FILE.'),
     click.option("--keep", multiple=True, metavar="ROW", help="A row that must be kept, such as a "
-                 "fact: the conflict is irreducible among the other rows. May be repeated."),
-    click.option("--all-conflicts", is_flag=True, help="Find several conflicts that share no row, "
-                 "though not every conflict that exists. At least one row of each must go."),
+                 "fact: the conflict is irreducible among the other rows. Also a pattern (law_*), "
+                 "or rows, equalities, bounds, or signs (bounds at 0). May be repeated."),
+    click.option("--blame", multiple=True, metavar="ROW", help="Rows, as for --keep, that the "
+                 "conflict should blame alone if it can. If repeated, the first are preferred."),
+    click.option("--relax", type=click.Choice(RELAXATIONS), help="If infeasible, also find what "
+                 "must give way: the fewest rows, or the least violation in total or at most, "
+                 "between proved bounds."),
+    click.option("--disjoint-conflicts", is_flag=True, help="Find several conflicts that share no "
+                 "row, though not every conflict that exists. At least one row of each must go."),
+    click.option("--tolerance", metavar="NUMBER", help="How far a point may violate each row and "
+                 "each bound, as in solvers with tolerances. [default: 0]"),
     click.option("--method", type=click.Choice(METHOD_NAMES), default="auto", show_default=True,
                  help="The method. auto always decides; the others are for study. Every answer is "
                  "verified."),
@@ -43,12 +53,16 @@ _system_options = add_options("What is asked", [
 _file_options = add_options("Files", [
     click.option("--from", "from_", type=click.Choice([*SYSTEM_FORMATS]),
                  help="The format of FILE. [default: from its name]"),
-    click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text",
+    click.option("--format", "format_", type=click.Choice(["text", "json", "html"]), default="text",
                  show_default=True, help="Output format."),
+    click.option("--rows", type=click.IntRange(1), default=ROWS_SHOWN, show_default=True,
+                 metavar="N", help="The number of rows of a conflict that the text shows."),
     click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "
                  "[default: standard output]"),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write a certificate of "
                  "the answer, which novikoff verify checks. A best value has no certificate."),
+    click.option("--conflict-lp", type=click.Path(), metavar="FILE", help="Write the rows of the "
+                 "conflict to this file as a model in LP format."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),
 ])  # fmt: skip
 
@@ -60,33 +74,60 @@ class SolveOptions:
     point: str
     method: str
     keep: tuple[str, ...]
-    all_conflicts: bool
+    blame: tuple[str, ...]
+    relax: Literal["rows", "total", "max"] | None
+    disjoint_conflicts: bool
+    tolerance: str | None
     objective: str | None
     budget: float | None
     require: str | None
     from_: str | None
-    format_: Literal["text", "json"]
+    format_: Literal["text", "json", "html"]
+    rows: int
     out: str | None
     certificate: str | None
+    conflict_lp: str | None
     force: bool
 
     def __post_init__(self) -> None:
-        same = self.out and self.certificate and Path(self.out) == Path(self.certificate)
+        written = [Path(path) for path in (self.out, self.certificate, self.conflict_lp) if path]
+        asked = {
+            "--relax": self.relax,
+            "--disjoint-conflicts": self.disjoint_conflicts,
+            "--blame": self.blame,
+            "--tolerance": self.tolerance,
+        }
+        given = next((name for name, value in asked.items() if value), "")
         reject(
             (
                 self.objective is not None and (self.point, self.method) != ("any", "auto"),
                 "--objective cannot be used with --point or --method: it finds the best point.",
             ),
             (
-                self.objective is not None and self.all_conflicts,
-                "--objective cannot be used with --all-conflicts.",
+                self.objective is not None and bool(given),
+                f"--objective cannot be used with {given}.",
+            ),
+            (
+                bool(self.blame) and (self.point, self.method) != ("any", "auto"),
+                "--blame cannot be used with --point or --method.",
+            ),
+            (
+                self.tolerance is not None and self.certificate is not None,
+                "--tolerance cannot be used with --certificate: certificates are about the rows "
+                "as they are.",
             ),
             (
                 self.point == "nearest" and self.method != "auto",
                 "--point nearest cannot be used with --method: the methods find any point.",
             ),
-            (same, "--out and --certificate name the same file."),
+            (len({*written}) < len(written), "Two of the files to write are the same file."),
         )
+        if self.tolerance is not None:
+            try:
+                wrong = Fraction(self.tolerance) < 0
+            except (ValueError, ZeroDivisionError):
+                wrong = True
+            reject((wrong, f"--tolerance must be a number from 0 on, not {self.tolerance!r}."))
 
 
 @_file_options
@@ -105,14 +146,27 @@ def command(file: str, **values: Any) -> None:
     Examples:
       novikoff solve diet.csv
       novikoff solve plan.mps.gz --keep budget --certificate plan.cert.json
+      novikoff solve plan.lp --relax rows --keep 'law_*'
       novikoff solve diet.lp --objective file --format json > report.json
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
-    from novikoff.jobs.system_study import SystemOptions, study_system  # these load Numba
-    from novikoff.report.system_report import system_json, system_lines
+    from novikoff.jobs.system_study import (  # these load Numba
+        SystemOptions,
+        find_implicit_equalities,
+        study_system,
+    )
+    from novikoff.report.system_report import further_lines, verdict_lines
 
     asked = SolveOptions(**values)
-    out, certificate = (Path(path) if path else None for path in (asked.out, asked.certificate))
-    for path in filter(None, (out, certificate)):
+    targets = {
+        name: Path(path)
+        for name, path in (
+            ("report", asked.out),
+            ("certificate", asked.certificate),
+            ("conflict", asked.conflict_lp),
+        )
+        if path
+    }
+    for path in targets.values():
         same = path.exists() and Path(file).exists() and path.samefile(file)
         reject((same, f"{path} is the file to read, and cannot be overwritten."))
         check_writable(path, force=asked.force)
@@ -120,35 +174,81 @@ def command(file: str, **values: Any) -> None:
         asked.point,
         asked.method,
         asked.keep,
-        asked.all_conflicts,
+        asked.disjoint_conflicts,
+        asked.relax,
+        asked.blame,
+        asked.tolerance,
         asked.objective,
         asked.budget,
         asked.from_,
+        asked.rows,
     )
     with showing_progress() as show:
         study = study_system(file, options, show)
-        show("writing")
-        contents: dict[Path, bytes | None] = {}
-        if certificate and study.proofs:
-            origin = {"source": study.source, "format": study.file.format}
-            contents[certificate] = certificate_file.dump_proofs(study.proofs, origin).text.encode()
-            study = replace(study, files={"certificate": str(certificate)})
-        elif certificate:
-            contents[certificate] = None  # removes the certificate of an earlier answer
-        text = system_json(study) if asked.format_ == "json" else ""
-        if out:
-            contents[out] = (text or plain_text(system_lines(study))).encode()
-        write_files(contents, force=asked.force)
+        interrupted = _was_interrupted(show)
+    at_once = asked.format_ == "text" and "report" not in targets
+    if at_once:  # the verdict is printed before anything that takes longer
+        print_lines(verdict_lines(study))
+        sys.stdout.flush()
+    with showing_progress() as show:
+        find_implicit_equalities(study, show)
+    study = _write(study, asked, targets)
     try:
-        if text and not out:
-            print_text(text)
-        elif not out:
-            print_lines(system_lines(study))
+        if at_once:
+            print_lines(further_lines(study))
+        elif "report" not in targets:
+            print_text(_report(study, asked))
     except KeyboardInterrupt:
-        if contents:
+        if targets:
             raise Interrupted("interrupted; all files are written.") from None
         raise
+    if interrupted:
+        raise Interrupted("interrupted: the report says what is known.")
     sys.exit(_exit_code_of_system(study, asked.require))
+
+
+def _was_interrupted(show: Callable[[str], None]) -> bool:
+    """Whether Ctrl-C was pressed; the solver takes it as the end of its time."""
+    try:
+        show("solving")
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _report(study: SystemStudy, asked: SolveOptions) -> str:
+    """Return the whole report in the format that was asked for."""
+    from novikoff.report.system_report import system_html, system_json, system_lines
+
+    if asked.format_ == "json":
+        return system_json(study)
+    return system_html(study) if asked.format_ == "html" else plain_text(system_lines(study))
+
+
+def _write(study: SystemStudy, asked: SolveOptions, targets: dict[str, Path]) -> SystemStudy:
+    """Write the files; return the study with their names."""
+    contents: dict[Path, bytes | None] = {}  # None removes the file of an earlier answer
+    named: dict[str, str] = {}
+    if "certificate" in targets:
+        text: str | None = None
+        if study.proofs:
+            origin = {"source": study.source, "format": study.file.format}
+            text = certificate_file.dump_proofs(study.proofs, origin).text
+            named["certificate"] = str(targets["certificate"])
+        contents[targets["certificate"]] = None if text is None else text.encode()
+    if "conflict" in targets:
+        from novikoff.systems.explanation import Explanation
+
+        text = None
+        if study.solution.kind == "infeasible":
+            text = Explanation(study.answers[0], study.source).to_lp()
+            named["model"] = str(targets["conflict"])
+        contents[targets["conflict"]] = None if text is None else text.encode()
+    study = replace(study, files=named)
+    if "report" in targets:
+        contents[targets["report"]] = _report(study, asked).encode()
+    write_files(contents, force=asked.force)
+    return study
 
 
 def _exit_code_of_system(study: SystemStudy, require: str | None) -> int:

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Literal
 
 from novikoff.core.stops import Limits, ReportingLimits
+from novikoff.names import ROWS_SHOWN
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
-from novikoff.systems.conflict_table import ROWS_SHOWN
 from novikoff.systems.conflicts import Conflicts, conflicts_of
 from novikoff.systems.explanation import solve_blaming
 from novikoff.systems.files.lp import parse_objective
@@ -190,8 +190,8 @@ def _answers(
     if options.blame:
         solution = solve_blaming(stated, options.blame, limits)
     else:
-        how = {"point": options.point, "method": options.method}
-        solution = solve_system(system_of(stated), limits(), **how)
+        system, point, method = system_of(stated), options.point, options.method
+        solution = solve_system(system, limits(), point=point, method=method)
     solution = with_tolerance(solution, tolerance)
     several: Conflicts | None = None
     relaxation: Relaxation | None = None

@@ -73,7 +73,7 @@ def system_json(study: SystemStudy) -> str:
         "system": {
             "source": study.source,
             "format": study.file.format,
-            "rows": stated.m,
+            "rows": study.file.stated.m,
             "variables": stated.d,
             "bounds": _bounds(study),
             "notes": list(study.file.notes),
@@ -174,7 +174,7 @@ def system_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 def verdict_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     """Yield the lines about the system, the verdict and its proof, which are known first."""
-    stated, bounds = study.solution.system.stated, _bounds(study)
+    stated, bounds = study.file.stated, _bounds(study)
     size = f"{counted(stated.m, 'row')} · {counted(stated.d, 'variable')}"
     size += f" · {counted(bounds, 'bound')}" if bounds else ""
     yield "system", f"{study.source} · {size}"
@@ -184,12 +184,13 @@ def verdict_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
 
 
 def further_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
-    """Yield the lines about rows that hold with equality in every solution, and about files.
+    """Yield the lines about the boundary, about rows that hold with = everywhere, and about files.
 
-    Finding such rows may take longer than the verdict.
+    Finding these rows may take longer than the verdict.
     """
     solution = study.solution
     if solution.kind == "feasible":
+        yield from _boundary_lines(study)
         equal = solution.implicit_equalities
         if equal:
             named = first_few([row.name for row in equal], len(equal), _MAX_NAMES)
@@ -222,7 +223,6 @@ def _feasible_lines(study: SystemStudy) -> Iterator[tuple[str, str]]:
     if not solution.point_found:
         asked = study.asked.point
         yield "", f"this is a solution, but not that of --point {asked}, which was not found"
-    yield from _boundary_lines(study)
     if study.with_radius and best is None:
         yield "radius", f"of the largest ball of solutions {interval(solution.radius)}"
 

@@ -13,13 +13,12 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
+from novikoff.names import ROWS_SHOWN
 from novikoff.proofs.system_statement import Constraint, LinearSystem, Statement
 from novikoff.sentences import first_few, tolerance_sentence
 from novikoff.systems.solution import SOLVER_TOLERANCE, NamedRow, Solution
 
 NumberFormat: TypeAlias = "Callable[[Fraction], str]"
-# A text shows this many rows of a conflict, unless it is asked for more.
-ROWS_SHOWN = 24
 # A text lists at most this many changes that would end a conflict.
 _MAX_CHANGES = 8
 _MAX_WIDTH = 72  # the longest left side of a row that is shown whole

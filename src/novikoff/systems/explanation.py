@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from novikoff.core.stops import Limits, check_budget
+from novikoff.names import ROWS_SHOWN
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.sentences import conflict_clause, html_table, proved_sentence
-from novikoff.systems.conflict_table import ROWS_SHOWN, conflict_lines
+from novikoff.systems.conflict_table import conflict_lines
 from novikoff.systems.files.lp_writer import lp_text
 from novikoff.systems.modellers import model_system, package_of
 from novikoff.systems.solution import NamedRow, Solution

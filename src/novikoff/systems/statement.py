@@ -19,7 +19,6 @@ from novikoff.proofs.system_statement import (
     Arrays,
     Constraint,
     LinearSystem,
-    Relation,
     check_frame_labels,
     reject_where,
 )
@@ -132,18 +131,22 @@ def loosened(stated: LinearSystem | Arrays, tolerance: Fraction) -> LinearSystem
             if number in stated.kept:
                 kept.add(len(rows))
             away = -tolerance if relation in (">=", ">") else tolerance
-            rows.append(row._replace(relation=cast(Relation, relation), right=row.right + away))
+            rows.append(row._replace(relation=relation, right=row.right + away))
     m, p = stated.m, stated.d
     kept |= {k - m + len(rows) for k in stated.kept if k >= m}
-    sides: list[tuple[Fraction | None, ...]] = []
-    for first, away in ((m + p, -tolerance), (m, tolerance)):
-        bounds = (stated.row(number) for number in range(first, first + p))
-        sides.append(tuple(None if row is None else row.right + away for row in bounds))
-    variables, integers = tuple(map(str, stated.variables)), frozenset[int]()
-    if isinstance(stated, LinearSystem):
-        integers = stated.integers
+
+    def bounds(first: int, away: Fraction) -> tuple[Fraction | None, ...]:
+        stated_bounds = (stated.row(number) for number in range(first, first + p))
+        return tuple(None if row is None else row.right + away for row in stated_bounds)
+
+    integers = stated.integers if isinstance(stated, LinearSystem) else frozenset[int]()
     return LinearSystem(
-        variables, tuple(rows), *sides, kept=frozenset(kept), integers=integers
+        tuple(map(str, stated.variables)),
+        tuple(rows),
+        bounds(m + p, -tolerance),
+        bounds(m, tolerance),
+        kept=frozenset(kept),
+        integers=integers,
     )
 
 

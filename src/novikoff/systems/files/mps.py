@@ -159,7 +159,8 @@ class _MpsParser:
         self, section: str, fields: list[str], values: dict[str, Fraction], what: str
     ) -> None:
         for name, text in self._pairs(fields, "a vector's name"):
-            self._one_set(section, fields[0])
+            if not self._is_first(section, fields[0]):
+                return
             if name in values:
                 raise self.place.error(f"{what} {quoted(name)} appears twice.")
             values[name] = exact_number(text, f"{what} {quoted(name)}", self.place)
@@ -186,7 +187,8 @@ class _MpsParser:
                 f"the bound {kind} has {counted(len(rest), 'field')} after it; a vector's name, a "
                 "column and a number are needed."
             )
-        self._one_set("BOUNDS", rest[0])
+        if not self._is_first("BOUNDS", rest[0]):
+            return
         name = rest[1]
         if name not in self.builder.variables:
             raise self.place.error(f"there is no column {quoted(name)} in COLUMNS.")
@@ -203,12 +205,17 @@ class _MpsParser:
             value = bound_number(rest[2], f"the bound of {quoted(name)}", self.place)
             self.builder.bound(name, _BOUNDS[kind], value, self.place)
 
-    def _one_set(self, section: str, name: str) -> None:
+    def _is_first(self, section: str, name: str) -> bool:
+        """Whether this is the first vector of the section; the others are left out, with a note."""
         first = self.sets.setdefault(section, name)
         if first != name:
-            raise self.place.error(
-                f"{section} has a second vector {quoted(name)} beside {quoted(first)}: keep one."
+            note = (
+                f"{section} has a further vector {quoted(name)}, which is left out: the first one, "
+                f"{quoted(first)}, counts; HiGHS also reads what the first one leaves open"
             )
+            if note not in self.builder.notes:
+                self.builder.notes.append(note)
+        return first == name
 
     def _build(self) -> SystemModel:
         free = [name for name, kind in self.kinds.items() if kind == "N"]
