@@ -148,9 +148,7 @@ def study_system(path: str, options: SystemOptions, show: Callable[[str], None])
     file = read_system(path, options.format)
     show("solving")
     try:
-        solution, best, several, relaxation = _answers(
-            file.stated, options, show
-        )
+        solution, best, several, relaxation = _answers(file.stated, options, show)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     seconds = time.perf_counter() - began
