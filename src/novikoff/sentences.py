@@ -208,7 +208,7 @@ def proved_sentence(kind: str, clause: str) -> str:
 
 
 def verdict_clause(kind: str, plane: str, rows: str = "the classes") -> str:
-    """What a kind of verdict states about some rows, without the proof.
+    """The statement of a kind of verdict about some rows, without the proof.
 
     >>> verdict_clause("separable", "hyperplane", "all 178 rows")
     'a hyperplane separates all 178 rows'
@@ -220,8 +220,12 @@ def verdict_clause(kind: str, plane: str, rows: str = "the classes") -> str:
     return f"no {plane} separates {rows}"
 
 
+# The statement of a verdict that is proved only in part.
+NOT_SEPARABLE = "not separable; quasi-separable or inseparable is undecided"
+
+
 def quasi_clause(plane: str, separated: int, rest: int) -> str:
-    """How far quasi-separable rows can be separated.
+    """The statement how far quasi-separable rows can be separated.
 
     >>> quasi_clause("line", 63, 292)
     'a line with no row on its wrong side separates at most 63 rows and contains the other 292'
@@ -231,7 +235,7 @@ def quasi_clause(plane: str, separated: int, rest: int) -> str:
 
 
 def whole_verdict(kind: str, plane: str, n: int, separated: int) -> str:
-    """What a verdict on n rows states, of which a hyperplane can separate some.
+    """The statement of a verdict on n rows, of which a hyperplane can separate ``separated``.
 
     >>> whole_verdict("quasi-separable", "line", 4, 1)
     'a line with no row on its wrong side separates at most 1 row and contains the other 3'
@@ -372,7 +376,7 @@ def mistakes_of_any_run(bound: int) -> str:
 
 
 def largest_margin(*, fit_intercept: bool) -> str:
-    """What the margin γ is.
+    """The definition of the margin γ.
 
     >>> largest_margin(fit_intercept=True)
     'the largest margin of any rule (w, b) of length 1'
@@ -381,7 +385,7 @@ def largest_margin(*, fit_intercept: bool) -> str:
 
 
 def _bias_as_weight(*, free_bias: bool) -> str:
-    """Which of the two margins γ is: the theorem's, in whose norm the bias counts as a weight."""
+    """The remark that γ is the theorem's margin, in whose norm the bias counts as a weight."""
     return " with the bias as a weight" if free_bias else ""
 
 
@@ -397,7 +401,7 @@ def bound_clause(count: int | None) -> str:
 
 
 def _logistic_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """What the verdict means for the estimates of a logistic regression."""
+    """The lines about the estimates of a logistic regression, each with its heading."""
     fates, columns = verdict.logistic, verdict.responsible_columns
     if fates is None:
         yield "logistic", _LOGISTIC[verdict.kind] + _NOT_DETERMINED[verdict.kind]
@@ -444,7 +448,7 @@ def _unsigned(names: Sequence[str], intercept: str | None) -> str:
 
 
 def finite_without(columns: Sequence[Hashable]) -> str:
-    """That finite estimates exist without any one of these columns.
+    """The statement that finite estimates exist without any one of these columns.
 
     >>> finite_without(["NV"])
     'finite estimates exist without the column NV'
@@ -540,7 +544,9 @@ def fewest_mistakes_clause(mistakes: int, least: int) -> str:
 
 
 def cycle_clause(none: str, periods: Iterable[int], whose: str = "its weights") -> str:
-    """That weights repeat exactly, and ``none``, what follows: rows of a period add up to zero.
+    """The statement that weights repeat exactly, and ``none``, the consequence.
+
+    The updates of one period add up to zero, which contradicts separability.
 
     >>> cycle_clause("no hyperplane separates the classes", [3, 1])
     'its weights repeat every epoch or 3 epochs, so no hyperplane separates the classes'
@@ -550,7 +556,7 @@ def cycle_clause(none: str, periods: Iterable[int], whose: str = "its weights") 
 
 
 def run_ending(*, clean: bool, period: int | None) -> str:
-    """How a run of the perceptron ended.
+    """The ending of a run of the perceptron.
 
     >>> run_ending(clean=True, period=None), run_ending(clean=False, period=1)
     ('all rows correct', 'repeats every epoch')

@@ -170,7 +170,6 @@ def errors_of_predict(problem: Labelled) -> None:
         "MaxMargin", "MaxMargin.margin_", "MaxMargin.verdict_", "MaxMargin.support_",
         "MaxMargin.coef_", "MaxMargin.dual_coef_", "NotSeparableError",
     ],
-    sentences=["No hyperplane separates {} from {}"],
 )  # fmt: skip
 def largest_margin(problem: Labelled) -> None:
     """The interval contains the largest margin, and every row is classified correctly.

@@ -137,7 +137,10 @@ def reject(*cases: tuple[object, str]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How a file of rows is read. ``given`` are the names of the options on the command line."""
+    """The options for reading a file of rows.
+
+    ``given`` are the names of the options that stand on the command line.
+    """
 
     given: frozenset[str]
     label: str | None
@@ -181,7 +184,7 @@ class FileOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(FileOptions):
-    """How all rows of a table are read: how much memory they may take, or on which cluster."""
+    """The options for reading all rows of a table: in limited memory, or on a cluster."""
 
     max_memory: int | None = field(metadata=LOCAL)
     cache: str | None = field(metadata=LOCAL)

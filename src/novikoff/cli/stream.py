@@ -100,7 +100,7 @@ _report_options = add_options("Report", [
 
 @dataclass(frozen=True, kw_only=True)
 class LearningOptions(FileOptions):
-    """How rows are read and learned. These options cannot change when a stream is resumed."""
+    """The options for reading and learning rows, which a resumed stream cannot change."""
 
     hash: int | None
     names: bool
@@ -346,7 +346,7 @@ def _print_progress(progress: Progress, asked: StreamCommandOptions, *, heading:
 
 
 class _ProgressTexts(NamedTuple):
-    """What a run counted so far, as texts: its rows and mistakes, and a bound on the margin."""
+    """The counts of a run so far, as texts: its rows and mistakes, and a bound on the margin."""
 
     rows: str
     mistakes: str

@@ -251,7 +251,7 @@ class RowPredicate(PerRow):
         return replace(rows, size=size, others=True)
 
     def values_on(self, part: Part) -> Mask:
-        """Which rows of a part are in the set."""
+        """A mask of the rows of a part that are in the set."""
         inside = np.ones(part.n, dtype=np.bool_)
         for w, doubt in self.faces:
             inside = inside & _at_zero(part, w, doubt)
@@ -262,7 +262,7 @@ class RowPredicate(PerRow):
 
 
 def _at_zero(part: Part, w: Numbers, doubt: float) -> Mask:
-    """Which rows have ⟨a_i, w⟩ = 0, decided exactly."""
+    """A mask of the rows with ⟨a_i, w⟩ = 0, decided exactly."""
 
     def find() -> Mask:
         at_zero = ~(np.abs(part.products(w.near)) > doubt)

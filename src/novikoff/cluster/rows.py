@@ -235,7 +235,7 @@ class ClusterRows(RemoteRows):
         check.finish()
 
     def separated(self, certificate: Certificate) -> Any:
-        """Which rows the w of a certificate separates strictly, as a lazy Dask array of bool."""
+        """The mask of the rows that the w of a certificate separates strictly: a lazy array."""
         import dask
         import dask.array as da
 
@@ -374,7 +374,7 @@ class Check(ShardVisit):
 
 
 def _strictly(shards: Any, certificate: Certificate) -> Any:
-    """Which rows of the shards w separates strictly."""
+    """A mask of the rows of the shards that w separates strictly."""
     setting = Setting(certificate.positive, certificate.negative, certificate.fit_intercept)
     w = certificate.w or (Fraction(0),) * (certificate.d + int(certificate.fit_intercept))
     visit = look_at_shards(setting, ExactSigns(exact.numbers(w), doubt=np.inf), shards)

@@ -57,7 +57,7 @@ def run_checked(expected: str, task: Callable[..., Any], *given: Any) -> Any:
 
 @dataclass(frozen=True)
 class Setting:
-    """Which label is positive, which is negative, and whether there is a bias."""
+    """The positive label, the negative label, and whether there is a bias."""
 
     positive: Label | None
     negative: Label | None  # None: all other labels
@@ -263,7 +263,7 @@ def _label_type(schema: Any, label: str | None) -> str | None:
 
 
 def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recipe:
-    """How columns become features: as in the first file, but with the categories of all files."""
+    """The recipe of the features: that of the first file, with the categories of all files."""
     recipe = _file_recipe(paths[0], options)
     text = [column.name for column in recipe.columns if column.levels is not None]
     if not text:
@@ -286,7 +286,7 @@ def _folder_recipe(client: Any, paths: list[str], options: ReadOptions) -> Recip
 
 
 def _file_recipe(path: str, options: ReadOptions) -> Recipe:
-    """How the columns of a file become features, from its first rows, or all if there is text."""
+    """The recipe of a file, from its first rows, or from all rows if there is text."""
     reader = open_reader(path, options, None, labelled=True)
     try:
         next(iter(reader.pieces()), None)

@@ -497,7 +497,7 @@ def _step_all_rules() -> Callable[..., int]:
 
 
 class Evaluation(NamedTuple):
-    """How the rules of a model classify rows whose classes are known."""
+    """The classification of rows whose classes are known, by the rules of a model."""
 
     predicted: Indices  # the class that the model predicts for each row
     distances: Vector  # for each row, the least y·f(x)/‖w‖ over the rules

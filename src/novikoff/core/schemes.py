@@ -33,7 +33,7 @@ class Binary:
         return 1, 0
 
     def decision(self, scores: Vector) -> Vector:
-        """What ``decision_function`` returns."""
+        """The scores that ``decision_function`` returns."""
         return scores[:, 0]
 
     def choose(self, scores: Vector) -> Indices:
@@ -70,7 +70,7 @@ class OneVsRest:
         return rule, None
 
     def decision(self, scores: Vector) -> Vector:
-        """What ``decision_function`` returns."""
+        """The scores that ``decision_function`` returns."""
         return scores
 
     def choose(self, scores: Vector) -> Indices:

@@ -25,7 +25,7 @@ def check_budget(budget: object) -> float | None:
 
 
 class Stop(StrEnum):
-    """Why a run ended."""
+    """The reason why a run ended."""
 
     CLEAN = "a clean cycle"
     EPOCHS = "the limit on epochs"

@@ -170,7 +170,7 @@ class Reader(ABC):
     start : Position
         Where the first row begins.
     notes : list of str
-        What the reader decided after it saw the beginning of the source, in short sentences.
+        The decisions of the reader at the beginning of the source, in short sentences.
     imputed : list of pairs of arrays
         Rows and columns of X where a mean replaces a missing value.
     n_labelled : int
@@ -201,7 +201,7 @@ class Reader(ABC):
 
     @abstractmethod
     def final_notes(self) -> list[str]:
-        """Return what the reader decided, in short sentences; call it after the last piece."""
+        """Return the decisions of the reader as short sentences; call it after the last piece."""
 
     def first_column(self) -> int:
         """Return the number of the first column of a sparse X, which its indices count from."""

@@ -58,7 +58,7 @@ class Dataset:
     source : str
         The name of the file; "-" for the standard input.
     notes : list of str
-        What the reader decided for the user, in short sentences.
+        The decisions that the reader made for the user, in short sentences.
     rows, ids : array of int64, and list of str or None
         The number of each row in the file, counted from 1 without the header, and the names of the
         rows, if a column has names.

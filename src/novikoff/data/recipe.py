@@ -205,7 +205,7 @@ class NumberedNames(Sequence[str]):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which columns of a file become which features, and how they are read.
+    """The columns of a file that become features, and how they are read.
 
     Parameters
     ----------

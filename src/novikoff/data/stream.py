@@ -61,7 +61,7 @@ class RowStream:
 
     @property
     def notes(self) -> list[str]:
-        """What the reader decided; for a model that predicts, complete after the last piece."""
+        """The decisions of the reader; for a model that predicts, complete after the last piece."""
         predicting = not self._reader.request.labelled
         return self._reader.notes + (self._reader.final_notes() if predicting else [])
 

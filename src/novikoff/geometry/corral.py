@@ -85,7 +85,7 @@ _MIN_ROWS: Final = 64
 
 
 class Ending(Enum):
-    """Why a search ended."""
+    """The reason why a search ended."""
 
     OPTIMAL = "no row would improve the solution"
     FITTED = "the residual is zero up to rounding"

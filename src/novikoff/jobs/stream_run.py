@@ -39,7 +39,7 @@ _UNIT_ROUNDOFF_TWICE, _LEAST_POSITIVE = Fraction(1, 2**52), Fraction(1, 2**1074)
 
 @dataclass(frozen=True)
 class Progress:
-    """What a stream has learned so far.
+    """The counts of a stream so far.
 
     Attributes
     ----------

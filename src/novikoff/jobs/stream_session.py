@@ -125,7 +125,7 @@ class StreamSession:
         return self._path if self.run.rows else None
 
     def notes(self) -> list[str]:
-        """Return what the program decided for the user, and warnings."""
+        """Return the decisions that the program made for the user, and warnings."""
         notes = [*self.rows.notes, *self.run.cautions()]
         read = self.position.row > self.rows.position.row  # these rows may have missing values
         if self._rows_before == self.run.rows > 0 and not read:
@@ -270,7 +270,7 @@ class StreamSession:
             self.run.mistaken.clear()
 
     def _skip(self, error: DataError, line: int, row: int) -> None:
-        """Count a bad row and list it; ``line`` and ``row`` count what comes before it."""
+        """Count a bad row and list it; ``line`` and ``row`` count the lines and rows before it."""
         self.run.skipped += 1
         self._first_error = self._first_error or error
         if "bad_rows" in self._lists and self.run.passes == 1:

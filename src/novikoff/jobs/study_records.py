@@ -327,7 +327,7 @@ class StudyTask(ABC):
     classes : StudyClasses
         The classes, and which of them are compared.
     options : Options
-        What is asked.
+        The options of the study.
     clock : Limits
         The time of the whole study.
     announce : callable
@@ -361,7 +361,7 @@ class StudyTask(ABC):
     def count(
         self, model: LinearModel, rows_of_run: Rows | None, *, duplicates: bool
     ) -> tuple[Indices, list[float], EachRow | None]:
-        """Return the confusion matrix, the margin of each rule, and what is known of each row.
+        """Return the confusion matrix, the margin of each rule, and the results for each row.
 
         ``rows_of_run`` are the rows that the perceptron saw, None if it did not run. If
         ``duplicates``, identical rows with different labels are searched for.

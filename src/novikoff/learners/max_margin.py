@@ -34,7 +34,7 @@ from novikoff.learners.parameters import (
     is_real,
     one_of,
 )
-from novikoff.sentences import kind_in_words
+from novikoff.sentences import kind_in_words, verdict_clause
 
 _WEIGHTS_TOO_LARGE = "The weights are beyond the range of float64: scale the data."
 
@@ -237,9 +237,9 @@ def _refuse(verdict: Verdict, labels: Sides, part: Indices) -> NoReturn:
         verdict, support=part[verdict.support], separated_rows=part[verdict.separated_rows]
     )
     rows = ", ".join(map(str, verdict.support[:5])) + (", …" if len(verdict.support) > 5 else "")
+    clause = verdict_clause(verdict.kind, "hyperplane", f"{positive!r} from {other}")
     raise NotSeparableError(
-        f"No hyperplane separates {positive!r} from {other}: the data is "
-        f"{kind_in_words(verdict.kind)}, rows "
+        f"{clause[0].upper()}{clause[1:]}: the data is {kind_in_words(verdict.kind)}, and rows "
         f"{rows} (counted from 0) contradict each other. The exception's `certificate` is the "
         "proof.",
         verdict,

@@ -248,14 +248,14 @@ columns.'
         return self
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What notebooks show: the diagram of scikit-learn; after `fit`, also the mistakes."""
+        """The display in notebooks: the diagram of scikit-learn; after `fit`, also the mistakes."""
         shown: dict[str, str] = super()._repr_mimebundle_(**options)
         if "text/html" in shown and "certificate_" in vars(self):
             shown["text/html"] += html_table(self._table(), ["rule", "mistakes", "lower bound"])
         return shown
 
     def _table(self) -> Iterator[tuple[str, str, str]]:
-        """For each rule, its mistakes and the proved lower bound on those of every hyperplane."""
+        """The mistakes of each rule, and the proved lower bound on those of every hyperplane."""
         columns: list[Any] = [
             self.n_errors_,
             self.errors_lower_bound_,

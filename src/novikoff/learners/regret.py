@@ -248,7 +248,7 @@ def _fewest_mistakes(
 
 
 def _one_rule_per_class(model: LinearModel, rows: Matrix) -> Vector:
-    """For each class, the sum of its one-vs-one rules, each divided by its mean size on the rows.
+    """The sum of the one-vs-one rules of each class, each divided by its mean size on the rows.
 
     Numbers beyond the range of float64 are infinite or NaN.
     """

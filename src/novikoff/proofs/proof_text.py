@@ -51,7 +51,7 @@ Known: TypeAlias = Mapping[str, Any]
 
 
 class Format(NamedTuple):
-    """How a field is read from JSON, given the fields before it, and how it is written.
+    """The format of a field: how it is read from JSON, given the fields before it, and written.
 
     ``read`` rejects a value by a ValueError, a TypeError or an OverflowError.
     """

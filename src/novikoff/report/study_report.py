@@ -20,6 +20,7 @@ from novikoff.data.messages import printable_name
 from novikoff.jobs.study_records import Case, PerceptronRun, Study
 from novikoff.report.json_text import finite_or_null, to_json_text
 from novikoff.sentences import (
+    NOT_SEPARABLE,
     SHOWN,
     aligned_lines,
     bound_in_table,
@@ -387,10 +388,10 @@ def tally(kinds: Sequence[str]) -> str:
 
 
 def _case_clauses(report: Report, case: Case, *, standard: bool, verbose: bool) -> Iterator[str]:
-    """What is known of one class against the rest; ``standard`` bounds are on those features."""
+    """The facts about one class against the rest; ``standard`` bounds are on scaled features."""
     verdict, scaled = case.verdict, case.scaled
     if verdict.kind == "undecided" and verdict.margin.hi == 0.0:
-        yield "not separable; quasi-separable or inseparable is undecided"
+        yield NOT_SEPARABLE
     elif verdict.kind in ("separable", "undecided"):
         bounded = scaled if standard and scaled is not None else verdict
         if bounded.mistake_bound is not None:

@@ -26,7 +26,7 @@ _UNIT_ERROR = 2.0**-50
 
 
 class HoffmanConstant(NamedTuple):
-    """How far a point can be from the solutions of a system, compared with its violations.
+    """The largest ratio between the distance of a point from the solutions and its violation.
 
     Attributes
     ----------

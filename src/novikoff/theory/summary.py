@@ -52,7 +52,7 @@ class OrderRun(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """How the run ended, in words."""
+        """The ending of the run, in words."""
         return run_ending(clean=self.clean, period=self.period)
 
 
