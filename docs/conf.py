@@ -41,6 +41,7 @@ nb_execution_mode = "auto"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
+nb_merge_streams = True  # one output for a loop that prints
 nb_output_stderr = "remove"  # a kernel that compiles says so
 
 sphinx_gallery_conf = {

@@ -119,7 +119,10 @@ class LinkNames(SphinxPostTransform):
     def run(self, **options: Any) -> None:
         """Replace each such name by a reference around it."""
         if not self._pages:
-            self._pages.update({id(locate(name)): name for name in self.env.domains["py"].objects})
+            found = {name: locate(name) for name in self.env.domains["py"].objects}
+            self._pages.update(
+                {id(thing): name for name, thing in found.items() if thing is not None}
+            )
         for literal in list(self.document.findall(nodes.literal)):
             if isinstance(literal.parent, _NOT_PROSE) or "xref" in literal["classes"]:
                 continue

@@ -67,7 +67,7 @@ SEARCHES = {
 _WIDER = "document.documentElement.scrollWidth > window.innerWidth + 1"
 _CUT = """[...document.querySelectorAll(
     ".cell_input pre, .cell_output pre, .highlight-none pre, .highlight-console pre, " +
-    ".sphx-glr-script-out pre"
+    ".highlight-Python pre, .highlight-shell pre, .highlight-html pre, .sphx-glr-script-out pre"
 )].filter((pre) => pre.scrollWidth > pre.clientWidth + 2)
   .map((pre) => pre.innerText.slice(0, 60))"""
 
