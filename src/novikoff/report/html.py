@@ -25,8 +25,9 @@ h2 { font-size: 1.05rem; margin: 2.2rem 0 .6rem; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem;
      margin: 0; }
 dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
-dd.table { font-family: ui-monospace, monospace; font-size: .8rem; white-space: pre;
-           overflow-x: auto; padding: .15rem 0; }
+dd.table, dd.class { font-family: ui-monospace, monospace; font-size: .8rem; }
+dd.table { white-space: pre; overflow-x: auto; padding: .15rem 0; }
+dd.class { padding-left: 4ch; text-indent: -4ch; }
 figure { margin: 0 0 1.6rem; } figcaption { color: #555; font-size: .9rem; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: .05rem 1rem .05rem 0; }
 code { background: #f3f3f3; padding: .1rem .3rem; border-radius: .2rem; }
@@ -95,7 +96,7 @@ def _head(report: Report) -> Iterator[str]:
 
 
 def _description_list(report: Report) -> Iterator[str]:
-    entries: list[tuple[str, bool, str]] = []  # heading, whether it is a table, text
+    entries: list[tuple[str, str, str]] = []  # heading, class of the element, text
     current, several = "", len(report.study.cases) > 1
     in_headline = not several and report.kind not in (None, "undecided")
     lines = report_lines(report, classes=_CLASSES_IN_TABLE, groups=_GROUPS_LISTED, verbose=True)
@@ -103,14 +104,16 @@ def _description_list(report: Report) -> Iterator[str]:
         current = heading or current
         if current == "verdict" and in_headline:
             continue
-        table = current == "confusion" or (several and current == "verdict" and not heading)
-        if table and not heading and entries[-1][1]:  # keep aligned lines together
+        kind = "table" if current == "confusion" else ""
+        if several and current == "verdict" and not heading:
+            kind = "class"
+        if kind == "table" and not heading:  # keep aligned lines together
             above, _, start = entries.pop()
             heading, text = above, f"{start}\n{text}"
-        entries.append((heading, table, text))
+        entries.append((heading, kind, text))
     yield "<dl>"
-    for heading, table, text in entries:
-        style = ' class="table"' if table else ""
+    for heading, kind, text in entries:
+        style = f' class="{kind}"' if kind else ""
         yield f"<dt>{escape(heading)}</dt><dd{style}>{escape(text)}</dd>"
     yield "</dl>"
 
