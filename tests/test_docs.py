@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import runpy
@@ -9,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -77,16 +79,32 @@ WRONG = [
 ]
 
 
+@pytest.fixture(scope="module")
+def pages_with_wrong_numbers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """What a page prints, and which of its values are wrong, if all numbers of WRONG are on it."""
+
+    @cache
+    def done(name: str) -> Any:
+        folder = tmp_path_factory.mktemp("wrong")
+        (page,) = (page for page in PAGES if page.name == name)
+        text = page.read_text("utf-8")
+        for _, right, wrong in (case for case in WRONG if case[0] == name):
+            assert right in text
+            text = text.replace(right, wrong)
+        (folder / name).write_text(text, encoding="utf-8")
+        with contextlib.chdir(folder):
+            return run_page(folder / name)
+
+    return done
+
+
 @pytest.mark.parametrize(("name", "right", "wrong"), WRONG)
 def test_a_wrong_number_on_a_page_is_seen(
-    name: str, right: str, wrong: str, tmp_path: Path
+    name: str, right: str, wrong: str, pages_with_wrong_numbers: Callable[[str], Any]
 ) -> None:
-    (page,) = (page for page in PAGES if page.name == name)
-    text = page.read_text("utf-8")
-    assert right in text
-    (tmp_path / name).write_text(text.replace(right, wrong), encoding="utf-8")
-    done = run_page(tmp_path / name)
-    assert done.wrong or wrong not in done.text
+    done = pages_with_wrong_numbers(name)
+    is_mended = wrong not in done.text and right in done.text
+    assert is_mended or any(wrong.removeprefix("# ") in line for line in done.wrong)
 
 
 @pytest.mark.parametrize(

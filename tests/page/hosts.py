@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -90,6 +90,16 @@ def page_host() -> PageHost:
     return PageHost()
 
 
+def library(what: str, body: Json) -> Any:
+    """The library's answer, which is computed once for all mutants of the page."""
+    return _answered(what, json.dumps(body))
+
+
+@lru_cache(maxsize=2000)
+def _answered(what: str, body: str) -> Any:
+    return ANSWERS[what](json.loads(body))
+
+
 def random_question(rng: np.random.Generator, most: int = 12) -> Json:
     """A question with any rule, order, w₀, δ, μ, and easy or degenerate points."""
     large = rng.random() < 0.06
@@ -131,7 +141,7 @@ def random_question(rng: np.random.Generator, most: int = 12) -> Json:
 
 def compare(host: PageHost, question: Json) -> None:
     """Ask both hosts for the run and, if no line separates the points, for the fewest mistakes."""
-    here, there = ANSWERS["run"](question), host.ask("run", question)
+    here, there = library("run", question), host.ask("run", question)
     assert isinstance(here, dict)
     if here["kind"] == "empty":
         assert here == there
@@ -295,7 +305,7 @@ def rounds(a: Point, w: list[Fraction]) -> bool:
 
 def compare_pockets(rows: list[Point], question: Json, host: PageHost) -> None:
     """The page's fewest mistakes lie between the library's bound and the library's rule."""
-    here, there = ANSWERS["pocket"](question), host.ask("pocket", question)
+    here, there = library("pocket", question), host.ask("pocket", question)
     assert isinstance(here, dict)
     assert there.keys() == here.keys()
     assert here["bound"] <= there["bound"] <= here["errors"]
@@ -316,7 +326,7 @@ def compare_sides(host: PageHost, question: Json, box: list[float]) -> None:
     """The same sides on nearly all of the grid, and the same words; or both reject the question."""
     asked = {"question": question, "box": box}
     try:
-        here = ANSWERS["sides"](asked)
+        here = library("sides", asked)
     except ValueError as error:
         with pytest.raises(ValueError, match=re.escape(str(error))):
             host.ask("sides", asked)

@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from novikoff.page.export import ANSWERS
 from novikoff.page.presets import STATIC, presets
-from tests.page.hosts import PageHost, compare, compare_sides, page_host, random_question
+from tests.page.hosts import PageHost, compare, compare_sides, library, page_host, random_question
 
 jsonschema = pytest.importorskip("jsonschema")
 PRESETS = presets()
-
-
-def library(what: str, asked: dict[str, Any]) -> Any:
-    """The library's answer."""
-    return ANSWERS[what](asked)
 
 
 BOX = [-3.0, -3.0, 3.0, 3.0]

@@ -8,6 +8,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,13 @@ PLAIN = [
 ]  # fmt: skip
 
 
+@cache
+def validator(part: str) -> Any:
+    return jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{part}"})
+
+
 def valid(part: str, value: object) -> None:
-    jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{part}"}).validate(value)
+    validator(part).validate(value)
 
 
 def signed(question: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -320,9 +321,23 @@ def test_two_points_a_millionth_apart_at_a_hundred_million() -> None:
 def test_parts_that_cut_leaves_anywhere_have_the_digest_of_the_whole(
     seed: int, sparse: bool
 ) -> None:
+    """Leaves have 16 rows here, because they are made for fewer numbers than in fact."""
+    with mock.patch("novikoff.proofs.digest._NUMBERS_PER_LEAF", 1 << 8):
+        check_parts(seed, sparse, 20)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_of_wide_rows_have_the_digest_of_the_whole(seed: int, sparse: bool) -> None:
+    check_parts(seed, sparse, 20_000)  # a leaf has 16 rows
+
+
+def check_parts(seed: int, sparse: bool, d: int) -> None:
+    """Cut rows anywhere, add the parts to trees, and merge the trees in any order."""
+    assert rows_per_leaf(d) == 16
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(1, 200)), 20_000  # a leaf has 16 rows
-    few = sp.csr_array(sp.random(n, d, density=1e-3, random_state=seed))
+    n = int(rng.integers(1, 200))
+    few = sp.csr_array(sp.random(n, d, density=0.1 if d < 100 else 1e-3, random_state=seed))
     X: Any = few if sparse else few.toarray() + 1.0
     signs = rng.choice([-1, 1], size=n).astype(np.int8)
     edges = np.unique(np.concatenate([[0, n], rng.integers(0, n + 1, size=6)])).tolist()
