@@ -63,7 +63,8 @@ class Result:
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of this process, without variables that users do not have."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    others = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if name not in others}
     source = str(_REPO / "src")
     return kept | {"PYTHONPATH": source, "COLUMNS": "100", "TERM": "xterm-256color"} | more
 
@@ -88,7 +89,7 @@ def script(
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def inside(*words: str | Path, stdin: bytes = b"") -> Result:
+def inside(*words: str | Path, stdin: bytes = b"", columns: str = WIDE) -> Result:
     """Run ``novikoff`` with these words in this process."""
     from novikoff.cli.main import run
 
@@ -96,7 +97,7 @@ def inside(*words: str | Path, stdin: bytes = b"") -> Result:
     given = io.TextIOWrapper(io.BytesIO(stdin))
     with (
         mock.patch.object(sys, "argv", ["novikoff", *map(str, words)]),
-        mock.patch.dict(os.environ, COLUMNS=WIDE),
+        mock.patch.dict(os.environ, COLUMNS=columns),
         mock.patch.object(sys, "stdin", given),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

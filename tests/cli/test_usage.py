@@ -199,7 +199,7 @@ def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -
     words = ["fit", str(files.wine), "--no-files", *positive]
     code, shown, _ = on_terminal(words, COLUMNS="80", NO_COLOR="1")
     plain = re.sub(r"\x1b\[[0-9;]*m|\r", "", shown)
-    piped = script(*words, COLUMNS="80").out
+    piped = inside(*words, columns="80").out
     assert code == 0
     for text in (plain, piped):
         lines = text.splitlines()[:-1]  # the last line has file names, which are long in the tests
@@ -208,7 +208,7 @@ def test_the_report_of_wine_fits_a_terminal(files: Files, positive: list[str]) -
         assert "most 206 mistakes" in text
         assert "on standardised features" in text
         assert "411,013,538" not in text
-    assert "411,013,538" in script(*words, "--verbose").out
+    assert "411,013,538" in inside(*words, "--verbose").out
 
 
 def test_errors_about_labels_and_rows_say_what_to_do(tmp_path: Path) -> None:
