@@ -15,7 +15,11 @@ from tests.cli.conftest import COMPILING, PROGRESS, Files, inside, on_terminal, 
 
 
 @pytest.mark.parametrize(
-    "command", ["fit", "predict", "verify", "info", "stream", "solve", "lab", "completion"]
+    "command",
+    [
+        *("fit", "separation", "predict", "verify", "info", "stream", "solve", "lab"),
+        "completion",
+    ],
 )
 def test_every_command_has_its_help(command: str) -> None:
     assert re.search(rf"^  {command}  +[A-Z]", inside("--help").out, re.MULTILINE)
@@ -163,12 +167,46 @@ def test_it_says_so_once_in_a_process(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().err == COMPILING
 
 
+@pytest.mark.parametrize(
+    ("package", "words", "message"),
+    [
+        (
+            "formulaic",
+            ["separation", "DATA", "--formula", "label~a"],
+            "A formula needs formulaic: pip install 'novikoff[formula]'",
+        ),
+        ("uvicorn", ["lab"], "The lab needs uvicorn: pip install 'novikoff[lab]'"),
+        (
+            "dask",
+            ["fit", "FOLDER", "--cluster", "local:1"],
+            "--cluster needs Dask: pip install 'novikoff[dask]'",
+        ),
+    ],
+)
+def test_a_missing_extra_says_what_to_install(
+    package: str,
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = tmp_path / "points.csv"
+    data.write_text("a,b,label\n1,2,x\n2,3,y\n3,1,x\n")
+    (tmp_path / "part.parquet").touch()
+    loaded = [name for name in sys.modules if name.split(".")[0] == package]
+    for name in {package, *loaded}:
+        monkeypatch.setitem(sys.modules, name, None)
+    paths = {"DATA": str(data), "FOLDER": str(tmp_path)}
+    done = inside(*(paths.get(word, word) for word in words))
+    assert (done.code, done.out, done.err) == (2, "", f"novikoff: {message}\n")
+
+
 def test_every_option_stands_under_a_heading() -> None:
-    for command in ("fit", "stream", "solve", "verify"):
+    for command in ("fit", "separation", "stream", "solve", "verify"):
         text = inside("help", command).out
         headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
         assert headings[-1] == "Options"
-        assert re.findall(r"^  (-\S+)", text.partition("\nOptions:\n")[2], re.M) == ["-h,"]
+        assert re.findall(r"^  (\S+)", text.partition("\nOptions:\n")[2], re.M) == ["-h,"]
         assert len(headings) > 2
 
 

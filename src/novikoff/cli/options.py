@@ -41,7 +41,8 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the groups in their order, then the options that belong to no group."""
         grouped = [param for params in self.headings.values() for param in params]
-        others = [param for param in self.get_params(ctx) if param not in grouped]
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        others: list[click.Parameter] = [param for param in options if param not in grouped]
         for heading, params in {**self.headings, "Options": others}.items():
             lines = [line for param in params if (line := param.get_help_record(ctx)) is not None]
             if lines:

@@ -190,11 +190,12 @@ def command(file: str, **values: Any) -> None:
     factors.
 
     \b
-    novikoff separation endometrial.csv --outcome HG
-    novikoff separation lizards.csv --outcome grahami --trials total
-    novikoff separation visits.csv --outcome count --family poisson --rows rows.csv
-    novikoff separation trial.csv --family cox --duration days --event died
-    novikoff separation new.parquet --outcome y --require overlap --format json > report.json
+    Examples:
+      novikoff separation endometrial.csv --outcome HG
+      novikoff separation lizards.csv --outcome grahami --trials total
+      novikoff separation visits.csv --outcome count --family poisson
+      novikoff separation trial.csv --family cox --duration days --event died
+      novikoff separation new.parquet --outcome y --require overlap
     """  # noqa: D301 — \b tells click not to wrap the lines that follow
     asked = SeparationCommand(given=given_options(), **values)
     targets = _separation_files(file, asked)

@@ -42,8 +42,8 @@ _system_options = add_options("What is asked", [
     click.option("--tolerance", metavar="NUMBER", help="How far a point may violate each row and "
                  "each bound, as in solvers with tolerances. [default: 0]"),
     click.option("--method", type=click.Choice(METHOD_NAMES), default="auto", show_default=True,
-                 help="The method. auto always decides; the others are for study. Every answer is "
-                 "verified."),
+                 metavar="NAME", help="The method. auto always decides. The others are for study: "
+                 f"{', '.join(METHOD_NAMES[1:])}. Every answer is verified."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="The time for each question. An answer that is not proved by then is "
                  "undecided."),

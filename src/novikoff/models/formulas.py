@@ -9,7 +9,7 @@ import numpy as np
 
 from novikoff.core.class_labels import plain_label
 from novikoff.core.validation import Columns
-from novikoff.errors import DataError
+from novikoff.errors import DataError, MissingExtraError
 from novikoff.models.arguments import Arguments, Table
 from novikoff.models.families import FAMILIES
 from novikoff.models.rows import check_length, missing_rows, rows_of
@@ -123,14 +123,12 @@ def _check_covariates(formula: str) -> None:
 
 
 def _formulaic() -> tuple[Any, Any]:
-    """The package formulaic and its errors; ImportError with advice if it is not there."""
+    """The package formulaic and its errors."""
     try:
         import formulaic
         from formulaic import errors
     except ImportError:
-        raise ImportError(
-            "Formulas need the package formulaic: pip install 'novikoff[formula]'."
-        ) from None
+        raise MissingExtraError("A formula", "formulaic", "formula") from None
     return formulaic, errors
 
 
