@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from novikoff.core.blas import one_blas_thread
-from novikoff.core.rows import Matrix, Vector, as_dense, entries
+from novikoff.core.rows import Matrix, Vector, as_dense, stored_numbers
 
 Function: TypeAlias = Callable[[Any, Any], Any]
 KERNEL_NAMES = ("linear", "poly", "rbf")
@@ -143,7 +143,7 @@ class KernelRows:
 
 def _writeable(X: Matrix) -> Matrix:
     """X or a writeable copy: a compiled kernel function may reject read-only arrays."""
-    return X if entries(X).flags.writeable else X.copy()
+    return X if stored_numbers(X).flags.writeable else X.copy()
 
 
 def squared_norms(X: Matrix) -> Vector:

@@ -25,10 +25,10 @@ from novikoff.core.rows import (
     Signs,
     Vector,
     canonical_rows,
-    entries,
     frozen,
-    n_entries,
+    n_stored,
     signed_rows,
+    stored_numbers,
 )
 from novikoff.core.validation import missing_value
 
@@ -84,7 +84,7 @@ class Rows:
             # Where squares overflow or underflow, look at the entries themselves.
             unclear = begin + np.flatnonzero(~((squares > 1e-280) & (squares < 1e300)))
             if len(unclear) > 0:
-                sizes = np.abs(entries(X[unclear]))
+                sizes = np.abs(stored_numbers(X[unclear]))
                 if not np.isfinite(sizes).all():
                     raise ValueError(_complaint(X, unclear, names, first))
                 largest = max(largest, float(sizes.max(initial=0.0)))
@@ -125,7 +125,7 @@ class Rows:
 
     def rows_within(self, n: int) -> int:
         """The number of rows, at least 1, that have about n entries."""
-        return max(1, n * self.n // (n_entries(self.X) + self.n + 1))
+        return max(1, n * self.n // (n_stored(self.X) + self.n + 1))
 
 
 @dataclass(frozen=True, eq=False)

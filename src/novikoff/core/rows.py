@@ -1,7 +1,7 @@
 """Matrices of rows, dense or CSR: types, operations with one name for both, and arrays for loops.
 
-`as_dense`, `entries`, `n_entries`, `stacked`, `side_by_side` and `compact` take both storages, so
-that their callers need not tell them apart.
+`as_dense`, `stored_numbers`, `n_stored`, `stacked`, `side_by_side` and `compact` take both, so that
+their callers need not tell them apart.
 
 A compiled loop sees the signed rows a_i = y_i·[x_i, 1] as a `Dense` or a `Csr`: a tuple of the
 arrays of X, the signs and the bias. The rows a_i themselves are never built. `novikoff.core.verbs`
@@ -107,14 +107,14 @@ def as_dense(X: Any, dtype: npt.DTypeLike | None = None) -> Any:
     return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype)
 
 
-def entries(X: Any) -> Any:
+def stored_numbers(X: Any) -> Any:
     """Return the numbers that a matrix stores: the array itself, or the entries of a CSR matrix."""
     return X if isinstance(X, np.ndarray) else X.data
 
 
-def n_entries(X: Matrix) -> int:
+def n_stored(X: Matrix) -> int:
     """Return how many numbers a matrix stores."""
-    return int(entries(X).size)
+    return int(stored_numbers(X).size)
 
 
 def side_by_side(*parts: Any) -> Any:

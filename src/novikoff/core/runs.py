@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from novikoff.core.compilation import announcing_compilation
 from novikoff.core.orders import REPEATED, Chaotic, Greedy, MaxDistance, Order, epochs_of
 from novikoff.core.problem import Problem, Rows, margins_of, norms, row_blocks
-from novikoff.core.rows import Indices, Signs, Vector, entries
+from novikoff.core.rows import Indices, Signs, Vector, stored_numbers
 from novikoff.core.schemes import OneVsRest, Scheme
 from novikoff.core.stops import Limits, Stop
 from novikoff.core.sweep import (
@@ -423,7 +423,7 @@ class Repetition:
         whole = update.eta == 0.0 and update.step_size % 1.0 == 0.0
         whole = whole and bool((self._start % 1.0 == 0.0).all())
         for begin, end in row_blocks(rows.X) if whole and any(self.periods) else ():
-            numbers = entries(rows.X[begin:end])
+            numbers = stored_numbers(rows.X[begin:end])
             whole = whole and bool((numbers % 1.0 == 0.0).all())
             largest = max(largest, float(np.abs(numbers).max(initial=0.0)))
         reach = float(np.abs(self._start).max()) + updates * update.step_size * largest

@@ -23,7 +23,7 @@ from novikoff.data.messages import printable_name, quoted
 from novikoff.data.pairs import PairRows, is_named, may_be_pairs
 from novikoff.data.reader import AnyArray, Imputed, Reader, Request, csr
 from novikoff.data.recipe import ReadOptions, Recipe, StreamOptions
-from novikoff.data.source import FILE_FORMATS, PathOrFile, Source, parquet_files
+from novikoff.data.source import FILE_FORMATS, ColumnFamily, PathOrFile, Source, parquet_files
 from novikoff.data.values import LabelArray, check_are_classes, labels_of
 from novikoff.errors import DataError
 
@@ -288,11 +288,7 @@ def join(
                         arrays.append(rows=np.arange(1, n_before + 1))
                     arrays.append(rows=piece.rows)
                 arrays.append(codes=np.array([*numbers, -1], np.int32)[piece.codes])
-                X = piece.X
-                if isinstance(X, np.ndarray):
-                    arrays.append(X=X)
-                else:
-                    arrays.append(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
+                arrays.append_matrix(piece.X)
             if piece.ids is not None:
                 ids = [*(ids or []), *piece.ids]
             if n_read >= 2 * announced:
@@ -305,19 +301,9 @@ def join(
     recipe, label, folder = reader.recipe(), reader.label, arrays.folder
     if "X" not in joined:
         joined["X"] = _join_sparse(joined, folder, recipe.n_features, reader.first_column())
-    notes = [*reader.notes, *reader.final_notes()]
-    codes, classes = joined["codes"], cast("LabelArray | None", None)
-    if label is not None and codes.min() >= 0:
-        labels: Any = labels_of([key for _, key in keys], reader.label_form)
-        classes, order = np.unique(labels, return_inverse=True)
-        take_rows(order, codes, out=codes)
-        request = reader.request
-        if request.recipe is None and not request.options.regression:
-            advice = "; choose the label with --label" if recipe.family == "table" else ""
-            note = check_are_classes(classes, n_rows, reader.source, label, advice)
-            notes += [note] if note else []
-    elif label is not None:
-        notes.append(f"labels are missing in column {quoted(label)}: it is not used")
+    codes = joined["codes"]
+    classes, label_notes = _sort_classes(reader, [key for _, key in keys], codes, recipe.family)
+    notes = [*reader.notes, *reader.final_notes(), *label_notes]
     if folder is not None and folder.temporary:
         notes.append(
             "the arrays are in temporary files on disk; with --cache DIR they are kept, and the "
@@ -341,6 +327,28 @@ def join(
     if folder is not None:
         folder.keep(data)
     return data
+
+
+def _sort_classes(
+    reader: Reader, keys: Sequence[Hashable], codes: npt.NDArray[np.int32], family: ColumnFamily
+) -> tuple[LabelArray | None, list[str]]:
+    """Return the sorted classes that keys stand for, and notes; ``codes`` becomes their codes.
+
+    The classes are None if there are no labels, or if some rows have none.
+    """
+    label, request = reader.label, reader.request
+    if label is None:
+        return None, []
+    if codes.min() < 0:
+        return None, [f"labels are missing in column {quoted(label)}: it is not used"]
+    labels: Any = labels_of(keys, reader.label_form)
+    classes, order = np.unique(labels, return_inverse=True)
+    take_rows(order, codes, out=codes)
+    if request.recipe is not None or request.options.regression:
+        return classes, []
+    advice = "; choose the label with --label" if family == "table" else ""
+    note = check_are_classes(classes, len(codes), reader.source, label, advice)
+    return classes, [note] if note else []
 
 
 class JoinedArrays:
@@ -371,6 +379,13 @@ class JoinedArrays:
             if end > len(self._arrays[name]):
                 self._resize(name, end + end // 8)
             self._arrays[name][begin:end] = part
+
+    def append_matrix(self, X: Floats | sp.csr_array) -> None:
+        """Append the rows of a matrix: to ``X``, or to the parts of a CSR array."""
+        if isinstance(X, np.ndarray):
+            self.append(X=X)
+        else:
+            self.append(data=X.data, indices=X.indices, lengths=np.diff(X.indptr))
 
     def finish(self) -> dict[str, AnyArray]:
         """Return the whole arrays."""

@@ -35,7 +35,7 @@ from novikoff.core.problem import (
     signed_problem,
     sure_products,
 )
-from novikoff.core.rows import Indices, Vector, as_dense, entries
+from novikoff.core.rows import Indices, Vector, as_dense, stored_numbers
 from novikoff.core.stops import Limits
 from novikoff.geometry.descent import Basis, descend, line_search, logistic, whitening
 from novikoff.geometry.packing import Packing, share_rows
@@ -529,7 +529,7 @@ def _evened(problem: Problem) -> tuple[Problem, Indices | None]:
     else:
         even = X.copy()
         even.data = np.ldexp(X.data, powers[X.indices])
-    if np.count_nonzero(entries(even)) < np.count_nonzero(entries(X)):
+    if np.count_nonzero(stored_numbers(even)) < np.count_nonzero(stored_numbers(X)):
         return problem, None
     return signed_problem(even, problem.signs, problem.fit_intercept), powers
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from novikoff.core.model import LinearModel
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Matrix, entries
+from novikoff.core.rows import Indices, Matrix, stored_numbers
 from novikoff.errors import BadRowError, InvalidJsonError
 from novikoff.proofs.strict_json import take_fields
 from novikoff.sentences import counted
@@ -394,7 +394,7 @@ def _is_count(value: object) -> bool:
 
 def _reason(X: Matrix, error: ValueError) -> str:
     """Return why a row cannot be learned."""
-    values = entries(X)
+    values = stored_numbers(X)
     if np.isnan(values).any():
         return "has a missing value, NaN: leave it out, or fill it in."
     if np.isinf(values).any():

@@ -36,7 +36,7 @@ from novikoff.core.class_labels import (
 )
 from novikoff.core.model import LinearModel, evaluate
 from novikoff.core.problem import Rows
-from novikoff.core.rows import Indices, Signs, Vector, n_entries
+from novikoff.core.rows import Indices, Signs, Vector, n_stored
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns, check_matrix
 from novikoff.jobs.study_cluster import ClusterTask
@@ -239,7 +239,7 @@ class ArrayTask(StudyTask):
     @property
     def size(self) -> int:
         """The number of entries of X; of a sparse X, the number of stored entries."""
-        return max(1, n_entries(self.rows.X))
+        return max(1, n_stored(self.rows.X))
 
     def signs(self, positive: Label) -> Signs:
         """+1 for the rows with this label, −1 for all others."""
