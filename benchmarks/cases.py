@@ -15,11 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.metrics.pairwise import rbf_kernel
+from tests.real_data import DATA
 
 import novikoff as nv
 from benchmarks import data, loops, peers
 from benchmarks.cluster import cluster_rows
-from benchmarks.first_touch import first_touch, small_files
+from benchmarks.first_touch import first_touch
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
 from benchmarks.separation import separation_rows
 from benchmarks.systems import first_solve, system_files, tall_systems
@@ -115,7 +116,7 @@ def first_fit(scale: Scale, turns: int) -> list[Row]:
 def warm_fit(scale: Scale, turns: int) -> list[Row]:
     """``novikoff fit`` on a small file with filled caches, in imports of scikit-learn."""
     with data.folder() as folder:
-        path = small_files(folder)["sonar.csv"]
+        path = DATA / "sonar.csv"
         ours = partial(peers.novikoff, "fit", path, "--out", folder, "--force")
         theirs = partial(peers.python, "-c", "import sklearn.linear_model")
         times, _, _ = compare(ours, theirs, turns)

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import scipy.sparse as sp
 from sklearn import datasets
+from tests.real_data import DATA, MORE
 
 Matrix: TypeAlias = Any  # an array of float32 or float64, or a CSR array
 Labels: TypeAlias = npt.NDArray[np.int64]
@@ -33,7 +34,6 @@ UNCLEAR = 0.3  # the share of sparse rows, nearest to a change of label, that is
 TELLING = 0.05  # the share of words that speak for a class
 PIECE = 100_000  # rows made at once
 SEED = 1962
-SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
 
 class Split(NamedTuple):
@@ -198,20 +198,27 @@ def flipped(y: Labels, k: int) -> Labels:
 
 
 def real_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Matrix, Labels]]:
-    """Name, rows and 0/1 labels of each class against the rest, of sets of scikit-learn or
-    ``../shared/data``; files that are not there are left out.
-    """  # noqa: D205
+    """Name, rows and 0/1 labels of each class against the rest, of files or sets of scikit-learn.
+
+    The files are those of the tests (`tests.real_data`); files that are not there are left out.
+    """
     for name in names:
         if name.endswith((".csv", ".csv.gz")):
-            if not (SHARED / name).exists():
+            path = real_file(name)
+            if path is None:
                 continue
-            X, y = _read_csv(SHARED / name)
+            X, y = _read_csv(path)
         else:
             X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
         labels = np.unique(y)
         for label in labels[-1:] if len(labels) == 2 else labels:
             title = name if len(labels) == 2 else f"{name} {label}"
             yield title, X, (y == label).astype(np.int64)
+
+
+def real_file(name: str) -> Path | None:
+    """The path of a file of real data; None if it is not there."""
+    return next((folder / name for folder in (DATA, MORE) if (folder / name).exists()), None)
 
 
 def _read_csv(path: Path) -> tuple[Matrix, npt.NDArray[np.str_]]:

@@ -12,38 +12,28 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from tests.real_data import DATA
 
 from benchmarks import data, peers
 from benchmarks.measure import Row, render, timed
 
 AIM = 12.0
-# The name of each file, and the set of scikit-learn that takes its place where it is missing.
-SMALL_FILES = {
-    "endometrial.csv": "wine",
-    "sonar.csv": "breast_cancer",
-    "zoo.csv": "wine",
-    "iris.csv": "iris",
-}
 
 
-def small_files(folder: Path) -> dict[str, Path]:
-    """Four small files: those of ``../shared/data`` or of the package, or sets of scikit-learn."""
-    found = {}
-    for name, stand_in in SMALL_FILES.items():
-        places = [data.SHARED / name, peers.ROOT / "src" / "novikoff" / name]
-        there = [path for path in places if path.exists()]
-        found[name] = there[0] if there else data.table_file(folder / f"{stand_in}.csv", stand_in)
-    return found
+def small_files(folder: Path) -> list[Path]:
+    """Four small files: three of the tests, and iris from scikit-learn."""
+    files = [DATA / name for name in ("endometrial.csv", "sonar.csv", "zoo.csv")]
+    return [*files, data.table_file(folder / "iris.csv", "iris")]
 
 
-def first_touch(files: int = len(SMALL_FILES)) -> list[Row]:
+def first_touch(files: int = 4) -> list[Row]:
     """One row for each file: the seconds of its first fit over those of ``import numba``."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for title, path in list(small_files(folder).items())[:files]:
+        for path in small_files(folder)[:files]:
             units = [timed(partial(peers.python, "-c", "import numba"))[0] for _ in range(3)]
-            cache = folder / f"cache-{title}"
+            cache = folder / f"cache-{path.stem}"
             command = ("-m", "novikoff", "fit", path, "--out", folder, "--force")
             first, _ = timed(partial(peers.python, *command, NUMBA_CACHE_DIR=str(cache)))
             compiled = len(list(cache.rglob("*.nbc")))

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
+from tests.real_data import DATA, MORE
 
 import novikoff as nv
-from benchmarks import data, peers
+from benchmarks import peers
 from benchmarks.measure import Row, compare, timed
 from novikoff.core.stops import Limits
 from novikoff.systems.files.reading import read_system
@@ -53,9 +54,7 @@ def tall_systems(shape: tuple[int, int], turns: int, patience: float) -> list[Ro
 
 def system_files(most: int, turns: int) -> list[Row]:
     """Every published system, with proof; HiGHS gives kind and conflict without."""
-    folder = data.SHARED / "lp"
-    if not folder.is_dir():
-        return []
+    folder = next(place / "lp" for place in (MORE, DATA) if (place / "lp").is_dir())
     with (folder / "index.csv").open(newline="") as file:
         published = list(csv.DictReader(file))[:most]
     models = [read_system(str(folder / row["file"])).model for row in published]

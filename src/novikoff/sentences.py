@@ -375,10 +375,10 @@ def mistakes_of_any_run(bound: int) -> str:
     return f"{large(bound)}: no run makes more mistakes, in any order"
 
 
-def largest_margin(*, fit_intercept: bool) -> str:
+def definition_of_margin(*, fit_intercept: bool) -> str:
     """The definition of the margin γ.
 
-    >>> largest_margin(fit_intercept=True)
+    >>> definition_of_margin(fit_intercept=True)
     'the largest margin of any rule (w, b) of length 1'
     """
     return f"the largest margin of any rule {'(w, b)' if fit_intercept else 'w'} of length 1"

@@ -38,7 +38,7 @@ from novikoff.errors import OutputError
 from novikoff.formats.files import check_writable
 from novikoff.jobs.stream_run import Progress, StreamRun, is_power_of_two
 from novikoff.jobs.stream_session import StreamSession
-from novikoff.sentences import counted, digits_up, largest_margin
+from novikoff.sentences import counted, definition_of_margin, digits_up
 
 _SECONDS_BETWEEN_DRAWINGS = 0.125
 
@@ -324,7 +324,7 @@ def _sum_up(session: StreamSession, asked: StreamCommandOptions) -> None:
         lines.append(("", f"rows predicted wrong are listed in {asked.mistakes}"))
     if progress.margin_bound is not None:
         now = f"{counted(progress.updates, 'update')}, ‖w‖ = {progress.norm:.4g} now"
-        what = largest_margin(fit_intercept=not asked.no_intercept)
+        what = definition_of_margin(fit_intercept=not asked.no_intercept)
         lines.append(("margin", f"γ ≤ {texts.bound} on the rows learned ({now})"))
         lines.append(("", f"γ is {what}"))
     if session.model is not None:

@@ -11,12 +11,12 @@ from novikoff.geometry.separability import separate
 from novikoff.geometry.verdict import Verdict, VerdictData
 from novikoff.sentences import (
     aligned_lines,
+    definition_of_margin,
     digits_down,
     digits_up,
     html_table,
     hyperplane,
     kind_in_words,
-    largest_margin,
     mistakes_of_any_run,
     run_ending,
     verdict_clause,
@@ -125,7 +125,7 @@ class Summary:
         if self.verdict.kind != "separable":
             none = f"none: {verdict_clause(self.verdict.kind, plane)}"
             return [*facts, ("γ", "not known" if self.verdict.kind == "undecided" else none)]
-        margin = f"{digits_down(self.margin, 6)}, {largest_margin(fit_intercept=free)}"
+        margin = f"{digits_down(self.margin, 6)}, {definition_of_margin(fit_intercept=free)}"
         if self.bound is None:
             return [*facts, ("γ", margin)]
         return [*facts, ("γ", margin), ("⌊R²/γ²⌋", mistakes_of_any_run(self.bound))]
