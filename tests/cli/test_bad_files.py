@@ -86,7 +86,7 @@ def test_predict_and_info_reject_a_file_that_is_no_model(
     name: str, files: Files, fitted: Path
 ) -> None:
     path = fitted / name
-    reason = "as a model" if path.exists() else "no such file"
+    reason = "as a model" if path.exists() else "does not exist"
     check(inside("predict", path, files.line), path, reason)
     check(inside("info", path), path, reason)
 

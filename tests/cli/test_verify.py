@@ -113,7 +113,7 @@ def test_what_is_no_certificate_is_refused(
 
 
 def test_files_that_are_not_there_or_not_certificates(files: Files, fitted: Path) -> None:
-    refused(inside("verify", fitted / "none.json", files.line), "cannot be read")
+    refused(inside("verify", fitted / "none.json", files.line), "does not exist")
     refused(inside("verify", fitted, files.line), "cannot be read")
     refused(inside("verify", fitted / "line.novikoff", files.line), "line.novikoff")
     refused(inside("verify", fitted / "line.cert.json", fitted / "none.csv"), "does not exist")

@@ -257,6 +257,7 @@ def test_a_mistyped_name_gets_a_suggestion(tmp_path: Path) -> None:
     (tmp_path / "flowers.csv").touch()
     message = refused(tmp_path / "flower.csv")
     assert message.endswith('flower.csv does not exist; did you mean "flowers.csv"?')
+    assert refused(tmp_path / "trees.csv").endswith("trees.csv does not exist.")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

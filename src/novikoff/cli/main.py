@@ -136,9 +136,9 @@ def run() -> None:
 
 
 def _message(error: Exception) -> str:
-    if (
-        isinstance(error, OSError) and error.filename is not None
-    ):  # an error of the operating system
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename} does not exist."
+    if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}."
     if isinstance(error, OSError) and error.strerror is not None:
         return f"standard input or output failed: {error.strerror.lower()}."

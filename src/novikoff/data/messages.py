@@ -75,8 +75,9 @@ def _similar_file(name: str) -> str:
             files = [entry.name for entry in islice(entries, _FILES) if entry.name.isprintable()]
     except (OSError, ValueError):
         return ""
-    near = difflib.get_close_matches(base, files, n=1, cutoff=0.75)
-    return f"; did you mean {quoted(near[0])}?" if near else ""
+    stems = {file.partition(".")[0]: file for file in files}  # endings would make all names alike
+    near = difflib.get_close_matches(base.partition(".")[0], stems, n=1, cutoff=0.75)
+    return f"; did you mean {quoted(stems[near[0]])}?" if near else ""
 
 
 @contextmanager

@@ -85,6 +85,8 @@ def read_proofs(path: str) -> Proofs:
     try:
         with Path(path).open("rb") as file:
             content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist.") from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
     if len(content) > MAX_BYTES:
