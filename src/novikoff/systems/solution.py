@@ -204,8 +204,9 @@ class Solution:
     def least_violation(self) -> Fraction | None:
         """Every point violates some row of the conflict by at least this, exactly; else None.
 
-        It is −⟨c, λ⟩ / Σ |λ_i|. Other rows of the system may be violated by more. It is 0 if the
-        rows contradict each other only because some of them are strict.
+        It is −⟨c, λ⟩ divided by the sum of the multipliers without their signs. Other rows of the
+        system may be violated by more. It is 0 if the rows contradict each other only because some
+        of them are strict.
         """
         if not self.conflict:
             return None
