@@ -24,6 +24,11 @@ def table(name: str) -> list[dict[str, str]]:
 PUBLISHED = published_systems()
 
 
+def test_the_larger_systems_are_compared_as_well() -> None:
+    real("lp/maxfs-random/prob.20.80.100.0.lp.bz2")  # or the test is skipped, and says why
+    assert len(PUBLISHED) == 104
+
+
 @pytest.mark.parametrize("file", PUBLISHED)
 def test_decided_as_published_with_a_proof_that_holds(file: str, tmp_path: Path) -> None:
     path, proof, published = real(file), tmp_path / "proof.json", PUBLISHED[file]
