@@ -392,10 +392,10 @@ def _save(
     if not targets:
         return False
     folder = targets["model"].parent
-    made = {**file_contents(report, folder), "plot": picture, "report": page.encode()}
+    by_name = {**file_contents(report, folder), "plot": picture, "report": page.encode()}
     with output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    contents = {path: made.get(name) for name, path in targets.items()}
+    contents = {path: by_name.get(name) for name, path in targets.items()}
     replaceable = _replaceable(data, asked, targets)
     write_files(contents, force=asked.force, replaceable=replaceable)
     return True

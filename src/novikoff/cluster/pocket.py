@@ -319,7 +319,7 @@ class MistakeCount(ShardVisit):
         rows, flat = shard.rows(self.settings[0].fit_intercept), self.W.reshape(len(self.W), -1)
         shape = self.W.shape[1:]
         lengths = norms(rows)
-        taking = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` calls a row of zeros negative
+        counted = (signs > 0) | (lengths > 0.0)[:, None]  # `predict` calls a row of zeros negative
         largest = np.abs(self.W).max(axis=0)
         sizes = largest * np.linalg.norm(self.W / np.where(largest > 0.0, largest, 1.0), axis=0)
         doubt = 2.0 * rows.p * _EPSILON * sizes * rows.unit
@@ -335,12 +335,12 @@ class MistakeCount(ShardVisit):
                     block: Any = rows.X[block_rows][at]
                     terms = scores(abs(block), np.abs(flat)).reshape(-1, *shape)
                     near[at] = ~(np.abs(f[at]) > 2.0 * rows.p * _EPSILON * terms)
-                self._count(f, near, signs[block_rows], step, taking[block_rows, None])
+                self._count(f, near, signs[block_rows], step, counted[block_rows, None])
 
-    def _count(self, f: Vector, near: Any, signs: Any, step: Vector, taking: Any) -> None:
+    def _count(self, f: Vector, near: Any, signs: Any, step: Vector, counted: Any) -> None:
         """Count some rows, from the scores f (rows × C × K) and the change of y·f along v."""
         s = f * signs[:, None]
-        wrong = ((near | ~(s > 0.0)) & taking).sum(axis=0)
+        wrong = ((near | ~(s > 0.0)) & counted).sum(axis=0)
         self.wrong = self.wrong + wrong
         self.up = self.up + (near & (step > 0.0)).sum(axis=0)
         self.down = self.down + (near & (step < 0.0)).sum(axis=0)

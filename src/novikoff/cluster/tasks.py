@@ -141,35 +141,47 @@ class Cluster:
     ) -> list[Any]:
         """Start a pass and return its futures; the last future is the result."""
         tag = f"{self._token}-{next(self._count)}"
-        mine = versions()
+        expected = versions()
         name = type(
             getattr(visit, "visit", visit)
         ).__name__.lower()  # the inner visit of a `Carrying`
         submit = partial(self.client.submit, priority=priority)
-        asked: Any = visit
-        made = []
+        question: Any = visit
+        futures = []
         if len(pickle.dumps(visit)) > MAX_EMBEDDED_BYTES:
-            asked = submit(identity, visit, key=f"ask-{name}-{tag}")
-            made.append(asked)
+            question = submit(identity, visit, key=f"ask-{name}-{tag}")
+            futures.append(question)
         level: list[Any] = []
         for g in range(len(self.groups)) if groups is None else groups:
             key = f"{name}-{tag}-{g}"
             level.append(
-                submit(run_checked, mine, look_at_shards, setting, asked, self.shards(g), key=key)
+                submit(
+                    run_checked,
+                    expected,
+                    look_at_shards,
+                    setting,
+                    question,
+                    self.shards(g),
+                    key=key,
+                )
             )
-        made += level
+        futures += level
         submit = partial(self.client.submit, priority=priority + 1)
         depth = 0
         while len(level) > 1:
             depth += 1
             level = [
                 submit(
-                    run_checked, mine, merge, level[k : k + FAN_IN], key=f"merge-{tag}-{depth}-{k}"
+                    run_checked,
+                    expected,
+                    merge,
+                    level[k : k + FAN_IN],
+                    key=f"merge-{tag}-{depth}-{k}",
                 )
                 for k in range(0, len(level), FAN_IN)
             ]
-            made += level
-        return made
+            futures += level
+        return futures
 
     def result(self, futures: list[Any], limits: Limits) -> Any:
         """Wait for the result of a pass. If it ends early, all its tasks are cancelled."""

@@ -114,10 +114,10 @@ def is_clean(
     """
     with np.errstate(all="ignore"):
         margins = model.last_scores(rows.X) * model.sides[codes]
-    taking = model.sides[codes] != 0
+    compared = model.sides[codes] != 0
     if sample_weight is not None:
-        taking &= (sample_weight > 0.0)[:, None]
-    return bool(np.isfinite(margins).all() and (margins[taking] > threshold).all())
+        compared &= (sample_weight > 0.0)[:, None]
+    return bool(np.isfinite(margins).all() and (margins[compared] > threshold).all())
 
 
 @dataclass(frozen=True, eq=False)

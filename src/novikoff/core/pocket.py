@@ -127,23 +127,23 @@ def pocket_steps(
     3 [0. 1.] 2.0 False
     """
     w = np.zeros(problem.p) if start is None else np.array(start, dtype=np.float64)
-    taking, row, fewest = problem.active_rows(costs), -1, math.inf
-    taken_costs = None if costs is None else costs[taking]
+    active, row, fewest = problem.active_rows(costs), -1, math.inf
+    active_costs = None if costs is None else costs[active]
     while True:
-        s = products(problem, w)[taking]
+        s = products(problem, w)[active]
         if not (np.isfinite(w).all() and np.isfinite(s).all()):
             raise ValueError("The pocket's weights are beyond the range of float64: scale X down.")
-        mistakes = cost_of(s, taken_costs)
+        mistakes = cost_of(s, active_costs)
         is_kept, fewest = mistakes < fewest, min(mistakes, fewest)
         yield PocketStep(row, w.copy(), mistakes, is_kept)
         wrong = np.flatnonzero(~(s > 0.0))
         if len(wrong) == 0:
             return
         shares = None
-        if taken_costs is not None:
-            shares = taken_costs[wrong] / taken_costs[wrong].max()
+        if active_costs is not None:
+            shares = active_costs[wrong] / active_costs[wrong].max()
             shares /= shares.sum()
-        row = int(taking[rng.choice(wrong, p=shares)])
+        row = int(active[rng.choice(wrong, p=shares)])
         with np.errstate(over="ignore"):
             w += signed_row(problem, row)
 

@@ -46,6 +46,8 @@ from novikoff.sentences import counted
 
 Truths: TypeAlias = npt.NDArray[np.bool_]
 
+# The mask of missing entries of a matrix that has none.
+_NONE_ABSENT: Final[Truths] = np.zeros((1, 1), np.bool_)
 _ROWS_NAMED: Final = 10
 DROP_ADVICE: Final = "--missing drop leaves out rows with missing values"
 
@@ -187,51 +189,63 @@ class TableReader(Reader):
         "drop". A column of text has no mean.
         """
         policy, trained = self.request.options.missing, self.request.recipe is not None
-        drop, absent = policy == "drop", np.zeros((1, 1), np.bool_)
-        with np.errstate(all="ignore"):
-            if not np.isfinite(X.sum()):  # if the sum is finite, X has no NaN and no infinity
-                infinite, absent = np.isinf(X), np.isnan(X)
-                if infinite.any():
-                    what = "is infinite or beyond the range of float64: correct this value"
-                    raise DataError(f"{self._place_of_first(infinite, first_row)} {what}.")
-        needed = self.request.labelled and self.label is not None
-        unlabelled = codes < 0 if needed else np.zeros(len(X), np.bool_)
+        drop, learning = policy == "drop", policy == "mean" and not trained
+        absent = self._missing_entries(X, first_row)
+        unlabelled = np.zeros(len(X), np.bool_)
+        if self.request.labelled and self.label is not None:
+            unlabelled = codes < 0
         if unlabelled.any() and not drop:
             at = place(self.source, first_row + int(np.argmax(unlabelled)) + 1, self.label or "")
             raise DataError(f"{at}: the label is missing; {DROP_ADVICE}.")
         empty = absent.all(axis=0)
         if self.whole and not trained and empty.any():
             self._refuse_column(self._owner(int(np.argmax(empty))), "has no values at all")
-        learning = policy == "mean" and not trained
-        if learning:  # X has all rows of the file
-            ends = np.cumsum([len(column.names) for column in self.columns])
-            for k, mean in enumerate(_means(X)[ends - 1].tolist()):
-                if self.columns[k].levels is None:
-                    self.columns[k] = replace(self.columns[k], mean=mean)
+        if learning:
+            self._learn_means(X)
         if not absent.any() and not unlabelled.any():
             self._kept += len(X)
             return X, ~unlabelled
-        replaced = learning or any(column.mean is not None for column in self.columns)
-        if absent.any() and replaced and not drop:
+        has_means = learning or any(column.mean is not None for column in self.columns)
+        if absent.any() and has_means and not drop:
             X = self._with_means(X, absent, first_row)
-            absent = np.zeros((1, 1), np.bool_)
-        gappy = unlabelled | absent.any(axis=1)
+            absent = _NONE_ABSENT
+        incomplete = unlabelled | absent.any(axis=1)
         if absent.any() and not drop:
-            n_rows = int(gappy.sum())
-            several = n_rows > 1 and self.whole
-            also = f" ({n_rows:,} rows in all have missing values)" if several else ""
-            mean = ", --missing mean replaces missing values by the mean of the column"
-            plain = self.whole and not trained and not self.request.options.regression
-            mean = mean if plain else ""
-            raise DataError(
-                f"{self._place_of_first(absent, first_row)} is missing{also}; {DROP_ADVICE}{mean}."
-            )
-        dropped = np.flatnonzero(gappy)
+            self._refuse_missing(absent, int(incomplete.sum()), first_row)
+        dropped = np.flatnonzero(incomplete)
         self._kept += len(X) - len(dropped)
         self._n_dropped += len(dropped)
         if len(self._first_dropped) < _ROWS_NAMED:
             self._first_dropped += (dropped[:_ROWS_NAMED] + first_row + 1).tolist()
-        return (X[~gappy] if len(dropped) else X), ~gappy
+        return (X[~incomplete] if len(dropped) else X), ~incomplete
+
+    def _missing_entries(self, X: Floats, first_row: int) -> Truths:
+        """Return a mask of the missing entries of X; DataError if an entry is infinite."""
+        with np.errstate(all="ignore"):
+            if np.isfinite(X.sum()):  # then X has no NaN and no infinity
+                return _NONE_ABSENT
+            infinite = np.isinf(X)
+        if infinite.any():
+            what = "is infinite or beyond the range of float64"
+            raise DataError(f"{self._place_of_first(infinite, first_row)} {what}.")
+        return np.isnan(X)
+
+    def _learn_means(self, X: Floats) -> None:
+        """Keep the mean of each column of numbers; X has all rows of the file."""
+        ends = np.cumsum([len(column.names) for column in self.columns])
+        for k, mean in enumerate(_means(X)[ends - 1].tolist()):
+            if self.columns[k].levels is None:
+                self.columns[k] = replace(self.columns[k], mean=mean)
+
+    def _refuse_missing(self, absent: Truths, n_rows: int, first_row: int) -> NoReturn:
+        """Raise DataError on the first missing value, with advice; ``n_rows`` rows have some."""
+        request = self.request
+        several = n_rows > 1 and self.whole
+        also = f" ({n_rows:,} rows in all have missing values)" if several else ""
+        advice = DROP_ADVICE
+        if self.whole and request.recipe is None and not request.options.regression:
+            advice += ", --missing mean replaces missing values by the mean of the column"
+        raise DataError(f"{self._place_of_first(absent, first_row)} is missing{also}; {advice}.")
 
     def _with_means(self, X: Floats, absent: Truths, first_row: int) -> Floats:
         """Return X with means in place of missing values."""

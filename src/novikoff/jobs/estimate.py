@@ -108,23 +108,23 @@ def estimate_errors(
     classes = np.arange(len(labels))
     for k, test in enumerate(tests):
         if progress is not None:
-            progress(f"{method}, {k + 1} of {len(tests)}", None)
-        taught = ~np.isin(np.arange(len(codes)), test)
-        completed = X if imputed is None else with_means(X, imputed, taught)
-        known = CodedLabels(classes, codes[taught].astype(np.intp))
-        model = study(completed[taught], known, plain).model
-        errors.append(int((model.predict(completed[~taught]) != codes[~taught]).sum()))
+            progress(f"{method}, {k + 1} of {len(tests)}")
+        in_training = ~np.isin(np.arange(len(codes)), test)
+        completed = X if imputed is None else with_means(X, imputed, in_training)
+        known = CodedLabels(classes, codes[in_training].astype(np.intp))
+        model = study(completed[in_training], known, plain).model
+        errors.append(int((model.predict(completed[~in_training]) != codes[~in_training]).sum()))
     n, wrong = sum(map(len, tests)), sum(errors)
     return ErrorEstimate(method, n, wrong, wrong / n, *clopper_pearson(wrong, n), errors)
 
 
-def with_means(X: Matrix, imputed: Entries, taught: npt.NDArray[np.bool_]) -> Matrix:
+def with_means(X: Matrix, imputed: Entries, in_training: npt.NDArray[np.bool_]) -> Matrix:
     """X, in which the means of the training rows replace the means of all rows."""
     rows, columns = imputed
     filled = np.array(X, dtype=np.float64)
     for j in np.unique(columns):
         gaps = rows[columns == j]
-        known = taught.copy()
+        known = in_training.copy()
         known[gaps] = False
         filled[gaps, j] = filled[known, j].mean() if known.any() else 0.0
     return filled

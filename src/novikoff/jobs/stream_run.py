@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.model import LinearModel
+from novikoff.core.orders import Cyclic
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Matrix, stored_numbers
 from novikoff.errors import BadRowError, InvalidJsonError
@@ -194,11 +195,11 @@ class StreamRun:
             return cautions
         if self._sorted and min(self._class_rows.values()) >= MIN_ROWS_TO_BE_SORTED:
             (label, count), *others = counts
-            told = [f"{counted(count, 'row')} of {label}"]
-            told += [f"{n:,} of {x}" for x, n in others[:3]]
+            texts = [f"{counted(count, 'row')} of {label}"]
+            texts += [f"{n:,} of {x}" for x, n in others[:3]]
             rest = ", then other classes" if len(others) > 3 else ""
             cautions.append(
-                f"labels come sorted ({', then '.join(told)}{rest}): the perceptron forgets what "
+                f"labels come sorted ({', then '.join(texts)}{rest}): the perceptron forgets what "
                 "it saw first, and its mistakes say little; shuffle the rows"
             )
         frequent, count = max(counts, key=lambda item: item[1])
@@ -341,8 +342,6 @@ class StreamRun:
         self._sorted = self._sorted and changes == len(self._class_rows) - known
 
     def _load(self, model: LinearModel, X: Matrix) -> None:
-        from novikoff.core.orders import Cyclic
-
         model.load(Rows.of(X[:0], True), Cyclic())
         self._loaded = type(model.scheme)
 

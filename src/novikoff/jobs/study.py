@@ -35,6 +35,7 @@ from novikoff.core.class_labels import (
     side_labels,
 )
 from novikoff.core.model import LinearModel, evaluate
+from novikoff.core.orders import Greedy, Order, named
 from novikoff.core.problem import Rows
 from novikoff.core.rows import Indices, Signs, Vector, n_stored
 from novikoff.core.stops import Limits
@@ -50,19 +51,18 @@ from novikoff.jobs.study_records import (
     StudyProgress,
     StudyTask,
 )
+from novikoff.proofs.digest import MatrixDigest
 from novikoff.proofs.remote import RemoteRows
 from novikoff.sentences import least_mistakes
 
 if TYPE_CHECKING:
     from novikoff.cluster import ClusterRows
     from novikoff.core.fitting import Fit
-    from novikoff.core.orders import Order
     from novikoff.geometry.descent import Basis
     from novikoff.geometry.margin import Interval
     from novikoff.geometry.scheme_rules import FoundRules
     from novikoff.geometry.verdict import Verdict
     from novikoff.jobs.study_records import FoundRule
-    from novikoff.proofs.digest import MatrixDigest
     from novikoff.proofs.error_bound import ErrorBound
 
 _DEFAULT_OPTIONS = Options()
@@ -225,8 +225,8 @@ class ArrayTask(StudyTask):
         if options.verdict:
             with clock.paused():  # the time of imports does not count
                 from novikoff.geometry import separability  # noqa: F401
-                from novikoff.proofs.digest import MatrixDigest
-            digest = MatrixDigest.of(matrix)
+
+                digest = MatrixDigest.of(matrix)
         return cls(
             classes, options, clock, announce,
             rows=rows,
@@ -407,13 +407,13 @@ def run_perceptron(task: ArrayTask, *, decided: bool) -> tuple[Fit[LinearModel],
     options, clock = task.options, task.clock
     task.announce("loading")
     with clock.paused():
-        from novikoff.core import orders, updates
+        from novikoff.core import updates
         from novikoff.core.fitting import fit_model
         from novikoff.core.runs import Plan
         from novikoff.geometry.passes import cores
 
     began, stopped = time.perf_counter(), clock.paused_seconds
-    rows, order = task.rows, orders.named(options.order)
+    rows, order = task.rows, named(options.order)
     model = LinearModel(
         task.classes.labels, rows.p - 1, options.fit_intercept, averages=options.average
     )
@@ -452,8 +452,6 @@ def affordable_work(options: Options, order: Order, n: int, entries: int) -> tup
 
     If the order looks at all rows before each update, updates are limited too.
     """
-    from novikoff.core.orders import Greedy
-
     if options.epochs is not None:
         return options.epochs, None
     cycle = n * WORK_OF_ROW + entries * WORK_OF_ENTRY

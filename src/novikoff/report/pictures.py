@@ -107,11 +107,11 @@ def _draw_run(study: Study, subject: Subject, axes: list[Axes]) -> None:
         raise ValueError("The picture 'proof' needs separable data and a verdict.")
     each, options = _each_row(study), study.options
     problem = each.rows.with_signs(study.model.sides[each.codes, 0])
-    ran = run_from_zero(
+    run = run_from_zero(
         problem, options.order, random_state=options.seed, trace=True, reference=w_star,
         max_updates=MAX_TRACED_UPDATES,
     )  # fmt: skip
-    trace = ran.traces[0]
+    trace = run.traces[0]
     if subject == "mistakes":
         plots.MistakesDisplay(trace, margin, problem.radius).plot(axes)
     elif w_star is not None and margin is not None and trace.inner is not None:

@@ -146,8 +146,8 @@ def _named_stream(stream: str, length: int) -> tuple[Vector, Signs]:
 
 def _cumulative_mistakes(X: Vector, y: Signs, *, aggressive: bool) -> Indices:
     """The number of mistakes after each row of one pass."""
-    ran = run_from_zero(signed_problem(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
-    trace, wrong = ran.traces[0], np.zeros(len(y), dtype=np.int64)
+    run = run_from_zero(signed_problem(X, y, True), max_epochs=1, aggressive=aggressive, trace=True)
+    trace, wrong = run.traces[0], np.zeros(len(y), dtype=np.int64)
     wrong[trace.n_steps[trace.margin <= 0.0]] = 1
     return np.cumsum(wrong)
 

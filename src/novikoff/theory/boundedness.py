@@ -250,23 +250,23 @@ def watch_weights(
     problem = cast(VerdictData, verdict.data).problem  # checked, and signed
     ends = [np.zeros(problem.p)]  # the weights at the end of each epoch
 
-    def keep(ran: Run) -> bool:
-        ends.append(ran.W[:, 0].copy())
+    def keep(run: Run) -> bool:
+        ends.append(run.W[:, 0].copy())
         return False
 
-    ran = run_from_zero(
+    run = run_from_zero(
         problem, order, max_epochs=int(max_epochs), random_state=random_state, trace=True,
         after_epoch=keep,
     )  # fmt: skip
-    period, path = ran.periods[0], np.array(ends)
+    period, path = run.periods[0], np.array(ends)
     pre_period = None if period is None else _first_return(path, period)
     if verdict.kind != "separable":
         bound = _bound_of(problem)
     else:
         lo = verdict.margin.lo
         bound = float_above(rational(problem.radius) ** 2 / rational(lo)) if lo > 0.0 else math.inf
-    norms = np.sqrt(ran.traces[0].squared_norm)
-    return WeightPath(norms, bound, ran.converged, period, pre_period, verdict)
+    norms = np.sqrt(run.traces[0].squared_norm)
+    return WeightPath(norms, bound, run.converged, period, pre_period, verdict)
 
 
 def _first_return(path: Vector, period: int) -> int:

@@ -150,8 +150,8 @@ def _mistakes_until_clean(verdict: Verdict) -> int | None:
     """Count the perceptron's mistakes on separable data; None if 1,000 epochs are not enough."""
     if verdict.kind != "separable":
         return None
-    ran = run_from_zero(cast(VerdictData, verdict.data).problem, max_epochs=MAX_RUN_EPOCHS)
-    return ran.mistakes if ran.converged else None
+    run = run_from_zero(cast(VerdictData, verdict.data).problem, max_epochs=MAX_RUN_EPOCHS)
+    return run.mistakes if run.converged else None
 
 
 def _cells(row: Normalised) -> tuple[str, ...]:

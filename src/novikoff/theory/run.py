@@ -39,6 +39,6 @@ def run_from_zero(
         update, rule, limits, random_state, trace=trace, reference=reference,
         after_epoch=after_epoch,
     )  # fmt: skip
-    ran = train_rule(problem, plan)
+    run = train_rule(problem, plan)
     limits.raise_if_interrupted()
-    return ran
+    return run

@@ -126,8 +126,8 @@ def compare_sample_sizes(
     ]
     return SampleSizes(
         np.array([int(n) for n in sizes]),
-        np.array([ran.mistakes for ran in runs]),
-        np.array([ran.epochs for ran in runs]),
+        np.array([run.mistakes for run in runs]),
+        np.array([run.epochs for run in runs]),
         int(unit_ball_bound(float(margin))),
         X,
         y,

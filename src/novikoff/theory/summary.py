@@ -193,12 +193,12 @@ def summary(
     verdict = separate(X, y, positive=positive, fit_intercept=fit_intercept)
     problem, runs = cast(VerdictData, verdict.data).problem, []  # checked, and signed
     for order in BY_NAME if orders is None else orders:
-        ran = run_from_zero(
+        run = run_from_zero(
             problem, order, max_epochs=MAX_RUN_EPOCHS, max_seconds=_MAX_RUN_SECONDS,
             random_state=random_state,
         )  # fmt: skip
         name = _short_name(order)
-        runs.append(OrderRun(name, ran.mistakes, ran.epochs, ran.converged, ran.periods[0]))
+        runs.append(OrderRun(name, run.mistakes, run.epochs, run.converged, run.periods[0]))
     return Summary(verdict, problem.n, problem.p - 1, runs)
 
 
