@@ -151,6 +151,29 @@ def scrolls_over_the_lab(folder: Path, browser: Any) -> bool:
     return True
 
 
+def follows_the_text(folder: Path, browser: Any) -> bool:
+    """Whether the lab beside the proof shows the step that is read."""
+    from playwright.sync_api import TimeoutError as Late
+
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page.goto((folder / "proof.html").resolve().as_uri())
+    frame = page.frame_locator("iframe.lab")
+    try:
+        for panel, t, points in (("inner", 10, 100), ("step", 2, 100), ("leaf", 3, 3)):
+            mark = page.locator(f"[data-lab-panel={panel}][data-lab-t='{t}']").first
+            mark.scroll_into_view_if_needed()
+            mark.evaluate("(node) => node.scrollIntoView({ block: 'start' })")
+            frame.locator(f".fold.part[data-panel={panel}]").wait_for(timeout=10_000)
+            frame.locator(f".where >> text=t = {t} of").wait_for(timeout=10_000)
+            if frame.locator(".dot").count() != points:
+                return False
+    except Late:
+        return False
+    finally:
+        page.close()
+    return True
+
+
 def first_found(folder: Path, browser: Any, words: str) -> str:
     """The first page that the search lists."""
     page = browser.new_page()

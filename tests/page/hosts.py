@@ -157,6 +157,8 @@ def compare(host: PageHost, question: Json) -> None:
         compare_references(rows, here["reference"], there["reference"])
         same = compare_runs(rows, question, here["run"], there["run"])
         own = there["reference"] is not None and there["reference"]["mine"]
+        # At a tie, rounding decides whether an update of the rule with δ > 0 is a mistake.
+        same = same and here["run"]["mistakes"] == there["run"]["mistakes"]
         if same and here["support"] == there["support"] and not own:
             compare_texts(here["sentence"], there["sentence"])
     if there["kind"] != "separable" and len(rows) <= 30:
@@ -265,7 +267,10 @@ def compare_runs(rows: list[Point], question: Json, here: Json, there: Json) -> 
     for name, bound in here["bounds"].items():
         certain = [t for t, below in enumerate(here["bounds"]["inner"])
                    if name != "cosine" or abs(below) > TOLERANCE * sizes * (1 + t)]  # fmt: skip
-        assert_near([there["bounds"][name][t] for t in certain], [bound[t] for t in certain])
+        # ⟨w*, w₀⟩ may cancel to a rounding error of its terms.
+        slip = 1e-3 * sizes if name == "inner" else 0.0
+        mine, its = ([told[t] for t in certain] for told in (there["bounds"][name], bound))
+        assert_near(mine, its, scale=slip)
     return True
 
 

@@ -89,6 +89,15 @@ def test_the_answers_have_the_fields_of_the_schema() -> None:
     jsonschema.validate(page_host().ask("sides", shaded), {**schema, "$ref": "#/$defs/sides"})
 
 
+def test_a_weakly_separating_w_keeps_the_digits_of_its_small_numbers() -> None:
+    """Coordinates of 1e-30 beside the bias: w has numbers of very different sizes."""
+    tiny = 1e-30
+    spots = [(tiny, -tiny, -1), (-tiny, 0.0, 1), (-tiny, 0.0, -1), (tiny, -tiny, -1)]
+    points = [list(spots[k]) for k in (0, 1, 2, 2, 2, 3, 2)]
+    compare(page_host(), {"points": points, "bias": True, "rule": "perceptron",
+                          "order": "cyclic", "step_size": 1.0, "threshold": 0.0})  # fmt: skip
+
+
 def test_the_points_as_a_table() -> None:
     asked = {"form": "csv", "question": PRESETS["and"]["question"]}
     table = page_host().ask("export", asked)

@@ -359,6 +359,7 @@ export async function start(host, own) {
       const { question, moment, tour, challenge, score } = fromLink(text);
       if (tour) return page.frame.startTour(tour - 1);
       if (challenge in page.challenges.all && !question.points.length) return page.challenges.start(challenge);
+      if (challenge && !(challenge in page.challenges.all)) throw new Error(`There is no challenge “${challenge}”.`);
       await page.open(question, moment);
       return page.challenges.resume(challenge, score);
     }

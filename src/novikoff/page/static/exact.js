@@ -183,11 +183,14 @@ function complement(vectors) {
   return [across, cross(first, across)];
 }
 
-/** A vector of whole numbers as floats of any common length. @param {Whole} vector @returns {Vec3} */
+/** A vector of whole numbers as floats of any common length; every number keeps its own digits. @param {Whole} vector @returns {Vec3} */
 export function direction(vector) {
-  const longest = Math.max(...vector.map((value) => lengthOf(value < 0n ? -value : value)));
-  const shift = BigInt(Math.max(0, longest - 256));
-  const [x, y, z] = vector.map((value) => Number(value >> shift) / 2 ** Math.max(0, longest - Number(shift)));
+  const sizes = vector.map((value) => (value < 0n ? -value : value));
+  const longest = Math.max(...sizes.map(lengthOf));
+  const [x, y, z] = sizes.map((size, j) => {
+    const cut = Math.max(0, lengthOf(size) - 256);
+    return (vector[j] < 0n ? -1 : 1) * Number(size >> BigInt(cut)) * 2 ** (cut - longest);
+  });
   return [x, y, z];
 }
 

@@ -243,7 +243,8 @@ export class Frame {
 
   copyLink() {
     this.lab.writeLink();
-    this.copy(location.href, "The link is copied. It restores these points, this order and this moment, on any copy of this page.", "Copy the address of this page from the address bar: it restores everything.");
+    const elsewhere = location.protocol === "file:" || ["127.0.0.1", "localhost"].includes(location.hostname) ? " On another machine, put the part after # behind the address of a copy of this page." : "";
+    this.copy(location.href, `The link is copied. It restores these points, this order and this moment.${elsewhere}`, "Copy the address of this page from the address bar: it restores everything.");
   }
 
   /** Copy an iframe with the plane and the proof. */

@@ -18,7 +18,7 @@ export class Tour {
   /** @param {Scene[]} scenes @param {number} at @param {(scene: Scene) => Promise<any>} open */
   start(scenes, at, open) {
     Object.assign(this, { scenes, open });
-    return this.go(at);
+    return this.go(Math.max(0, Math.min(at, scenes.length - 1)));
   }
 
   /** Show a scene; before the first and after the last, the tour ends. @param {number} at */
