@@ -46,6 +46,7 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.corral import Objective, minimise, start_rows
 from novikoff.geometry.passes import LocalPasses, Passes, check_time
 from novikoff.geometry.rational import exact_multipliers, project_on_cone
+from novikoff.geometry.suggestion import Optimum, suggested_optimum
 from novikoff.geometry.view import View
 from novikoff.geometry.visits import RowSet
 from novikoff.proofs import exact
@@ -160,23 +161,17 @@ def vertex_rows(
     if rank == len(guess) and np.count_nonzero(mu <= 0.0) <= len(guess) // 8:
         return guess
     import scipy.sparse as sp
-    from scipy.optimize import linprog
 
     rows = sp.csr_array(view.gather(candidates))
     n, p = rows.shape
     slack = sp.eye_array(p)
-    seconds = limits.seconds_left()
-    try:
-        answer = linprog(
-            np.append(np.zeros(n), np.ones(2 * p)),
-            A_eq=sp.hstack([rows.T, slack, -slack], format="csc"),
-            b_eq=-total / size,
-            method="highs-ds",
-            options={"time_limit": np.inf if seconds is None else max(seconds, 0.0)},
-        )
-    except (ValueError, MemoryError):  # numbers that are too large or too small for the program
-        return guess
-    return guess if answer.x is None else candidates[answer.x[:n] > 0.0]
+    answer = suggested_optimum(
+        np.append(np.zeros(n), np.ones(2 * p)),
+        limits,
+        A_eq=sp.hstack([rows.T, slack, -slack], format="csc"),
+        b_eq=-total / size,
+    )
+    return candidates[answer.x[:n] > 0.0] if isinstance(answer, Optimum) else guess
 
 
 def combined(

@@ -71,6 +71,7 @@ from novikoff.geometry.null_space import (
 )
 from novikoff.geometry.passes import LocalPasses, OutOfTimeError, check_time
 from novikoff.geometry.rational import combination
+from novikoff.geometry.suggestion import Optimum, suggested_optimum
 from novikoff.proofs import exact
 
 Fate: TypeAlias = Literal["finite", "+inf", "-inf", "either sign", "undecided"]
@@ -85,6 +86,8 @@ _MAX_COMPARED = 1 << 22
 _MAX_ENTRIES = 1 << 27
 # A linear program is counted as this number of steps for each entry of its rows.
 _STEPS_PER_ENTRY = 32
+# The methods of SciPy that solve these programs in turns, and the seconds of the first attempt.
+_METHODS, _FIRST_SECONDS = ("highs-ipm", "highs-ds"), 16.0
 # Multipliers of a linear program below this share of the largest are treated as rounding errors.
 _FIRM = 1e-9
 # Integers of this many bits are exact in float64.
@@ -190,6 +193,7 @@ class Recession:
     @cached_property
     def null_space_of_held(self) -> NullSpace:
         """The null space of the rows J and E, which is the span of the cone."""
+        check_time(self.limits)
         return null_space(self.rows, self.held, self.kept, self.limits)
 
     @cached_property
@@ -210,6 +214,7 @@ class Recession:
     @cached_property
     def _span(self) -> _Span | None:
         """The separated rows as functions on the span of the cone; None if they are too large."""
+        check_time(self.limits)
         rows = np.flatnonzero(self.face.separated)
         if not self.rows.sparse and len(rows) * self.rows.p > _MAX_ENTRIES:
             return None
@@ -611,9 +616,12 @@ class _Component(ABC):
     def _settle(self, targets: list[_Functional], work: Recession) -> None:
         import scipy.sparse as sp
 
-        program = _Program(self.R, self.points[0], [self.restricted(c) for c in targets])
+        program, n_steps = None, _STEPS_PER_ENTRY * int(sp.csr_array(self.R).nnz)
         waiting, together = np.arange(len(targets)), True
-        while len(waiting) > 0 and work.afford_steps(_STEPS_PER_ENTRY * sp.csr_array(self.R).nnz):
+        while len(waiting) > 0 and work.afford_steps(n_steps):
+            if program is None:
+                images = [self.restricted(c) for c in targets]
+                program = _Program(*self._scaled, self.points[0], images)
             # One program for all targets; then, where it turns none of them, one for each target.
             solution = program.solve(waiting if together else waiting[:1], work.limits)
             if solution is None:
@@ -633,6 +641,21 @@ class _Component(ABC):
             if not together:
                 turned[0] = True  # without a proof, this target is left to the exact search
             waiting = waiting[~turned]
+
+    @cached_property
+    def _scaled(self) -> tuple[Any, npt.NDArray[np.float64]]:
+        """R with columns and rows scaled to about 1, and the factors of the columns.
+
+        These factors are powers of two.
+        """
+        import scipy.sparse as sp
+
+        scaled: Any = sp.csr_array(self.R)
+        sizes = np.asarray(abs(scaled).max(axis=0).todense()).ravel()
+        factors = np.ldexp(1.0, -np.frexp(sizes)[1])
+        scaled = sp.csr_array(scaled @ sp.diags_array(factors))
+        lengths = np.asarray(abs(scaled).max(axis=1).todense()).ravel()
+        return sp.csr_array(sp.diags_array(1.0 / lengths) @ scaled), factors
 
 
 class _ExactComponent(_Component):
@@ -754,17 +777,15 @@ class _Program:
     """Linear programs about R and some functionals, scaled so that their numbers are about 1."""
 
     def __init__(
-        self, R: Any, first: list[Fraction], targets: Sequence[Mapping[int, Fraction]]
+        self,
+        R: Any,
+        factors: npt.NDArray[np.float64],
+        first: list[Fraction],
+        targets: Sequence[Mapping[int, Fraction]],
     ) -> None:
         import scipy.sparse as sp
 
-        scaled: Any = sp.csr_array(R)
-        # Columns and rows of size about 1; the factors of columns are powers of two.
-        sizes = np.asarray(abs(scaled).max(axis=0).todense()).ravel()
-        self.factors = np.ldexp(1.0, -np.frexp(sizes)[1])
-        scaled = sp.csr_array(scaled @ sp.diags_array(self.factors))
-        lengths = np.asarray(abs(scaled).max(axis=1).todense()).ravel()
-        self.R: Any = sp.csr_array(sp.diags_array(1.0 / lengths) @ scaled)
+        self.R, self.factors = R, factors
         at = [(k, j) for k, c in enumerate(targets) for j in c]
         # Only the direction of a functional matters.
         values = [float(v / max(map(abs, c.values()))) for c in targets for v in c.values()]
@@ -779,24 +800,19 @@ class _Program:
     def solve(self, chosen: Indices, limits: Limits) -> _Solution | None:
         """Minimise Σ max(0, 1 + T u) over chosen targets, with R u ≥ 1; None if it fails."""
         import scipy.sparse as sp
-        from scipy.optimize import linprog
 
-        T, left = self.T[chosen], limits.seconds_left()
+        T = self.T[chosen]
         (k, q), n = T.shape, self.R.shape[0]
         A: Any = sp.block_array([[-self.R, None], [T, -sp.eye_array(k)]], format="csr")
         bounds: Any = [(None, None)] * q + [(0.0, None)] * k
-        answer: Any = linprog(
-            np.append(np.zeros(q), np.ones(k)),
-            A_ub=A,
-            b_ub=np.full(n + k, -1.0),
-            bounds=bounds,
-            method="highs-ipm",
-            options={"time_limit": math.inf if left is None else left},
-        )
-        if answer.x is None:
+        costs, right = np.append(np.zeros(q), np.ones(k)), np.full(n + k, -1.0)
+        answer = suggested_optimum(
+            costs, limits, A_ub=A, b_ub=right, bounds=bounds,
+            first_seconds=_FIRST_SECONDS, methods=_METHODS,
+        )  # fmt: skip
+        if not isinstance(answer, Optimum):
             return None
-        u = np.asarray(answer.x[:q])
-        multipliers = np.abs(answer.ineqlin.marginals[:n])
+        u, multipliers = answer.x[:q], np.abs(answer.prices[:n])
         rows = np.flatnonzero(multipliers > _FIRM * multipliers.max(initial=0.0))
         z = [Fraction(value) for value in (u * self.factors).tolist()]
         return _Solution(z, self.T @ u < 0.0, rows)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from novikoff.core.stops import Limits
 _WAIT_SECONDS = 0.05
 # The methods of the attempts, and the seconds of the first attempt.
 _METHODS, _FIRST_SECONDS = ("highs-ds", "highs-ipm"), 4.0
-# The largest number of attempts. All of them together take at most about 250 seconds.
+# The largest number of attempts. With 4 seconds for the first, they take at most about 250 seconds.
 _MAX_ATTEMPTS = 6
 # SciPy's codes for the end of a linear program.
 _OPTIMAL, _OUT_OF_TIME, _INFEASIBLE, _UNBOUNDED = 0, 1, 2, 3
@@ -62,8 +63,10 @@ def suggested_optimum(
     A_eq: Any = None,
     b_eq: Vector | None = None,
     bounds: Any = (0.0, None),
+    first_seconds: float = _FIRST_SECONDS,
     most_seconds: float = math.inf,
     presolve: bool = True,
+    methods: Sequence[str] = _METHODS,
 ) -> Optimum | Refusal | None:
     """Minimise ⟨costs, x⟩ in floats; None if the solver fails or a limit is reached.
 
@@ -73,6 +76,10 @@ def suggested_optimum(
         As in `scipy.optimize.linprog`. The point is a vertex.
     limits : Limits
         The limits. If one is reached, the answer is None.
+    first_seconds : float
+        The seconds of the first attempt.
+    methods : sequence of str
+        The methods of SciPy that take turns.
     most_seconds : float
         The answer is None if the solver needs more than this many seconds.
 
@@ -83,12 +90,12 @@ def suggested_optimum(
     (array([2.]), array([1.]))
     """
     program = (costs, A_ub, b_ub, A_eq, b_eq, bounds)
-    seconds = _FIRST_SECONDS
+    seconds = first_seconds
     for attempt in range(_MAX_ATTEMPTS):
         left = limits.seconds_left()
         most = min(seconds, most_seconds, math.inf if left is None else left)
         options = {"presolve": presolve, "time_limit": most}
-        answer = _in_a_thread(program, _METHODS[attempt % len(_METHODS)], options, limits)
+        answer = _in_a_thread(program, methods[attempt % len(methods)], options, limits)
         if answer is None:
             return None
         if answer.status in (_INFEASIBLE, _UNBOUNDED):

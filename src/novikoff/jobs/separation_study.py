@@ -286,7 +286,6 @@ def _arguments(data: Dataset, asked: SeparationOptions) -> dict[str, Any]:
         "ties": asked.ties,
         "reference": reference or None,
         "missing": "error",
-        "budget": None,
         "levels": levels,
         "formula": asked.formula,
         "data": frame,

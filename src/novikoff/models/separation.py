@@ -18,7 +18,7 @@ from novikoff import sentences
 from novikoff.core.class_labels import Labels
 from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
-from novikoff.core.stops import Limits
+from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.logistic import Estimate
 from novikoff.geometry.null_space import null_space
 from novikoff.geometry.passes import OutOfTimeError
@@ -186,13 +186,14 @@ def detect_separation(
     >>> dict(separation.coefficients)
     {'Intercept': '-inf', 'C(colour)[T.g]': '+inf', 'C(colour)[T.r]': '+inf'}
     """
+    limits = Limits(seconds=check_budget(budget))  # the clock starts before the data is read
     arguments = read_arguments(
         X=X, y=y, formula=formula, data=data, family=family, link=link,
         fit_intercept=fit_intercept, weights=weights, trials=trials, groups=groups, strata=strata,
         duration=duration, event=event, entry=entry, ties=ties, reference=reference,
-        missing=missing, budget=budget,
+        missing=missing,
     )  # fmt: skip
-    return separation_of(model_of(arguments), Limits(seconds=budget))
+    return separation_of(model_of(arguments), limits)
 
 
 def separation_of(model: ModelQuestion, limits: Limits) -> Separation:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.core.stops import check_budget
 from novikoff.models import formulas, lifelines_models, statsmodels_models
 from novikoff.models.arguments import Arguments, Table, check_taken
 from novikoff.models.families import family_of, link_of
@@ -20,9 +19,8 @@ _READERS_BY_PACKAGE = {
 }
 
 
-def read_arguments(*, formula: object, data: Any, budget: object, **given: Any) -> Arguments:
+def read_arguments(*, formula: object, data: Any, **given: Any) -> Arguments:
     """Find the arrays that the arguments mean, and check all choices."""
-    check_budget(budget)
     _check_choice("ties", given["ties"], ("efron", "breslow", "exact"))
     _check_choice("missing", given["missing"], ("error", "drop"))
     if not isinstance(given["fit_intercept"], bool | np.bool_):

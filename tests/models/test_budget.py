@@ -1,0 +1,121 @@
+"""The budget of `nv.detect_separation`, and Ctrl-C while HiGHS runs."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import novikoff as nv
+from novikoff.core import stops
+from novikoff.geometry import recession
+
+
+class Clock:
+    """A clock that stands still until `end` is called."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def end(self) -> None:
+        self.now += 1e6
+
+
+def clusters() -> tuple[Any, Any]:
+    """Classes of which some can be separated: the signs of many coefficients need a search."""
+    rng = np.random.default_rng(7)
+    y = np.arange(90) % 5
+    centres = rng.standard_normal((5, 4)) * np.array([[6.0], [6.0], [1.0], [1.0], [1.0]])
+    return np.round(centres[y] + rng.standard_normal((90, 4)), 3), y
+
+
+def test_all_coefficients_are_decided_without_a_budget() -> None:
+    X, y = clusters()
+    found = nv.detect_separation(X, y, family="multinomial")
+    assert found.kind == "quasi-complete separation"
+    assert "undecided" not in found.coefficients.values()
+
+
+def test_no_search_begins_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time ends within the first linear program; what is proved by then is in the answer."""
+    clock, built = Clock(), []
+
+    class Program(recession._Program):
+        def __init__(self, *arguments: Any) -> None:
+            built.append(self)
+            super().__init__(*arguments)
+
+        def solve(self, *arguments: Any) -> Any:
+            clock.end()
+            return super().solve(*arguments)
+
+    X, y = clusters()
+    whole = nv.detect_separation(X, y, family="multinomial")
+    monkeypatch.setattr(stops, "time", clock)
+    monkeypatch.setattr(recession, "_Program", Program)
+    found = nv.detect_separation(X, y, family="multinomial", budget=10.0)
+    assert len(built) == 1
+    assert found.kind == whole.kind
+    assert [*found.separated] == [*whole.separated]
+    fates = found.coefficients
+    assert "undecided" in fates.values()
+    assert {name: own for name, own in fates.items() if own != "undecided"}.items() <= (
+        whole.coefficients.items()
+    )
+    assert found.responsible_columns is None
+
+
+@pytest.mark.parametrize("step", ["null_space", "find_face", "exact_product"])
+def test_the_answer_is_what_is_proved_when_a_step_ends_the_budget(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, calls = Clock(), []
+    original: Any = getattr(recession, step)
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        calls.append(step)
+        clock.end()
+        return original(*arguments, **options)
+
+    X, y = clusters()
+    whole = nv.detect_separation(X, y, family="multinomial")
+    monkeypatch.setattr(stops, "time", clock)
+    monkeypatch.setattr(recession, step, slow)
+    found = nv.detect_separation(X, y, family="multinomial", budget=10.0)
+    assert len(calls) <= 2
+    assert found.kind in (whole.kind, "undecided")
+    assert {*found.coefficients.values()} <= {"undecided", *whole.coefficients.values()}
+    assert {*found.separated} <= {*whole.separated}
+    assert str(found)
+
+
+def test_ctrl_c_ends_the_wait_for_the_float_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import optimize
+
+    X, y = clusters()
+    found = nv.detect_separation(X, y, family="multinomial")
+    released = threading.Event()
+
+    def busy(*arguments: Any, **options: Any) -> Any:
+        _thread.interrupt_main()
+        released.wait()
+        raise ValueError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(optimize, "linprog", busy)
+        with pytest.raises(KeyboardInterrupt):
+            _ = found.coefficients
+        released.set()
+    assert "undecided" not in found.coefficients.values()  # asked again
+
+
+@pytest.mark.parametrize("budget", [0, -1.0, float("nan"), "1"])
+def test_a_budget_is_a_positive_number_of_seconds(budget: Any) -> None:
+    with pytest.raises(ValueError, match="budget must be a positive number"):
+        nv.detect_separation([[0.0], [1.0]], [0, 1], budget=budget)
