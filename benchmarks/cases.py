@@ -70,6 +70,7 @@ class Scale:
     multinomial: tuple[int, int, int] = (990, 10, 11)  # rows, columns, classes
     lifetimes: tuple[int, int] = (100_000, 10)
     countries: int = 200
+    joint_sets: tuple[str, ...] = ("satellite.csv.gz",)
 
 
 FULL = Scale()
@@ -105,6 +106,7 @@ TINY = Scale(
     multinomial=(90, 2, 3),
     lifetimes=(300, 3),
     countries=10,
+    joint_sets=("wine",),
 )
 
 
@@ -382,9 +384,15 @@ def cluster(scale: Scale, turns: int) -> list[Row]:
 
 
 def separation(scale: Scale, turns: int) -> list[Row]:
-    """Every coefficient of four models decided; HiGHS says only the kind of separation."""
+    """Every coefficient of several models decided; HiGHS says only the kind of separation."""
     return separation_rows(
-        scale.factor, scale.multinomial, scale.lifetimes, scale.countries, turns, scale.patience
+        scale.factor,
+        scale.multinomial,
+        scale.lifetimes,
+        scale.countries,
+        scale.joint_sets,
+        turns,
+        scale.patience,
     )
 
 

@@ -197,19 +197,23 @@ def flipped(y: Labels, k: int) -> Labels:
     return out
 
 
-def real_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Matrix, Labels]]:
-    """Name, rows and 0/1 labels of each class against the rest, of files or sets of scikit-learn.
+def whole_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Matrix, npt.NDArray[Any]]]:
+    """Name, rows and labels of files or sets of scikit-learn.
 
     The files are those of the tests (`tests.real_data`); files that are not there are left out.
     """
     for name in names:
         if name.endswith((".csv", ".csv.gz")):
             path = real_file(name)
-            if path is None:
-                continue
-            X, y = _read_csv(path)
+            if path is not None:
+                yield name, *_read_csv(path)
         else:
-            X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+            yield name, *getattr(datasets, f"load_{name}")(return_X_y=True)
+
+
+def real_sets(names: tuple[str, ...]) -> Iterator[tuple[str, Matrix, Labels]]:
+    """Name, rows and 0/1 labels of each class against the rest, of the `whole_sets`."""
+    for name, X, y in whole_sets(names):
         labels = np.unique(y)
         for label in labels[-1:] if len(labels) == 2 else labels:
             title = name if len(labels) == 2 else f"{name} {label}"

@@ -1,4 +1,4 @@
-"""`nv.detect_separation` beside linear programs, on four models of statistics.
+"""`nv.detect_separation` beside linear programs, on models of statistics.
 
 The peer HiGHS gets the inequalities of the model, built outside of the clock, and says only which
 kind of separation there is. Ours reads the data as a user has it, builds the inequalities and
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import novikoff as nv
-from benchmarks.data import SEED
+from benchmarks.data import SEED, whole_sets
 from benchmarks.measure import Row, compare
 from novikoff.models.cones import beside
 
@@ -39,12 +39,23 @@ def separation_rows(
     classes: tuple[int, int, int],
     survival: tuple[int, int],
     countries: int,
+    published: tuple[str, ...],
     turns: int,
     patience: float,
 ) -> list[Row]:
-    """The four models, and the binary one also beside firthmodels, where that is installed."""
+    """All questions, and the binary one also beside firthmodels, where that is installed.
+
+    The data sets ``published`` are asked as multinomial models of all their classes.
+    """
     binary = one_factor(*factor)
-    questions = [binary, several_classes(*classes), lifetimes(*survival), trade(countries)]
+    questions = [
+        binary,
+        several_classes(*classes),
+        several_classes(*classes, apart=4.0),
+        *(joint(f"separation, multinomial {name}", X, y) for name, X, y in whole_sets(published)),
+        lifetimes(*survival),
+        trade(countries),
+    ]
     rows = []
     for question in questions:
         their = partial(highs_kind, question.A, question.E)
@@ -111,17 +122,26 @@ def one_factor(n: int, p: int) -> Question:
     return Question(f"separation, binary {n:,} × {p}, a factor", {"X": X, "y": y}, A)
 
 
-def several_classes(n: int, p: int, k: int) -> Question:
-    """Overlapping classes about k centres: x ⊗ (e_c − e_j) for the class c and all others."""
+def several_classes(n: int, p: int, k: int, apart: float = 0.0) -> Question:
+    """Overlapping classes about k centres; or the first half of the centres far apart."""
     rng = np.random.default_rng(SEED)
     y = np.arange(n) % k
-    X = 0.4 * rng.standard_normal((k, p))[y] + rng.standard_normal((n, p))
-    contrasts = np.eye(k)[y][:, None, :] - np.eye(k)[None, :, :]
-    contrasts = contrasts[np.arange(k)[None, :] != y[:, None]][:, 1:]  # class 0 has β = 0
+    centres = rng.standard_normal((k, p))
+    centres *= 0.4 if apart == 0.0 else np.where(np.arange(k) < k // 2, apart, 1.0)[:, None]
+    X = np.round(centres[y] + rng.standard_normal((n, p)), 3)
+    what = "" if apart == 0.0 else ", half of them apart"
+    return joint(f"separation, multinomial {n:,} × {p}, {k} classes{what}", X, y)
+
+
+def joint(name: str, X: Any, y: Any) -> Question:
+    """A multinomial logit of all classes: x ⊗ (e_c − e_j) for the class c and all others."""
+    classes, codes = np.unique(y, return_inverse=True)
+    n, k = X.shape[0], len(classes)
+    contrasts = np.eye(k)[codes][:, None, :] - np.eye(k)[None, :, :]
+    contrasts = contrasts[np.arange(k)[None, :] != codes[:, None]][:, 1:]  # class 0 has β = 0
     rows = np.repeat(np.hstack([X, np.ones((n, 1))]), k - 1, axis=0)
     A = sp.csr_array((contrasts[:, :, None] * rows[:, None, :]).reshape(n * (k - 1), -1))
-    arguments = {"X": X, "y": y, "family": "multinomial"}
-    return Question(f"separation, multinomial {n:,} × {p}, {k} classes", arguments, A)
+    return Question(name, {"X": X, "y": y, "family": "multinomial"}, A)
 
 
 def lifetimes(n: int, p: int) -> Question:

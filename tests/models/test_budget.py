@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import signal
 import threading
 from typing import Any
 
@@ -103,15 +103,20 @@ def test_ctrl_c_ends_the_wait_for_the_float_solver(monkeypatch: pytest.MonkeyPat
     released = threading.Event()
 
     def busy(*arguments: Any, **options: Any) -> Any:
-        _thread.interrupt_main()
-        released.wait()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        released.wait(60.0)
         raise ValueError
 
-    with monkeypatch.context() as patched:
-        patched.setattr(optimize, "linprog", busy)
-        with pytest.raises(KeyboardInterrupt):
-            _ = found.coefficients
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(optimize, "linprog", busy)
+            with pytest.raises(KeyboardInterrupt):
+                _ = found.coefficients
+            assert not released.is_set()
+    finally:
         released.set()
+        signal.signal(signal.SIGINT, before)
     assert "undecided" not in found.coefficients.values()  # asked again
 
 
