@@ -63,6 +63,11 @@ def case_named(case: object) -> Iterator[None]:
         raise
 
 
+def each_of(value: Any) -> list[Any]:
+    """A list of values, one for each rule; with two classes, attributes are single values."""
+    return value if isinstance(value, list) else [value]
+
+
 def class_name(thing: object) -> str:
     """Name a case of `parametrize` after the class of its object."""
     return type(thing).__name__

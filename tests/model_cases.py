@@ -15,8 +15,9 @@ from safetensors.numpy import load, save
 
 import novikoff as nv
 from novikoff.core.rows import Vector
-from novikoff.formats.model_file import CHECKSUM_MARK, header_checksum
+from novikoff.formats.model_file import CHECKSUM_MARK, dump_record, header_checksum
 from novikoff.learners.online import OnlineLearner
+from novikoff.learners.saving import to_record
 
 Model: TypeAlias = OnlineLearner | nv.Pocket | nv.MaxMargin
 Learner = TypeVar("Learner", bound=OnlineLearner)
@@ -30,6 +31,11 @@ NOISY: Labels = np.where(RNG.random(40) < 0.2, "no", TWO)
 # Three classes, each of which a hyperplane separates from the rest, and from each other.
 CORNERS: Vector = np.vstack([X[:12] * 0.1 + corner for corner in 3.0 * np.eye(3)])
 THREE: Labels = np.repeat([10, 20, 30], 12)
+
+
+def written(model: Model) -> bytes:
+    """The file of a model."""
+    return dump_record(to_record(model))
 
 
 def sparse(rows: Vector) -> sp.csr_array:

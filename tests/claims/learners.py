@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 import novikoff as nv
 from novikoff.report.plots import blank_axes
 from novikoff.report.plots.style import whole_bound
+from tests.cases import each_of
 from tests.claims.oracles import (
     at_most,
     fewest_mistakes,
@@ -52,11 +53,6 @@ def fitted(learner: Any, problem: Labelled, **more: Any) -> Any:
             if sizes.max() > 1e100 or sizes.min() < 1e-100:
                 return None
             raise
-
-
-def each(value: Any) -> list[Any]:
-    """A list of values, one for each rule; with two classes, attributes are single values."""
-    return value if isinstance(value, list) else [value]
 
 
 def rules_of(learner: Any) -> list[Point]:
@@ -129,8 +125,8 @@ def fewest(problem: Labelled) -> None:
         return
     assert np.isfinite(learner.coef_).all()
     found = zip(
-        each(learner.certificate_), rules_of(learner), each(learner.n_errors_),
-        each(learner.errors_lower_bound_), each(learner.optimal_), strict=True,
+        each_of(learner.certificate_), rules_of(learner), each_of(learner.n_errors_),
+        each_of(learner.errors_lower_bound_), each_of(learner.optimal_), strict=True,
     )  # fmt: skip
     for proof, w, errors, least, optimal in found:
         rule = Rule.of(problem, proof.positive, proof.negative)
@@ -149,7 +145,7 @@ def fewest(problem: Labelled) -> None:
         )
         for shown in numbers_in(drawn, r"at least (\S+) mistakes"):
             assert shown <= truth
-    assert learner.converged_ == (not any(each(learner.n_errors_)))
+    assert learner.converged_ == (not any(each_of(learner.n_errors_)))
 
 
 @claim(
@@ -191,7 +187,7 @@ def largest_margin(problem: Labelled) -> None:
         signs = np.where(y == error.certificate.positive, 1, -1).tolist()
         assert decide(signed_rows(X, signs, problem.bias)).kind != "separable"
         return
-    pairs = zip(each(learner.verdict_), rules_of(learner), each(learner.margin_), strict=True)
+    pairs = zip(each_of(learner.verdict_), rules_of(learner), each_of(learner.margin_), strict=True)
     for verdict, w, margin in pairs:
         proof = verdict.certificate
         assert proof is not None
@@ -209,7 +205,7 @@ def largest_margin(problem: Labelled) -> None:
     if len(problem.classes) == 2:
         assert (learner.predict(problem.X) == problem.y).all()
         used = np.asarray(learner.dual_coef_) @ problem.X[learner.support_]
-        (margin,) = each(learner.margin_)
+        (margin,) = each_of(learner.margin_)
         if margin.relative_width < 1e-7 and np.abs(problem.X).max() < 1e6:
             np.testing.assert_allclose(learner.coef_[0], used, rtol=1e-5, atol=1e-6)
 
@@ -360,7 +356,7 @@ def fewest_on_a_cluster(problem: Sharded) -> None:
     learner.fit(local_rows(given.X, given.y, problem.edges))
     rule = Rule.of(given, given.classes[-1], None)
     (w,) = rules_of(learner)
-    assert each(learner.errors_lower_bound_)[0] <= rule.fewest()
+    assert each_of(learner.errors_lower_bound_)[0] <= rule.fewest()
     assert learner.n_errors_ == rule.errors(w)
     assert not learner.optimal_ or learner.n_errors_ == rule.fewest()
 

@@ -11,6 +11,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.page.export import joined
+from tests.cases import each_of
 from tests.claims import commands, page
 from tests.claims.register import Claim, all_claims
 from tests.claims.test_claims import SEED
@@ -99,10 +100,6 @@ MUTANTS: list[Mutant] = [
      reading(r"(^bound +the perceptron makes at most )(\d+)", -1)),
     ("commands.solve", commands, "inside", reading(r"(row \d+: \S+ → )(\d+)", 1)),
 ]  # fmt: skip
-
-
-def each_of(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 class HigherBound:

@@ -21,21 +21,15 @@ def arrays(X: Matrix, signs: Signs, fit_intercept: bool) -> SignedRows:
     return Rows.of(X, fit_intercept).with_signs(signs).arrays
 
 
-@njit(nogil=True)
-def _compiled(
-    rows: SignedRows, i: int, w: Vector, moved: Vector, W: Vector, out: Vector
-) -> tuple[float, float]:
-    verbs.axpy(0.5, rows, i, moved)
-    verbs.dots(rows, i, W, out)
-    return verbs.dot(rows, i, w), verbs.sqnorm(rows, i)
-
-
 def _interpreted(
     rows: SignedRows, i: int, w: Vector, moved: Vector, W: Vector, out: Vector
 ) -> tuple[float, float]:
     verbs.axpy(0.5, rows, i, moved)
     verbs.dots(rows, i, W, out)
     return verbs.dot(rows, i, w), verbs.sqnorm(rows, i)
+
+
+_compiled = njit(nogil=True)(_interpreted)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

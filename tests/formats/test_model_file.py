@@ -23,9 +23,9 @@ import novikoff as nv
 from novikoff.core.rows import Floats, SparseMatrix
 from novikoff.errors import ModelFileError, OutputError
 from novikoff.formats import model_file
-from novikoff.formats.model_file import dump_record, read_record
+from novikoff.formats.model_file import read_record
 from novikoff.learners.base import linear
-from novikoff.learners.saving import load, save, to_record
+from novikoff.learners.saving import load, save
 from tests.model_cases import (
     CORNERS,
     FITTED,
@@ -41,6 +41,7 @@ from tests.model_cases import (
     parts_of,
     perceptron,
     sparse,
+    written,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -95,10 +96,6 @@ def through_bytes(model: Model, tmp_path: Path) -> Model:
     path = tmp_path / "model.safetensors"
     path.write_bytes(written(model))
     return load(path)
-
-
-def written(model: Model) -> bytes:
-    return dump_record(to_record(model))
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")

@@ -26,6 +26,7 @@ from novikoff.geometry.null_space import null_space
 from novikoff.geometry.passes import LocalPasses
 from tests.cases import csr
 from tests.claims.verdicts import estimates
+from tests.models.oracle import rank
 from tests.separability_oracle import signed_rows
 
 Numbers = npt.NDArray[np.float64]
@@ -217,25 +218,10 @@ def test_null_spaces_are_exact(seed: int) -> None:
     for j in columns.tolist():
         few = [[row[k] for k in before] for row in exact]
         more = [[row[k] for k in (*before, j)] for row in exact]
-        assert (j in found) == (rank_of(more) == rank_of(few))
+        assert (j in found) == (rank(more) == rank(few))
         before.append(j)
     free = {*found}
     for j, vector in found.items():
         assert free & {*vector} == {j}
         assert all(sum(row[k] * value for k, value in vector.items()) == 0 for row in exact)
         assert {*vector} <= {*columns.tolist()[: columns.tolist().index(j) + 1]}
-
-
-def rank_of(rows: list[list[Fraction]]) -> int:
-    """Gaussian elimination over the rationals."""
-    rows, rank = [row[:] for row in rows], 0
-    for j in range(len(rows[0]) if rows else 0):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][j]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][j] / rows[rank][j]
-            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank

@@ -16,11 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novikoff.errors import ModelFileError
-from novikoff.formats.model_file import dump_record
 from novikoff.learners.base import linear
-from novikoff.learners.saving import load, to_record
+from novikoff.learners.saving import load
 from tests.cases import case_named
-from tests.model_cases import FITTED, Model, Parts, join, parts_of
+from tests.model_cases import FITTED, Model, Parts, join, parts_of, written
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -31,10 +30,6 @@ NAMES = list(FITTED)
 CONTENTS: dict[str, bytes] = {}
 
 
-def dump(model: Model) -> bytes:
-    return dump_record(to_record(model))
-
-
 fuzz = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 names = st.sampled_from(NAMES)
 draws = st.randoms(use_true_random=False)
@@ -43,7 +38,7 @@ draws = st.randoms(use_true_random=False)
 def content_of(name: str) -> bytes:
     """The file of a model, which is fitted once."""
     if name not in CONTENTS:
-        CONTENTS[name] = dump(FITTED[name]())
+        CONTENTS[name] = written(FITTED[name]())
     return CONTENTS[name]
 
 
@@ -78,7 +73,7 @@ def check_soundness(model: Model | None) -> None:
     for name in dir(model):  # every public attribute has a value, or does not apply to the model
         if name.endswith("_") and not name.startswith("_"):
             hasattr(model, name)
-    assert len(dump(model)) > 0
+    assert len(written(model)) > 0
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +88,7 @@ def test_a_flipped_byte(folder: Path, name: str, place: int, flip: int) -> None:
     content[place % len(content)] ^= flip
     model = loaded(bytes(content), folder)
     if model is not None:  # the change was in white space after the table of tensors
-        assert dump(model) == content_of(name)
+        assert written(model) == content_of(name)
 
 
 @fuzz
@@ -112,7 +107,7 @@ def test_cut_and_pasted_bytes(
         content[:at] + content[to:] + content[at:to],
     ):
         model = loaded(changed, folder)
-        assert model is None or dump(model) == content
+        assert model is None or written(model) == content
 
 
 @fuzz

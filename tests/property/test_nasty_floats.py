@@ -19,7 +19,7 @@ from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Vector
 from novikoff.geometry.passes import prove_signs
 from novikoff.geometry.verdict import Verdict
-from tests.cases import Signs, csr
+from tests.cases import Signs, csr, each_of
 from tests.separability_oracle import decide, inner, signed_rows, squared_distance
 
 Problem = tuple[Vector, Signs]
@@ -216,10 +216,6 @@ def wrong_by_rule(model: Any, X: Any, y: Signs) -> list[int]:
     return [int(n) for n in ((sides != 0) & ((f > 0.0) != (sides > 0))).sum(axis=0)]
 
 
-def listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
 def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
     """Whether the learner fits the data; if not, the error must advise to scale it."""
     try:
@@ -235,11 +231,11 @@ def fits(model: Any, *data: Any, may_refuse: bool = True) -> bool:
 
 def counts_are_true(model: Any, X: Any, y: Signs) -> None:
     assert np.isfinite(model.coef_).all()
-    assert listed(model.n_errors_) == wrong_by_rule(model, X, y)
+    assert each_of(model.n_errors_) == wrong_by_rule(model, X, y)
     if len(model.classes_) == 2:
         assert model.n_errors_ == np.count_nonzero(model.predict(X) != y)
     for errors, bound, proof in zip(
-        *map(listed, (model.n_errors_, model.errors_lower_bound_, model.certificate_)), strict=True
+        *map(each_of, (model.n_errors_, model.errors_lower_bound_, model.certificate_)), strict=True
     ):
         assert bound <= errors
         nv.verify(proof, X, y)
