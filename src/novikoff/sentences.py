@@ -605,6 +605,15 @@ def error_bound_claim(proof: ErrorBound, cost: str | None) -> str:
     return f"{text[0].upper()}{text[1:]}, {sides}, {_extent(proof)}."
 
 
+def search_clause(operations: int) -> str:
+    """The statement that the proof of a lower bound is a search of all rules.
+
+    >>> search_clause(12_000)
+    'a search of all hyperplanes proves it, repeated in about 12,000 operations'
+    """
+    return f"a search of all hyperplanes proves it, repeated in about {operations:,} operations"
+
+
 def _stated_hyperplane(proof: Certificate | ErrorBound) -> str:
     """The words for a hyperplane with or without a bias, which every certificate states."""
     return f"hyperplane {'with a bias' if proof.fit_intercept else 'through the origin'}"

@@ -29,6 +29,12 @@ FOUR = np.vstack([CORNERS, CORNERS + 10.0 * CORNERS.mean(), 3.0 * CORNERS - 1.0,
 pytestmark = pytest.mark.usefixtures("brief_descents")
 
 
+@pytest.fixture(autouse=True)
+def by_contradictions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prove bounds by contradictions alone; `test_rule_boxes` tests the search of all rules."""
+    monkeypatch.setattr("novikoff.geometry.fewest_mistakes._MOST_WEIGHTS", 0)
+
+
 def proof_of(X: Vector, y: list[int], weights: Vector | None = None) -> nv.ErrorBound:
     found: Any = nv.Pocket(random_state=0).fit(X, y, sample_weight=weights)
     return found.certificate_

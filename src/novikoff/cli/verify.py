@@ -33,7 +33,14 @@ from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, siblin
 from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.error_bound import ErrorBound
 from novikoff.proofs.system_certificate import SystemCertificate
-from novikoff.sentences import counted, first_few, hyperplane, quasi_clause, verdict_clause
+from novikoff.sentences import (
+    counted,
+    first_few,
+    hyperplane,
+    quasi_clause,
+    search_clause,
+    verdict_clause,
+)
 
 if TYPE_CHECKING:
     from novikoff.jobs.study_records import StudyProgress
@@ -124,6 +131,8 @@ def _check(proof: Certificate | ErrorBound, dataset: Dataset) -> list[tuple[str,
     holds = [("holds", proof.claim())]
     if isinstance(proof, ErrorBound):
         proof.verify(dataset.X, dataset.labels)
+        if proof.search is not None:
+            holds.append(("", search_clause(proof.search.operations)))
         return holds
     check = CertificateCheck(proof)
     check.read(dataset.X, dataset.labels)

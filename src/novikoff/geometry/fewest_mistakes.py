@@ -42,8 +42,9 @@ from novikoff.geometry.packing import Packing, share_rows
 from novikoff.geometry.passes import LocalPasses, Passes
 from novikoff.proofs.dependence import Dependence
 from novikoff.proofs.digest import MatrixDigest
-from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.exact import rounded_down
+from novikoff.proofs.error_bound import ErrorBound, RuleSearch
+from novikoff.proofs.exact import dense_block, rounded_down
+from novikoff.proofs.rule_boxes import MOST_ENTRIES, MOST_OPERATIONS, BoxSearch
 
 MistakesProgress: TypeAlias = Callable[[float, float], None]
 
@@ -61,6 +62,12 @@ SAMPLE_ENTRIES, SAMPLE_ROWS_PER_WEIGHT = 1 << 22, 200
 # at most _MAX_SHARED searches for contradictions that share rows, and they read at most _SHARED
 # entries of X. All problems of a scheme together read at most so many entries.
 _MAX_SHARED, _SHARED = 320, 1 << 20
+# All rules are searched if X has at most MOST_ENTRIES entries and the rules at most _MOST_WEIGHTS
+# weights. Without a limit on time, the search has at most _BOX_OPERATIONS operations, which take
+# about a second. All problems of a scheme together have at most so many operations.
+_MOST_WEIGHTS, _BOX_OPERATIONS = 8, 1 << 28
+# The search stops to improve its rules by a descent after so many descents without success.
+_FRUITLESS = 20
 # A column whose largest absolute value is outside these limits is scaled by a power of two.
 _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
 
@@ -70,7 +77,8 @@ class FewestMistakes:
     """A rule, the cost of its mistakes, and a proved lower bound on the cost for every rule.
 
     ``mistakes`` is the exact cost of the rule's mistakes. ``bound`` is an exact lower bound on the
-    cost of the mistakes of any hyperplane, and ``claims`` prove it. ``history`` is a list of pairs:
+    cost of the mistakes of any hyperplane. It is proved by a ``search`` of all rules or, if that is
+    None, by ``claims``. ``history`` is a list of pairs:
     the number of updates, and the cost of the pocket's mistakes after them. Its last pair is about
     the rule itself.
     """
@@ -80,6 +88,7 @@ class FewestMistakes:
     bound: Fraction
     claims: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None  # the factor on each claim; None if no two share a row
+    search: RuleSearch | None
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
@@ -107,6 +116,7 @@ class FewestMistakes:
             bound=self.bound,
             contradictions=self.claims,
             shares=self.shares,
+            search=self.search,
         )
 
 
@@ -192,6 +202,7 @@ def fewest_mistakes(
         bound=search.bound,
         claims=tuple(renumbered(claim, part) for claim in search.claims),
         shares=search.shares,
+        search=search.found_by_boxes,
         history=history if printed else [*history, (search.updates, float(mistakes))],
         updates=search.updates,
         cheap=tuple(_ldexp(rule, powers) for rule in search.cheap),
@@ -222,6 +233,7 @@ class _Search:
     bound: Fraction = Fraction(0)
     claims: list[Dependence] = field(default_factory=list)
     shares: tuple[Fraction, ...] | None = None
+    found_by_boxes: RuleSearch | None = None
     history: list[tuple[int, float]] = field(default_factory=list)
     updates: int = 0
     cheap: list[Vector] = field(default_factory=list)
@@ -259,7 +271,7 @@ class _Search:
         if packing.w is None:
             self._leave_hyperplane()
         if lower_bound:
-            self._prove(packing)
+            self._prove(packing, basis)
         if basis is not None:
             self._search_on(basis)
 
@@ -275,7 +287,7 @@ class _Search:
             packing = Packing(LocalPasses(self.given), self.costs)
             packing.take_duplicates(self.limits.part(0.25))
             self._add(packing.contradictions, packing.bound)
-            self._prove(packing)
+            self._prove(packing, None)
 
     def result(self) -> tuple[Vector, Vector]:
         """Return the best rule for the original rows, and its products with these rows.
@@ -380,9 +392,10 @@ class _Search:
                 if s.all():
                     break
 
-    def _prove(self, packing: Packing) -> None:
+    def _prove(self, packing: Packing, basis: Basis | None) -> None:
         """Prove a lower bound by contradictions; bounds of disjoint parts of the rows add up.
 
+        With few weights, all rules are searched. This often finds the best rule and proves it.
         Large data is searched part by part, after the candidate that `_separate` found. A part
         without a contradiction is searched again together with the next part.
         """
@@ -394,6 +407,8 @@ class _Search:
             searches = max(2, _SEARCHED // (min(size, problem.n) * problem.p))
         if problem.n <= 2 * size:
             self._pack(packing, everything, searches, self.limits)
+            if basis is not None:
+                self._search_boxes(basis)
             self._share(packing.passes)
             return
         if packing.candidate is not None:
@@ -413,6 +428,56 @@ class _Search:
             searches -= max(n_packed, 1)
             if n_packed > 0:
                 rows = unclaimed[:0]
+
+    def _search_boxes(self, basis: Basis) -> None:
+        """Search all rules: find the best rule, and prove that no rule is better.
+
+        Nothing is proved if the search needs too many operations.
+        """
+        given, limits = self.given, self.limits.part(0.5)
+        if (
+            self.cost <= self.bound
+            or given.p > _MOST_WEIGHTS
+            or given.n * given.p > MOST_ENTRIES
+            or limits.reached() is not None
+        ):
+            return
+        X: Any = given.X
+        X = X if isinstance(X, np.ndarray) else X.toarray()
+        costs = None if self.costs is None else [Fraction(cost) for cost in self.costs.tolist()]
+        search = BoxSearch(
+            dense_block(X, given.signs, given.fit_intercept).A,
+            costs,
+            most=MOST_OPERATIONS if limits.seconds is not None else self._box_operations(),
+            stop=lambda: limits.reached() is not None,
+        )
+        fruitless, before = 0, self.cost
+
+        def improve(w: Vector) -> Fraction:
+            nonlocal fruitless
+            least = self.cost
+            if fruitless < _FRUITLESS:
+                w = np.append(w, 0.0)[: self.problem.p]
+                self._consider(w if self.powers is None else _ldexp(w, -self.powers))
+                for better, cost in descend(
+                    self.problem, self.w, self.costs, basis, limits, self.rng
+                ):
+                    self._keep(better, cost)
+            fruitless = 0 if self.cost < least else fruitless + 1
+            return exact_cost(~(self.products() > 0.0), self.costs)
+
+        bound = search.prove(exact_cost(~(self.products() > 0.0), self.costs), improve)
+        if bound > self.bound:
+            self.bound = bound
+            self.found_by_boxes = RuleSearch(search.operations, weighted=self.costs is not None)
+            self._tell()
+        if self.cost < before:
+            self._leave_hyperplane()
+
+    def _box_operations(self) -> int:
+        """The largest number of operations of a search of all rules without a limit on time."""
+        share = min(1.0, (self.limits.updates or _UPDATES) / _UPDATES)
+        return int(self.work * share * _BOX_OPERATIONS)
 
     def _part_size(self) -> int:
         """The number of rows in a part of large data."""

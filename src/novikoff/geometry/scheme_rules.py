@@ -148,9 +148,14 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
     if mistakes < proof.bound:
         mistakes = max(best.mistakes, proof.bound)
     history = best.history if printed else [*best.history[:-1], (best.updates, float(mistakes))]
-    claims, shares = proof.contradictions, proof.shares
     return replace(
-        best, mistakes=mistakes, bound=proof.bound, claims=claims, shares=shares, history=history
+        best,
+        mistakes=mistakes,
+        bound=proof.bound,
+        claims=proof.contradictions,
+        shares=proof.shares,
+        search=proof.search,
+        history=history,
     )
 
 

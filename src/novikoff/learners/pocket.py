@@ -90,7 +90,10 @@ class Pocket(LinearLearner):
         simplest are identical rows with opposite labels. It ends after ``max_seconds``, or after a
         few seconds if there is no limit. In large data, the rows are searched in disjoint parts,
         whose bounds add up. In small data, contradictions may share rows. The bound is often far
-        below the least possible number of mistakes. With p weights, a contradiction among rows in
+        below the least possible number of mistakes. With at most eight weights, all rules are
+        searched if this needs at most 2²⁸ operations, or as long as ``max_seconds`` allows. This
+        search finds a rule with the fewest mistakes, and proves that there are no fewer. A search
+        of contradictions proves less. With p weights, a contradiction among rows in
         general position has p + 1 rows, so that disjoint contradictions among n rows prove at most
         n/(p + 1) mistakes.
     fit_intercept : bool

@@ -289,22 +289,25 @@ def _proved_mistakes(proofs: list[ErrorBound], sides: npt.NDArray[np.int8]) -> I
     classes classifies correctly. The function f_b − f_a is positive on the rows of b and, as the
     first of equal scores wins, at most 0 on the rows of a. So f_b − f_a separates these rows, and
     every contradiction of every pair of classes contains a row that the rule misclassifies. Shares
-    of the contradictions add up as in `novikoff.geometry.packing`.
+    of the contradictions add up as in `novikoff.geometry.packing`. A bound that a search of all
+    rules proves for a pair of classes holds after the last row.
     """
     n = len(sides)
     parts = [
         proof.with_zero_negative({*np.flatnonzero(side > 0).tolist()})
         for proof, side in zip(proofs, sides.T, strict=True)
     ]
-    best = max(parts, key=lambda part: part.bound)
+    best = max(parts, key=lambda part: part.total(None))
     claims, shares = best.contradictions, [*best.each_share()]
     pooled = tuple(claim for part in parts for claim in part.contradictions)
     if len(pooled) > len(claims):
         sets = [claim.among or () for claim in pooled]
-        _, pooled_shares, bound = best_shares(sets, n, None, best.bound, Limits())
-        if bound > best.bound:
+        _, pooled_shares, bound = best_shares(sets, n, None, best.total(None), Limits())
+        if bound > best.total(None):
             claims, shares = pooled, pooled_shares
-    return np.array(running_bounds([claim.among or () for claim in claims], shares, n))
+    least = np.array(running_bounds([claim.among or () for claim in claims], shares, n))
+    least[-1] = max(least[-1], *(int(part.bound) for part in parts))
+    return least
 
 
 # Rules that were given

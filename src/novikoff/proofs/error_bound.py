@@ -2,7 +2,9 @@
 
 No hyperplane classifies all rows of a contradiction correctly. If no two contradictions have a row
 in common, every hyperplane makes at least one mistake for each of them. Contradictions that have
-rows in common count as shares of a mistake (`novikoff.geometry.packing`).
+rows in common count as shares of a mistake (`novikoff.geometry.packing`). With few columns, a
+search of all hyperplanes proves the least number of mistakes (`novikoff.proofs.rule_boxes`). The
+certificate states that there was such a search, and the check repeats it.
 
 A mistake is a row with y·f(x) ≤ 0. A row on the hyperplane therefore counts as a mistake, although
 `predict` assigns it to the negative class.
@@ -25,6 +27,28 @@ from novikoff.proofs.hitting import add_up, short
 from novikoff.proofs.proof_data import DataReading, SideLabel, exact_vector
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
+from novikoff.proofs.rule_boxes import MOST_ENTRIES, MOST_OPERATIONS, BoxSearch
+
+# The check of a search may take this many times the operations that the certificate states: the
+# number depends a little on how the linear algebra of a machine rounds.
+_TOLERANCE = 2
+
+
+@dataclass(frozen=True)
+class RuleSearch:
+    """The claim that a search of all rules proves the bound, within a number of operations.
+
+    Attributes
+    ----------
+    operations : int
+        The number of operations of the search: pairs of a box of rules and an entry of a row. A
+        check takes about a second for 10⁸ of them.
+    weighted : bool
+        Whether the bound is a bound on costs, so that its check needs sample_weight.
+    """
+
+    operations: int
+    weighted: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +70,10 @@ class ErrorBound(Proof):
         every hyperplane cost at least Σ v, rounded up if all costs are integers. ``shares`` is None
         if no two contradictions have a row in common. Then v is the least cost of a mistake among
         the rows of a contradiction.
+    search : RuleSearch or None
+        If not None, a search of all hyperplanes proves the bound, and the contradictions may prove
+        less. The check repeats the search, and rejects the certificate if it needs more than twice
+        the stated number of operations.
 
     See Also
     --------
@@ -72,6 +100,7 @@ class ErrorBound(Proof):
     bound: Fraction
     contradictions: tuple[Dependence, ...]
     shares: tuple[Fraction, ...] | None = None
+    search: RuleSearch | None = None
 
     def verify(
         self, X: object, y: object = None, sample_weight: npt.ArrayLike | None = None
@@ -113,13 +142,16 @@ class ErrorBound(Proof):
 2.5, 1 against 0, in 4 rows of 2 columns.'
         """
         try:
-            counts = self.bound.denominator == 1 and self.total(None) >= self.bound
+            counts = self.bound.denominator == 1 and (
+                self.total(None) >= self.bound
+                or (self.search is not None and not self.search.weighted)
+            )
         except ValueError:  # shares above 1, or a contradiction without rows
             counts = False
         return sentences.error_bound_claim(self, None if counts else short(self.bound))
 
     def total(self, costs: Sequence[Fraction] | None) -> Fraction:
-        """Return the bound that the contradictions prove.
+        """Return the bound that the contradictions prove, without a search.
 
         Parameters
         ----------
@@ -148,7 +180,9 @@ class ErrorBound(Proof):
         """Return the bound for rules that predict the negative class if f(x) = 0.
 
         The rule f = 0 then classifies all rows of the negative class correctly. Therefore
-        contradictions among these rows alone are left out.
+        contradictions among these rows alone are left out. Without a bias, a search of all rules is
+        left out too. With a bias, every bound holds as it is: a hyperplane can be moved off the
+        rows of the negative class that lie on it.
 
         Parameters
         ----------
@@ -167,18 +201,18 @@ class ErrorBound(Proof):
             for k, claim in enumerate(self.contradictions)
             if any(row in positive for row in claim.among or ())
         ]
-        if len(valid) == len(self.contradictions):
+        if len(valid) == len(self.contradictions) and (self.search is None or self.fit_intercept):
             return self
         claims = tuple(self.contradictions[k] for k in valid)
         shares = None if self.shares is None else tuple(self.shares[k] for k in valid)
-        proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0))
+        proof = replace(self, contradictions=claims, shares=shares, bound=Fraction(0), search=None)
         return replace(proof, bound=proof.total(costs))
 
     @classmethod
     def from_fields(cls, body: dict[str, object]) -> ErrorBound:
         """Read a proof from the JSON object of its text; raise CertificateError if altered."""
         proof = super().from_fields(body)
-        if proof.bound > 0 and not proof.contradictions:
+        if proof.bound > 0 and not proof.contradictions and proof.search is None:
             raise CertificateError("The certificate has a bound without a contradiction.")
         return proof
 
@@ -190,7 +224,15 @@ class BoundCheck(DataReading):
 
     def __init__(self, proof: ErrorBound) -> None:
         self._listed = [row for claim in proof.contradictions for row in claim.named]
-        super().__init__(proof, self._listed, others=True)
+        named: Sequence[int] = self._listed
+        if proof.search is not None:
+            if proof.n * (proof.d + 1) > MOST_ENTRIES:
+                raise CertificateError(
+                    f"The data is too large for a search of all rules: {proof.n:,} rows of "
+                    f"{proof.d:,} columns have more than {MOST_ENTRIES:,} entries."
+                )
+            named = range(proof.n)
+        super().__init__(proof, named, others=True)
 
     def finish(self, costs: Sequence[Fraction] | None = None) -> None:
         """Raise CertificateError if a claim is false, after all rows have been read."""
@@ -201,14 +243,41 @@ class BoundCheck(DataReading):
                 raise CertificateError(f"Row {row} is of neither class.")
         for claim in proof.contradictions:
             check_contradiction(claim, self)
+        if proof.bound < 0:
+            raise CertificateError("The bound is negative.")
+        if proof.search is not None:
+            proof.total(costs if proof.search.weighted else None)  # the shares are valid
+            if not proof.search.weighted:
+                self._search(proof.search, None)
+            if costs is not None or proof.search.weighted:
+                self._search(proof.search, costs)
+            return
         total = proof.total(costs)
         if total < proof.bound:
             raise CertificateError(
                 f"The contradictions prove a bound of {short(total)}, not of "
                 f"{short(proof.bound)}; if it is a bound on costs, pass sample_weight."
             )
-        if proof.bound < 0:
-            raise CertificateError("The bound is negative.")
+
+    def _search(self, stated: RuleSearch, costs: Sequence[Fraction] | None) -> None:
+        """Repeat the search of all rules; CertificateError if it does not prove the bound."""
+        proof = self.proof
+        if not 0 <= stated.operations <= MOST_OPERATIONS:
+            raise CertificateError(
+                f"The search has {stated.operations:,} operations, and a check has at most "
+                f"{MOST_OPERATIONS:,}."
+            )
+        rows = [row for row in range(proof.n) if self.sign(row) != 0]
+        block = self.rows_at(rows)
+        A = block.spread(block.A)
+        some_costs = None if costs is None else [costs[row] for row in rows]
+        search = BoxSearch(A, some_costs, most=_TOLERANCE * stated.operations)
+        if search.prove(proof.bound) < proof.bound:
+            raise CertificateError(
+                f"A search of all rules within {_TOLERANCE * stated.operations:,} operations does "
+                f"not prove a bound of {short(proof.bound)}; if it is a bound on costs, pass "
+                "sample_weight."
+            )
 
 
 def running_bounds(

@@ -336,6 +336,8 @@ FORMATS: Final[dict[str, Format]] = {
     "radius": _float("a float", lambda text, _: _float_from(text, -_LARGEST, math.inf)),
     "mistake_bound": _as_is("a whole number", lambda value: type(value) is int and value >= 0),
     "bound": Format("one exact number ≥ 0", _read_cost, lambda cost: _write_exact([cost])),
+    "operations": _COUNT,
+    "weighted": _FLAG,
     "point": _POINT,
     "witnesses": Format(
         "a list of points",
