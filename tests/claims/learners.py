@@ -100,7 +100,7 @@ class Rule:
         "Pocket", "Pocket.n_errors_", "Pocket.errors_lower_bound_", "Pocket.optimal_",
         "Pocket.certificate_", "Pocket.converged_", "ErrorBound", "ErrorBound.bound",
         "ErrorBound.contradictions", "ErrorBound.shares", "ErrorBound.claim", "ErrorBound.verify",
-        "ErrorBound.search",
+        "ErrorBound.search", "RuleSearch.operations", "RuleSearch.weighted", "RuleSearch",
         "ErrorBound.total", "plots.PocketDisplay",
     ],
     sentences=[
