@@ -413,27 +413,19 @@ def find_roles(
         return _match(request, names, request.recipe)
     source, options, labelled = request.source.name, request.options, request.labelled
 
-    def found(asked: Sequence[str | int | None], option: str) -> list[int]:
-        return [find_column(source, names, c, option) for c in asked if c is not None]
+    def positions(columns: Sequence[str | int | None], option: str) -> list[int]:
+        return [find_column(source, names, c, option) for c in columns if c is not None]
 
-    label = found([options.label], "" if options.regression else "--label")
-    id_ = found([options.id], "--id")
-    drop, chosen = found(options.drop, "--drop"), found(options.features, "--features")
-    one_hot = set(found([c for c in options.one_hot if c != "*"], "--one-hot"))
-    roles: dict[int, str] = {}
-    asked = {"--label": label, "--id": id_, "--drop": drop, "--features": chosen}
-    for role, positions in asked.items():
-        for position in positions:
-            before = roles.setdefault(position, role)
-            if before != role:
-                raise DataError(
-                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
-                    f"and by {role}."
-                )
-    if len(set(chosen)) < len(chosen):
-        raise DataError(f"{source}: --features names a column twice.")
-    nameless = row_names and 0 not in roles
-    taken, notes, guessed = {*roles, 0} if nameless else set(roles), list[str](), False
+    label = positions([options.label], "" if options.regression else "--label")
+    id_ = positions([options.id], "--id")
+    drop = positions(options.drop, "--drop")
+    chosen = positions(options.features, "--features")
+    one_hot = set(positions([c for c in options.one_hot if c != "*"], "--one-hot"))
+    by_option = {"--label": label, "--id": id_, "--drop": drop, "--features": chosen}
+    taken = _check_distinct(by_option, names, source)
+    nameless = row_names and 0 not in taken
+    taken |= {0} if nameless else set()
+    notes, guessed = list[str](), False
     if not label and not options.regression:
         free = [j for j in range(len(names)) if j not in taken]
         known = [j for name in LABEL_NAMES for j in free if names[j].lower() == name]
@@ -469,6 +461,25 @@ def find_roles(
         guessed=guessed,
         notes=notes,
     )
+
+
+def _check_distinct(
+    by_option: Mapping[str, Sequence[int]], names: Sequence[str], source: str
+) -> set[int]:
+    """Return all columns that options name; DataError if two options name the same column."""
+    options: dict[int, str] = {}
+    for option, columns in by_option.items():
+        for position in columns:
+            before = options.setdefault(position, option)
+            if before != option:
+                raise DataError(
+                    f"{source}: column {quoted(names[position])} is asked for both by {before} "
+                    f"and by {option}."
+                )
+    chosen = by_option["--features"]
+    if len(set(chosen)) < len(chosen):
+        raise DataError(f"{source}: --features names a column twice.")
+    return set(options)
 
 
 def _match(request: Request, names: Sequence[str], recipe: Recipe) -> ColumnRoles:
