@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 import novikoff as nv
 from benchmarks.data import SEED, whole_sets
 from benchmarks.measure import Row, compare
-from novikoff.models.cones import beside
+from novikoff.core.rows import side_by_side
 
 # A maximum of HiGHS up to this number may come from its tolerances; on this data separation gives
 # much larger ones.
@@ -116,9 +116,9 @@ def one_factor(n: int, p: int) -> Question:
     rng = np.random.default_rng(SEED)
     level, number = rng.integers(p, size=n), rng.standard_normal(n)
     y = (rng.random(n) < 0.05 * np.exp(0.5 * number)).astype(np.int64)
-    X = beside(_indicators(level, p)[:, 1:], number[:, None])
+    X = side_by_side(_indicators(level, p)[:, 1:], number[:, None])
     signs = np.where(y == 1, 1.0, -1.0)
-    A = sp.csr_array(sp.diags_array(signs) @ beside(X, np.ones((n, 1))))
+    A = sp.csr_array(sp.diags_array(signs) @ side_by_side(X, np.ones((n, 1))))
     return Question(f"separation, binary {n:,} × {p}, a factor", {"X": X, "y": y}, A)
 
 
@@ -166,7 +166,7 @@ def trade(countries: int) -> Question:
     size = rng.normal(-2.5, 2.0, (2, countries))
     y = rng.poisson(np.exp(size[0][exporter] + size[1][importer] - 0.5 * distance))
     effects = [_indicators(one, countries) for one in (exporter, importer)]
-    X = beside(*effects, distance[:, None])
+    X = side_by_side(*effects, distance[:, None])
     n, p = X.shape
     arguments = {"X": X, "y": y, "family": "poisson", "fit_intercept": False}
     name = f"separation, Poisson {n:,} × {p}, two-way effects"

@@ -120,7 +120,7 @@ def n_stored(X: Matrix) -> int:
 def side_by_side(*parts: Any) -> Any:
     """Return the columns of several matrices beside each other; dense if all are dense."""
     if all(isinstance(part, np.ndarray) for part in parts):
-        return np.concatenate(parts, axis=1)
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
     from scipy.sparse import csr_array, hstack  # imported here because dense data does not need it
 
     return csr_array(hstack([csr_array(part) for part in parts], format="csr"))

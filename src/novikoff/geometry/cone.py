@@ -46,7 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.problem import signed_problem
-from novikoff.core.rows import Indices, Matrix, stacked
+from novikoff.core.rows import Indices, Matrix, as_dense, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.faces import partition
 from novikoff.geometry.null_space import NullSpace, SparseVector, null_space, spanning_rows
@@ -190,7 +190,7 @@ def _add_multiple(
         # ⟨a_i, direction⟩ ≥ −largest·Σ_j |a_ij|. The factor 2 covers the rounding of floats.
         t += 2 * largest * max(map(Fraction, ratios[np.isfinite(ratios)].tolist()), default=0)
         for i in np.flatnonzero(~np.isfinite(ratios)).tolist():
-            row = [Fraction(abs(value)) for value in as_dense(A[[i]])[0].tolist()]
+            row = [Fraction(abs(value)) for value in as_dense(A[[i]], np.float64)[0].tolist()]
             t += largest * sum(row) / sum(row[j] for j in np.flatnonzero(unit).tolist())
     t = Fraction(1 << max(0, math.ceil(t) - 1).bit_length())
     return [value + t * int(u) for value, u in zip(direction, unit.tolist(), strict=True)]
@@ -298,8 +298,3 @@ def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
     if isinstance(A, np.ndarray):
         return np.ascontiguousarray(A.astype(np.float64) @ N.toarray())
     return sp.csr_array(A @ N)
-
-
-def as_dense(A: Any) -> npt.NDArray[np.float64]:
-    """The matrix as a dense array."""
-    return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)

@@ -51,12 +51,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Matrix, stacked
+from novikoff.core.rows import Indices, Matrix, as_dense, stacked
 from novikoff.core.stops import Limits
 from novikoff.geometry.cone import (
     Cone,
     Face,
-    as_dense,
     exact_product,
     find_face,
     passes_of,
@@ -488,10 +487,10 @@ def _grouped(labels: npt.NDArray[Any], count: int) -> list[Indices]:
 def _distinct(part: Any) -> Any:
     """The rows of a matrix without repetitions; if there is one column, its sign."""
     if part.shape[1] == 1:
-        return np.sign(as_dense(part[:1]))
+        return np.sign(as_dense(part[:1], np.float64))
     if part.shape[0] * part.shape[1] > _MAX_COMPARED:
         return part
-    return np.unique(as_dense(part), axis=0)
+    return np.unique(as_dense(part, np.float64), axis=0)
 
 
 class _Component(ABC):
@@ -678,7 +677,9 @@ class _ExactComponent(_Component):
 
     def has_multipliers(self, rows: Indices, c: _Functional, work: Recession) -> bool:
         """Whether c or −c is a combination of these rows with factors ≥ 0, proved."""
-        return _is_conic(as_dense(self.R[rows]), len(rows), self.restricted(c), work.limits)
+        return _is_conic(
+            as_dense(self.R[rows], np.float64), len(rows), self.restricted(c), work.limits
+        )
 
     def where_zero(self, functionals: list[_Functional], work: Recession) -> Cone | None:
         """The cone on which some functionals are 0; None if it is too large."""
@@ -743,7 +744,7 @@ class _RoundedComponent(_Component):
         The combination may also have any multiples of the held rows, which are 0 on the span.
         """
         held = signed_rows(work.rows, work.held_basis)
-        both = as_dense(stacked(self.A[rows], held))[:, work.kept]
+        both = as_dense(stacked(self.A[rows], held), np.float64)[:, work.kept]
         place = {int(j): k for k, j in enumerate(work.kept.tolist())}
         renumbered = {place[j]: Fraction(value) for j, value in c.row.items()}
         return _is_conic(both, len(rows), renumbered, work.limits)

@@ -69,7 +69,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Indices, Matrix, Vector, stacked
+from novikoff.core.rows import Indices, Matrix, Vector, side_by_side, stacked
 from novikoff.geometry.cone import Cone
 from novikoff.geometry.visits import Mask
 from novikoff.models.limiting import (
@@ -242,7 +242,7 @@ def multinomial(
         """The rows x ⊗ e_k of observations and classes."""
         rows = design.X[at]
         parts = [_scaled(rows, (alternative == k).astype(np.float64)) for k in others]
-        return np.zeros((len(at), 0)) if not parts else beside(*parts)
+        return np.zeros((len(at), 0)) if not parts else side_by_side(*parts)
 
     def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
         """A choice among the classes that are observed or not separated from them."""
@@ -284,14 +284,14 @@ def cumulative(
     """
     k, p = len(levels) - 1, int(design.X.shape[1])
     below, above = np.flatnonzero(codes < k), np.flatnonzero(codes > 0)
-    upper = beside(_units(codes[below], k), _scaled(design.X[below], -1.0))
-    lower = beside(-_units(codes[above] - 1, k), design.X[above])
+    upper = side_by_side(_units(codes[below], k), _scaled(design.X[below], -1.0))
+    lower = side_by_side(-_units(codes[above] - 1, k), design.X[above])
     A, owner = stacked(upper, lower), np.append(below, above)
     names: list[Hashable] = [*_thresholds(levels), *design.names]
     terms, slopes = _shifted(design.terms, k), np.arange(k, k + p)
     if increments:
         # θ_j is the sum of the first j parameters.
-        A = beside(A[:, k:], A[:, :k] @ np.tril(np.ones((k, k))))
+        A = side_by_side(A[:, k:], A[:, :k] @ np.tril(np.ones((k, k))))
         names = [*design.names, *(f"{a}/{b}" for a, b in pairwise(levels))]
         terms, slopes = {**design.terms}, np.arange(p)
     signs = np.append(np.ones(len(below)), -np.ones(len(above)))
@@ -327,7 +327,7 @@ def sequential(design: Design, codes: Whole, levels: Sequence[Hashable]) -> Mode
         for sign, side in ((1.0, codes > m), (-1.0, codes == m)):
             chosen = np.flatnonzero(side)
             stage = _units(np.full(len(chosen), m), K - 1)
-            parts.append(_scaled(beside(stage, design.X[chosen]), sign))
+            parts.append(_scaled(side_by_side(stage, design.X[chosen]), sign))
             owners.append(chosen)
             signs.append(np.full(len(chosen), sign))
     A, owner = stacked(*parts), _joined(owners)
@@ -362,16 +362,16 @@ def adjacent(design: Design, codes: Whole, levels: Sequence[Hashable]) -> ModelC
     head = np.concatenate(heads)
     copies = (n_copies - 1) * int(design.X.shape[1])
     # The columns are: copies, thresholds, coefficients.
-    A = beside(cone.A[:, :copies], head, cone.A[:, copies:])
+    A = side_by_side(cone.A[:, :copies], head, cone.A[:, copies:])
     empty = np.zeros((cone.E.shape[0], K - 1))
-    E = beside(cone.E[:, :copies], empty, cone.E[:, copies:])
+    E = side_by_side(cone.E[:, :copies], empty, cone.E[:, copies:])
     names, terms = [*_thresholds(levels), *design.names], _shifted(design.terms, K - 1)
     owner, observed = _joined(owners), np.eye(K)[codes]
 
     def utilities(at: Indices, alternative: Indices) -> Matrix:
         """The rows f_k(x) of observations and classes."""
         passed = (np.arange(K - 1) < alternative[:, None]).astype(np.float64)
-        return beside(passed, _scaled(design.X[at], alternative.astype(np.float64)))
+        return side_by_side(passed, _scaled(design.X[at], alternative.astype(np.float64)))
 
     def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
         """A choice among the categories that are not separated from the observed one."""
@@ -575,7 +575,7 @@ def conditional_logit(design: Design, chosen: Mask, groups: Whole) -> ModelCone:
     at = np.repeat(np.arange(len(informative)), [len(part) for part in informative])
     shape = (len(rows), len(informative))
     dummies = sp.csr_array((np.ones(len(rows)), (np.arange(len(rows)), at)), shape=shape)
-    A = _scaled(beside(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
+    A = _scaled(side_by_side(dummies, design.X[rows]), np.where(chosen[rows], 1.0, -1.0))
 
     def separated_observations(separated: Mask, direction: Sequence[Fraction]) -> Mask:
         """The successes with a larger score than a failure of their group, as with pairs."""
@@ -714,7 +714,7 @@ def _summed(blocks: list[list[Matrix]], p: int) -> tuple[Cone, int]:
     for parts in blocks:
         n = parts[0].shape[0]
         empty = [np.zeros((n, p))] * (copies - len(parts))
-        wide.append(beside(*empty, *reversed(parts)))
+        wide.append(side_by_side(*empty, *reversed(parts)))
     equal = np.zeros(((copies - 1) * p, copies * p))
     for c in range(copies - 1):
         rows = np.arange(p) + c * p
@@ -747,15 +747,6 @@ def _scaled(X: Any, factors: Vector | float) -> Matrix:
     import scipy.sparse as sp
 
     return sp.csr_array(sp.diags_array(column) @ X) if X.shape[0] else sp.csr_array(X)
-
-
-def beside(*parts: Any) -> Any:
-    """The columns of several matrices beside each other; dense if all the matrices are dense."""
-    if all(isinstance(part, np.ndarray) for part in parts):
-        return np.ascontiguousarray(np.hstack(parts))
-    import scipy.sparse as sp
-
-    return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))
 
 
 def _joined(parts: list[Indices]) -> Indices:

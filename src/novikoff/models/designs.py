@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff.core.problem import Rows
-from novikoff.core.rows import compact
+from novikoff.core.rows import compact, side_by_side
 from novikoff.core.validation import Columns, check_matrix, columns_of
 from novikoff.geometry.logistic import INTERCEPT
 from novikoff.models.arguments import Arguments, Table
-from novikoff.models.cones import Design, beside
+from novikoff.models.cones import Design
 from novikoff.models.families import FAMILIES
 
 
@@ -59,7 +59,7 @@ def design_of(X: Any, table: Table | None, arguments: Arguments) -> Designed:
     values = values[:, order]
     notes = [f"the constant column {names[0]!r} is the intercept"] if first else []
     if intercept and not first:
-        values = beside(np.ones((values.shape[0], 1)), values)
+        values = side_by_side(np.ones((values.shape[0], 1)), values)
         names = [_unused(INTERCEPT, names), *names]
         terms = {term: [j + 1 for j in own] for term, own in terms.items()}
     references = {columns.names[j]: column for j, column in left_out.items()}

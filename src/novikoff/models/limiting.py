@@ -36,8 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from novikoff.core.class_labels import Labels
-from novikoff.core.rows import Indices, Matrix
-from novikoff.geometry.cone import as_dense
+from novikoff.core.rows import Indices, Matrix, as_dense
 from novikoff.geometry.visits import Mask
 from novikoff.proofs.exact import exact_products, numbers
 
@@ -216,7 +215,9 @@ def of_levels(
 def scores_of(X: Matrix, direction: Sequence[Fraction]) -> tuple[Any, Fraction]:
     """The exact products ⟨x_i, d⟩, as integers and their common unit."""
     used = np.array([j for j, value in enumerate(direction) if value], dtype=np.int64)
-    return exact_products(as_dense(X[:, used]), numbers([direction[j] for j in used.tolist()]))
+    return exact_products(
+        as_dense(X[:, used], np.float64), numbers([direction[j] for j in used.tolist()])
+    )
 
 
 def differing(outcome: npt.NDArray[Any]) -> Callable[[Whole], Mask]:
