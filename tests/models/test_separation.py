@@ -134,6 +134,7 @@ def test_three_sectors_are_separated_jointly_though_no_class_is_from_the_rest() 
         ("poisson", {"weights": [1, 1]}, "shape"),
         ("poisson", {"reference": {"x": 1}}, "not a factor"),
         ("binomial", {"trials": [0, 1, 2]}, "trials"),
+        ("binomial", {"trials": [2, 1.5, 2]}, "trials is not a whole number in row 1"),
         ("binomial", {"missing": "ignore"}, "missing must be"),
         ("conditional-logit", {}, "needs groups"),
         ("choice", {"groups": [1, 1, 1]}, "chosen rows, not 1"),
@@ -403,3 +404,46 @@ def test_a_repeated_index_label_does_not_name_a_row_to_refit() -> None:
         _ = model.rows
     again = nv.detect_separation(X.reset_index(drop=True), [0, 1, 1, 0])
     assert again.limiting_model().rows.tolist() == [0, 1, 3]
+
+
+def test_a_proportion_is_no_number_of_successes() -> None:
+    with pytest.raises(ValueError, match=r"not a whole number of successes in row 0: 0.5.*weights"):
+        nv.detect_separation([[0.0], [1.0]], [0.5, 1.0], trials=[10, 10])
+    assert nv.detect_separation([[0.0], [1.0]], [0.5, 1.0], trials=[1, 1]).exists is False
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "words"),
+    [
+        ([0, 0, 0], {}, "all outcomes are failures"),
+        ([1, 1, 1], {}, "all outcomes are successes"),
+        ([1, 1, 1], {"link": "log"}, ""),
+        ([0, 0, 0], {"family": "poisson"}, "all outcomes are 0"),
+        ([0, 1, 0], {}, ""),
+    ],
+)
+def test_one_class_only_is_named_as_the_cause(y: Any, options: Any, words: str) -> None:
+    found = nv.detect_separation([[0.0], [1.0], [2.0]], y, **options)
+    told = [note for note in found.notes if note.startswith("all outcomes")]
+    if words:
+        assert [words in note and "alone is complete separation" in note for note in told] == [True]
+        assert found.kind == "complete separation"
+        assert words in str(found)
+    else:
+        assert told == []
+
+
+def test_a_combination_with_large_factors_is_decided() -> None:
+    found = nv.detect_separation(*QUASI)
+    assert found.estimable([0, 2**60 + 1, 1]) == "+inf"
+    assert found.estimable([2**70 + 1, 0, 2**65 + 3]) == "finite"
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (30, 4)).astype(float)
+    apart = nv.detect_separation(X, X[:, 0] > 0)
+    assert apart.estimable([1, 2**60 + 1, 1, 1, 3]) == "+inf"
+    assert apart.estimable([2**70 + 3, 2**65 + 5, 1, 3, 1]) == "either sign"
+
+
+def test_multiples_that_overflow_are_one_error() -> None:
+    with pytest.raises(ValueError, match="divide the column by a power of 2"):
+        nv.detect_separation([[1.7e308], [0.0], [1.0], [2.0]], [0, 1, 2, 1], family="adjacent")

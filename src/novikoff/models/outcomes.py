@@ -31,6 +31,8 @@ from novikoff.models.limiting import Whole
 from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
 from novikoff.sentences import counted, first_few
 
+_ONE_CLASS = "with an intercept, this alone is complete separation"
+
 
 @dataclass(frozen=True)
 class ModelQuestion:
@@ -196,10 +198,18 @@ class _Observations:
     def _cone(self, design: Design) -> ModelCone:
         family = self.arguments.family
         if family == "binomial":
-            return cones.binomial(design, *self._successes(), self.arguments.link or "")
+            link = self.arguments.link or ""
+            successes, trials = self._successes()
+            if (successes == 0).all():
+                self.notes.append(f"all outcomes are failures: {_ONE_CLASS}")
+            elif (successes == trials).all() and link != "log":
+                self.notes.append(f"all outcomes are successes: {_ONE_CLASS}")
+            return cones.binomial(design, successes, trials, link)
         if family in ("poisson", "negative-binomial"):
             y = self._outcome()
             self._check("y", y, y < 0, "is negative", " Counts are 0 or larger.")
+            if (y == 0).all():
+                self.notes.append(f"all outcomes are 0: {_ONE_CLASS}")
             return cones.poisson(design, y)
         if family == "multinomial":
             counts, levels = self._classes()
@@ -218,6 +228,13 @@ class _Observations:
             raise DataError("y has one class only: an ordinal model needs two.")
         family = self.arguments.family
         if family == "adjacent":
+            most = np.finfo(np.float64).max / len(levels)
+            X: Any = design.X
+            if float(abs(X).max()) > most:
+                raise DataError(
+                    f"X has numbers beyond {most:.3g}, whose multiples float64 does not represent: "
+                    "divide the column by a power of 2."
+                )
             return cones.adjacent(design, codes, levels)
         if family == "sequential":
             return cones.sequential(design, codes, levels)
@@ -292,6 +309,10 @@ class _Observations:
             self._check("y", y, y < 0, "is negative")
             self._check("y", y, y > trials, "is larger than trials")
             self._check("trials", trials, trials == 0, "is 0", " Leave the row out.")
+            then = " For proportions, leave trials out: positive weights do not change the answer."
+            part = (y % 1.0 != 0.0) & (trials != 1.0)  # of one trial it is a proportion
+            self._check("y", y, part, "is not a whole number of successes", then)
+            self._check("trials", trials, trials % 1.0 != 0.0, "is not a whole number")
             return y, trials
         labels = self._y_labels
         if labels.dtype.kind == "f" and self.arguments.class_reference is None:
