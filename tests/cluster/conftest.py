@@ -7,7 +7,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -19,6 +18,8 @@ pytest.importorskip("distributed", reason="Dask is not installed")
 import dask
 from distributed import Client, LocalCluster, Worker
 from distributed.diagnostics.plugin import SchedulerPlugin
+
+from tests.cli.conftest import wait_for
 
 
 @pytest.fixture(scope="session")
@@ -78,10 +79,8 @@ class Machines:
             given = self.cluster.scheduler_address, name, package
             self.processes.append(self.context.Process(target=work, args=given, daemon=True))
             self.processes[-1].start()
-        deadline = time.monotonic() + 120.0
-        while names - {worker.name for worker in self.cluster.scheduler.workers.values()}:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        workers = self.cluster.scheduler.workers
+        wait_for(lambda: names <= {worker.name for worker in workers.values()})
 
     def pids(self) -> dict[str, int]:
         """The process of each worker, by its address."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from distributed import Client, LocalCluster
 
 import novikoff as nv
 from tests.cases import case_named
+from tests.cli.conftest import wait_for
 from tests.cluster.cases import data, write_folder
 from tests.cluster.conftest import Machines
 
@@ -168,9 +168,6 @@ def test_ctrl_c_and_a_budget_leave_no_task_behind(machines: Machines, tmp_path: 
         nv.Perceptron(random_state=0).fit(rows)
     rows.cluster.progress = lambda tasks, done: None
     assert nv.separate(rows, budget=1e-9).kind == "undecided"
-    deadline = time.monotonic() + 60.0
-    while set(machines.cluster.scheduler.tasks) - kept:  # running tasks may finish
-        assert time.monotonic() < deadline
-        machines.client.run_on_scheduler(lambda: None)
+    wait_for(lambda: kept >= {*machines.cluster.scheduler.tasks})  # running tasks may finish
     assert first.type is second.type  # the exceptions stay alive, as in a console
     assert nv.separate(rows).certificate == nv.separate(X, Y).certificate
