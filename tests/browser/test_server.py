@@ -91,7 +91,7 @@ def test_the_page_s_own_origin_is_accepted(server: Server) -> None:
     assert ask(server, "POST", "/api/run", XOR, origin=server.root)[0] == 200
 
 
-def test_a_body_without_its_length_is_refused(server: Server) -> None:
+def test_a_body_without_its_length_is_rejected(server: Server) -> None:
     line = http.client.HTTPConnection("127.0.0.1", server.port)
     headers = {"content-type": "application/json"}
     line.request("POST", "/api/run", iter([b"{}"]), headers, encode_chunked=True)
@@ -172,7 +172,7 @@ def test_half_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("token", ["%C3%A9", "%FF", "", "%00", "secre"])
-def test_a_wrong_token_is_refused(token: str) -> None:
+def test_a_wrong_token_is_rejected(token: str) -> None:
     with in_a_thread({"title": "mine"}, "secret") as port:
         line = http.client.HTTPConnection("127.0.0.1", port)
         line.request("GET", f"/api/data?token={token}")

@@ -62,7 +62,7 @@ def test_advice_does_not_end_with_a_comma(tmp_path: Path) -> None:
     refused(inside("fit", path), "say --decimal , if the comma is its decimal point.")
 
 
-def test_an_unknown_feature_of_a_plane_is_refused_at_once(tmp_path: Path) -> None:
+def test_an_unknown_feature_of_a_plane_is_rejected_at_once(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = put(tmp_path, "length,width,y\n1,2,p\n2,1,q\n")
     plot = ("--out", tmp_path, "--plot", tmp_path / "a.svg", "--plane")
@@ -172,7 +172,7 @@ def test_every_interface_rejects_a_table_with_the_same_message(name: str) -> Non
 
 
 @pytest.mark.parametrize("model", [nv.Perceptron(), nv.Pocket(), nv.MaxMargin()], ids=class_name)
-def test_estimators_refuse_categories_and_labels_for_other_rows(model: Any) -> None:
+def test_estimators_reject_categories_and_labels_for_other_rows(model: Any) -> None:
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0], "c": pd.Categorical(["u", "v", "u"])})
     with pytest.raises(ValueError, match="Encode them first"):
         model.fit(X, [0, 1, 1])

@@ -252,7 +252,7 @@ def test_an_output_directory(files: Files, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["xor.novikoff", "xor.cert.json", "picture.svg"])
-def test_existing_files_are_refused_before_any_work(name: str, tmp_path: Path) -> None:
+def test_existing_files_are_rejected_before_any_work(name: str, tmp_path: Path) -> None:
     """The data is not read: the file of the data does not exist."""
     (tmp_path / name).write_bytes(b"mine")
     data = tmp_path / "nowhere" / "xor.csv"
@@ -311,7 +311,7 @@ def test_a_fit_replaces_neither_the_model_of_a_stream_nor_that_of_other_data(
     assert not (tmp_path / "xor.cert.json").exists()  # it would not belong to the new model
 
 
-def test_files_of_the_same_name_are_told_apart_in_a_shared_directory(
+def test_files_of_the_same_name_are_distinguished_in_a_shared_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file of the data is recognised from every directory, and no other file of its name is."""

@@ -383,7 +383,7 @@ def test_unseen_rows(files: Files, tmp_path: Path) -> None:
     assert done.line("unseen").endswith("5-fold cross-validation")
 
 
-def test_long_work_is_told_where_nobody_watches_a_terminal(
+def test_progress_of_long_work_is_printed_where_there_is_no_terminal(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SECONDS_BEFORE_LINES", "SECONDS_BETWEEN_LINES"):

@@ -71,7 +71,7 @@ def test_scores_decide_by_their_sign_or_by_the_largest(files: Files, fitted: Pat
         assert row["prediction"] == names[np.argmax([float(row[f"score_{n}"]) for n in names])]
 
 
-def test_out_refuses_an_existing_file(files: Files, fitted: Path, tmp_path: Path) -> None:
+def test_out_rejects_an_existing_file(files: Files, fitted: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     words = ("predict", fitted / "line.novikoff", files.line, "--out", out)
     assert (inside(*words).code, inside(*words[:-2]).out) == (0, out.read_text(encoding="utf-8"))

@@ -225,7 +225,7 @@ def test_the_best_value(day: Path, tmp_path: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_wrong_objective_is_refused(words: list[str], part: str, day: Path) -> None:
+def test_a_wrong_objective_is_rejected(words: list[str], part: str, day: Path) -> None:
     refused(inside("solve", day, *words), part)
 
 

@@ -161,7 +161,7 @@ def test_a_pipe_brings_what_is_new(rows: Path, tmp_path: Path) -> None:
         ("--hash 40", "--hash"),
     ],
 )
-def test_what_does_not_go_together_is_refused(words: str, sentence: str, files: Files) -> None:
+def test_what_does_not_go_together_is_rejected(words: str, sentence: str, files: Files) -> None:
     assert sentence in refused(files.line, *words.split())
 
 
@@ -411,7 +411,7 @@ class TestBadRows:
         assert [row[0] for row in lines_of(log)[1:]] == ["4"]
 
     @pytest.mark.parametrize("times", [3, 500])
-    def test_a_file_that_is_wrong_as_a_whole_is_refused(self, times: int, tmp_path: Path) -> None:
+    def test_a_file_that_is_wrong_as_a_whole_is_rejected(self, times: int, tmp_path: Path) -> None:
         data = tmp_path / "d.csv"
         data.write_bytes(table(*["red,1,x", "blue,2,y"] * times))
         error = refused(data, "--bad-rows", "skip")

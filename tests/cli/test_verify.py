@@ -38,7 +38,7 @@ def test_what_fit_wrote_is_accepted_with_its_hypotheses(
     [("4,3,high", "4,3.0000000000000004,high"), ("4,3,high", "4,3,low"), ("0,5,low\n", "")],
     ids=["another number", "another label", "a row less"],
 )
-def test_altered_data_is_refused(
+def test_altered_data_is_rejected(
     old: str, new: str, files: Files, fitted: Path, tmp_path: Path
 ) -> None:
     text = files.line.read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_altered_data_is_refused(
     refused(inside("verify", fitted / "line.cert.json", path), "line.cert.json", code=1)
 
 
-def test_data_of_other_columns_is_refused(files: Files, fitted: Path) -> None:
+def test_data_of_other_columns_is_rejected(files: Files, fitted: Path) -> None:
     refused(inside("verify", fitted / "line.cert.json", files.xor), "no column")
 
 
@@ -79,7 +79,7 @@ ALTERED: list[tuple[tuple[str | int, ...], object]] = [
 
 
 @pytest.mark.parametrize(("place", "value"), ALTERED, ids=str)
-def test_an_altered_certificate_is_refused(
+def test_an_altered_certificate_is_rejected(
     place: tuple[str | int, ...], value: object, files: Files, fitted: Path, tmp_path: Path
 ) -> None:
     body = json.loads((fitted / "line.cert.json").read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def test_an_altered_certificate_is_refused(
     ],
     ids=["cut off", "no text", "a list", "nothing in it", "deep", "a key twice"],
 )
-def test_what_is_no_certificate_is_refused(
+def test_what_is_no_certificate_is_rejected(
     content: bytes, reason: str, files: Files, tmp_path: Path
 ) -> None:
     path = tmp_path / "broken.json"

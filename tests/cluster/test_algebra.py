@@ -217,7 +217,7 @@ def test_a_shard_of_zeros_changes_nothing(is_sparse: bool) -> None:
     assert (sizes.shortest, sizes.longest) == (1e-8, 2e9)
 
 
-def test_shards_that_are_not_alike_are_refused() -> None:
+def test_shards_that_are_not_alike_are_rejected() -> None:
     X, y = data("separable", n=8)
     mixed = local_rows(X, y, [4]).source
     mixed.units[1] = Done(sparse(X[4:])), Done(y[4:])
@@ -266,7 +266,7 @@ def test_no_digest_is_worked_out_without_a_certificate() -> None:
     assert cancelled == []
 
 
-def test_labels_besides_are_refused() -> None:
+def test_labels_beside_rows_that_include_them_are_rejected() -> None:
     X, y = data("separable", n=40)
     rows = local_rows(X, y, [20])
     proof = nv.separate(X, y).certificate

@@ -164,7 +164,7 @@ def test_numbers_that_are_missing_are_named(client: Client, tmp_path: Path) -> N
         nv.separate(nv.cluster.rows(folder, label="kind", client=client))
 
 
-def test_files_that_change_or_vanish_are_refused(client: Client, tmp_path: Path) -> None:
+def test_files_that_change_or_vanish_are_rejected(client: Client, tmp_path: Path) -> None:
     X, y = data("separable")
     folder = write_folder(tmp_path / "data", X, y, 3)
     rows = nv.cluster.rows(folder, label="kind", client=client)
@@ -191,7 +191,7 @@ def test_bad_questions(client: Client, tmp_path: Path) -> None:
         nv.cluster.rows(*as_arrays(X, y, 20), client=client, mix="sum")  # type: ignore[arg-type]
 
 
-def test_versions_that_differ_are_refused(client: Client) -> None:
+def test_versions_that_differ_are_rejected(client: Client) -> None:
     def pretend(version: str) -> None:
         import novikoff
 

@@ -70,7 +70,7 @@ def test_workers_killed_one_after_the_other(machines: Machines, tmp_path: Path) 
     assert decided(rows) == nv.separate(X, Y, goal="kind").certificate
 
 
-def test_other_workers_come_and_one_without_the_package_is_told(
+def test_other_workers_come_and_one_without_the_package_is_an_error(
     machines: Machines, tmp_path: Path
 ) -> None:
     machines.start(2)
@@ -123,7 +123,7 @@ def poison(block: Any) -> Any:
     return block
 
 
-def test_a_shard_that_kills_its_workers_is_told(machines: Machines) -> None:
+def test_a_shard_that_kills_its_workers_is_an_error(machines: Machines) -> None:
     machines.start(2)
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
         machines.cluster.scheduler.allowed_failures = 0
@@ -133,7 +133,7 @@ def test_a_shard_that_kills_its_workers_is_told(machines: Machines) -> None:
             nv.cluster.rows(bad, da.from_array(Y, chunks=100), client=machines.client)
 
 
-def test_a_scheduler_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_scheduler_that_has_ended_is_an_error(tmp_path: Path) -> None:
     with (
         LocalCluster(
             n_workers=1, processes=False, dashboard_address=":0", silence_logs=60, protocol="tcp"

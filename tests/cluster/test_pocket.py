@@ -136,7 +136,7 @@ def test_several_classes_are_no_worse_than_a_constant() -> None:
     assert np.count_nonzero(clf.predict(X) == y) >= np.bincount(y).max()
 
 
-def test_proofs_of_other_data_are_refused_on_a_cluster() -> None:
+def test_proofs_of_other_data_are_rejected_on_a_cluster() -> None:
     X, y = noisy(40)
     other = X + np.eye(40, 2, -38)
     bound, verdict = nv.Pocket(random_state=0).fit(X, y).certificate_, nv.separate(X, y).certificate

@@ -107,7 +107,7 @@ def test_does_not_copy_or_change_the_data(wine: tuple[Matrix, npt.NDArray[np.int
         (np.array([[1], [2]], dtype="timedelta64[s]"), "durations .*such as days"),
     ],
 )
-def test_numbers_that_would_be_rounded_are_refused_as_by_separate(
+def test_numbers_that_would_be_rounded_are_rejected_as_by_separate(
     X: Any, message: Any, name: Any
 ) -> None:
     call = nv.separate if name == "separate" else getattr(nv, name)().fit
@@ -115,6 +115,6 @@ def test_numbers_that_would_be_rounded_are_refused_as_by_separate(
         call(X, [0, 1])
 
 
-def test_labels_that_are_not_told_apart_are_refused() -> None:
+def test_labels_that_floats_cannot_distinguish_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"beyond 2\*\*53"):
         nv.Perceptron().fit([[1.0], [2.0]], [2**60, 2**60 + 1])

@@ -164,7 +164,7 @@ REFUSED: dict[str, tuple[Callable[[], Model], str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_no_graph_can_do_is_refused(name: str, tmp_path: Path) -> None:
+def test_what_no_graph_can_do_is_rejected(name: str, tmp_path: Path) -> None:
     make, message = REFUSED[name]
     with pytest.raises(OnnxExportError, match=message):
         export_onnx(make(), tmp_path / "model.onnx")

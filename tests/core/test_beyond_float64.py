@@ -34,7 +34,7 @@ Average = Literal[False, "averaged"]
         (lambda clf: clf.set_params(threshold=HUGE).fit(ROWS, [0, 1, 1]), "'threshold' parameter"),
     ],
 )
-def test_python_numbers_beyond_float64_are_refused(
+def test_python_numbers_beyond_float64_are_rejected(
     call: Callable[[nv.Perceptron], object], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -43,7 +43,7 @@ def test_python_numbers_beyond_float64_are_refused(
 
 @pytest.mark.parametrize("average", [False, "averaged"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_bias_beyond_float64_is_refused_by_single_steps_too(
+def test_a_bias_beyond_float64_is_rejected_by_single_steps_too(
     average: Average, dtype: type[np.float64 | np.float32]
 ) -> None:
     clf = nv.Perceptron(step_size=1e308, threshold=1.5e308, average=average)
@@ -58,7 +58,7 @@ def test_a_bias_beyond_float64_is_refused_by_single_steps_too(
     assert np.isfinite(before).all()
 
 
-def test_the_sum_of_an_average_beyond_float64_is_refused() -> None:
+def test_the_sum_of_an_average_beyond_float64_is_rejected() -> None:
     clf = nv.Perceptron(average="averaged", step_size=2.0)
     clf.partial_fit([[1.0]], [0], classes=[0, 1])
     x, before = np.array([8e307]), clf.coef_
@@ -81,7 +81,7 @@ def test_single_steps_look_at_margin_and_step(setting: dict[str, float]) -> None
             clf.learn_one(x, 1)
 
 
-def test_complex_numbers_are_refused_not_cut() -> None:
+def test_complex_numbers_are_rejected_and_not_cut() -> None:
     X, y = np.eye(3), [0, 1, 1]
     with pytest.raises(ValueError, match="coef_init contains complex"):
         nv.Perceptron().fit(X, y, coef_init=1j * np.ones((1, 3)))

@@ -39,11 +39,11 @@ def test_angles_of_a_triangle() -> None:
     ],
     ids=str,
 )
-def test_a_bad_plane_is_refused(w: npt.ArrayLike, b: float, message: str) -> None:
+def test_a_bad_plane_is_rejected(w: npt.ArrayLike, b: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         nv.Hyperplane(w, b)
 
 
-def test_rows_of_another_width_are_refused() -> None:
+def test_rows_of_another_width_are_rejected() -> None:
     with pytest.raises(ValueError, match="3 entries, but the normal has 2"):
         nv.Hyperplane([1.0, 2.0]).distance([[1.0, 2.0, 3.0]])

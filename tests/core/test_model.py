@@ -122,7 +122,7 @@ def test_rules_between_old_classes_stay_when_a_class_comes(
 
 
 @pytest.mark.parametrize("label", [3, None, float("nan"), ("x",)], ids=repr)
-def test_labels_without_an_order_are_refused(label: object) -> None:
+def test_labels_without_an_order_are_rejected(label: object) -> None:
     with pytest.raises(ValueError, match="cannot be compared with"):
         LinearModel(np.array(["a", "b"]), 1).with_class(label)
 
@@ -137,7 +137,7 @@ def test_new_features_have_no_weight_and_can_go_again() -> None:
     assert state(grown.with_features(3)) == state(model)
 
 
-def test_scores_beyond_float64_are_refused() -> None:
+def test_scores_beyond_float64_are_rejected() -> None:
     model = LinearModel(np.array([0, 1]), 2)
     model.W[:2, 0] = 1e10, -1e10
     with pytest.raises(ValueError, match="row 1 is beyond the range of float64"):
@@ -145,7 +145,7 @@ def test_scores_beyond_float64_are_refused() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_row_is_refused_only_where_a_number_leaves_float64(n_classes: int) -> None:
+def test_a_row_is_rejected_only_where_a_number_leaves_float64(n_classes: int) -> None:
     """The squared length of the row is beyond float64; its first margin and update are not."""
     model = LinearModel(np.arange(n_classes), 2)
     long = np.array([[3e200, 4e200]])

@@ -139,7 +139,7 @@ def test_rules_by_name(name: str, rule: type[orders.Order]) -> None:
     assert type(orders.named(name)) is rule
 
 
-def test_an_order_is_its_own_name_and_others_are_refused() -> None:
+def test_an_order_is_its_own_name_and_others_are_rejected() -> None:
     order = Blocks(3)
     assert orders.named(order) is order
     with pytest.raises(ValueError, match="Unknown order 'Cyclic'; the orders are cyclic, fixed"):
@@ -149,7 +149,7 @@ def test_an_order_is_its_own_name_and_others_are_refused() -> None:
 
 
 @pytest.mark.parametrize("thing", [3, None, Permuted, orders.MaxDistance], ids=repr)
-def test_what_is_no_rule_is_refused(thing: object) -> None:
+def test_what_is_no_rule_is_rejected(thing: object) -> None:
     """The class of a rule is rejected too: only its instances are rules."""
     with pytest.raises(ValueError, match="name, a list of row numbers or an object"):
         orders.named(cast(orders.Order, thing))
@@ -216,7 +216,7 @@ def test_a_list_of_row_numbers_is_a_cycle() -> None:
     ],
     ids=str,
 )
-def test_a_list_that_is_no_cycle_is_refused(order: Any, message: str) -> None:
+def test_a_list_that_is_no_cycle_is_rejected(order: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         nv.Perceptron(order=order).fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 0, 1])
 

@@ -51,7 +51,7 @@ def test_malformed_sparse_matrices_are_rejected_by_both_interfaces(name: str) ->
         proof.verify(X, [0, 1, 1])
 
 
-def test_a_malformed_coo_matrix_is_refused() -> None:
+def test_a_malformed_coo_matrix_is_rejected() -> None:
     X = sp.coo_array(np.eye(3))
     X.coords = (np.array([0, 1, 9]), np.array([0, 1, 2]))
     with pytest.raises(ValueError, match="row 9 is not below 3"):
@@ -93,7 +93,7 @@ def test_small_types_never_wrap(kind: type) -> None:
         assert nv.separate(given, [1, 1], fit_intercept=False).kind == "separable"
 
 
-def test_large_integers_are_refused_with_their_place() -> None:
+def test_large_integers_are_rejected_with_their_place() -> None:
     X = np.zeros((3, 2), dtype=np.int64)
     X[2, 1] = -(2**53) - 1
     for given in (X, sp.csr_array(X), sp.csc_array(X), X.tolist(), pd.DataFrame(X)):
@@ -184,7 +184,7 @@ def test_numbers_on_odd_addresses_are_moved() -> None:
         (lambda: np.array([0, 2**64 - 1], dtype=np.uint64), "row 1: integer labels beyond"),
     ],
 )
-def test_bad_labels_are_refused(make: Callable[[], object], message: str) -> None:
+def test_bad_labels_are_rejected(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_labels(make())
 
@@ -193,7 +193,7 @@ def test_bad_labels_are_refused(make: Callable[[], object], message: str) -> Non
     "infinity", [math.inf, -math.inf, np.float64(math.inf), np.float32(-np.inf)]
 )
 @pytest.mark.parametrize("container", [list, np.array, lambda y: np.array(y, dtype=object)])
-def test_an_infinite_label_is_refused_in_every_container(
+def test_an_infinite_label_is_rejected_in_every_container(
     container: Callable[[list[Any]], Any], infinity: float
 ) -> None:
     with pytest.raises(ValueError, match="y is infinite in row 2"):

@@ -276,7 +276,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     assert "permission denied" in refused(path)
 
 
-def test_text_streams_are_refused() -> None:
+def test_text_streams_are_rejected() -> None:
     with pytest.raises(DataError, match="binary mode"):
         read(cast(BinaryIO, io.StringIO("a,b\n1,2\n")))
 

@@ -261,7 +261,7 @@ class TestMissing:
         huge = parse("a,c\n1.7e308,x\n1.7e308,y\n,x\n", ReadOptions(missing="mean"))
         assert dense(huge)[2, 0] == pytest.approx(1.7e308)  # the sum would overflow
 
-    def test_without_a_label_is_refused_even_with_means(self) -> None:
+    def test_without_a_label_is_rejected_even_with_means(self) -> None:
         with pytest.raises(DataError, match='row 4, column "c"'):
             parse(self.TEXT, ReadOptions(missing="mean"))
 
@@ -306,7 +306,7 @@ class TestRecipe:
         data = parse("1,2\n3,4\n", recipe=recipe, labelled=False)
         assert dense(data).tolist() == [[1, 2], [3, 4]]
 
-    def test_missing_is_refused_without_means(self) -> None:
+    def test_missing_is_rejected_without_means(self) -> None:
         recipe = parse("a,c\n1,2\n,4\n", ReadOptions(missing="drop")).recipe
         with pytest.raises(DataError, match='row 1, column "a" is missing'):
             parse("a,c\n,2\n", recipe=recipe)
@@ -353,7 +353,7 @@ def test_gzip_whatever_the_name_and_in_members(tmp_path: Path) -> None:
     assert dense(read(path)).tolist() == [[1.0], [3.0]]
 
 
-def test_progress_is_told() -> None:
+def test_progress_is_reported() -> None:
     told: list[str] = []
     read(io.BytesIO(b"a,b\n1,2\n"), progress=told.append)
     assert told == ["reading the data", "reading the stream: 1 rows"]

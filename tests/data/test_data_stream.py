@@ -523,7 +523,7 @@ class TestPrediction:
         assert labels == [1, 1, None, None, 2]
         assert (reader.label, reader.n_labelled) == ("y", 4)
 
-    def test_svmlight_beyond_the_model_is_refused(self) -> None:
+    def test_svmlight_beyond_the_model_is_rejected(self) -> None:
         recipe = self.learned(b"1 0:1 3:1\n-1 2:1\n").recipe(4)
         reader = read_pieces(io.BytesIO(b"1 3:5\n-1 0:1 9:0\n"), recipe=recipe, classes=[-1, 1])
         (piece,) = reader.pieces()

@@ -93,7 +93,7 @@ def test_a_cache_is_used_until_the_file_or_the_options_change(tmp_path: Path) ->
     assert read(path, drop, cache=cache).rows.tolist() == [1, 2, 3]
 
 
-def test_a_file_replaced_under_the_same_size_and_time_is_read_anew(tmp_path: Path) -> None:
+def test_a_file_replaced_under_the_same_size_and_time_is_read_again(tmp_path: Path) -> None:
     path, other, cache = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "cache"
     path.write_bytes(b"a,y\n1,0\n2,1\n")
     assert read(path, cache=cache).labels.tolist() == [0, 1]

@@ -405,7 +405,7 @@ BAD_BYTES = {
 
 
 @pytest.mark.parametrize("name", BAD_BYTES)
-def test_what_is_no_model_is_refused(name: str, tmp_path: Path) -> None:
+def test_what_is_no_model_is_rejected(name: str, tmp_path: Path) -> None:
     content, message = BAD_BYTES[name]
     assert message in refusal(content, tmp_path), name
     renamed = saved("two").replace(b"Perceptron", b"Perceptrom")

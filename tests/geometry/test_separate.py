@@ -432,7 +432,7 @@ BAD_OPTIONS = [
 
 @pytest.mark.parametrize(("option", "value", "wanted"), BAD_OPTIONS)
 @pytest.mark.parametrize("call", [nv.separate, nv.separate_classes])
-def test_bad_options_are_refused(call: Any, option: str, value: object, wanted: str) -> None:
+def test_bad_options_are_rejected(call: Any, option: str, value: object, wanted: str) -> None:
     with pytest.raises(ValueError, match=f"{option} must be {wanted}, not {value!r}"):
         call(CORNERS, [0, 0, 0, 1], **{option: value})
 

@@ -92,7 +92,7 @@ def test_a_missing_category_is_named() -> None:
 
 
 @pytest.mark.parametrize("function", [nv.separate, nv.separate_classes])
-def test_labels_of_other_rows_are_refused(function: Any) -> None:
+def test_labels_of_other_rows_are_rejected(function: Any) -> None:
     for other in (DIED.iloc[::-1], DIED.reset_index(drop=True), DIED.iloc[::-1].to_frame()):
         with pytest.raises(ValueError, match="from the index of X: row 0 is 'p0' in"):
             function(FRAME[["age"]], other)
@@ -106,7 +106,7 @@ def test_labels_of_other_rows_are_refused(function: Any) -> None:
 
 
 @pytest.mark.parametrize("estimator", [nv.Perceptron, nv.Pocket, nv.MaxMargin])
-def test_estimators_refuse_labels_of_other_rows(estimator: Any) -> None:
+def test_estimators_reject_labels_of_other_rows(estimator: Any) -> None:
     y = pd.Series([1, 1, 1, 1, 1, 0, 0, 0], index=FRAME.index)
     with pytest.raises(ValueError, match="The index of y differs from the index of X"):
         estimator().fit(FRAME[["age"]], y.iloc[::-1])
@@ -210,7 +210,7 @@ def test_with_one_class_the_intercept_goes_to_its_side(label: object, fate: str)
 
 
 @pytest.mark.parametrize("second", [pd.Categorical(list("xxyyzzxy")), np.arange(8.0)])
-def test_two_columns_of_one_name_are_refused_where_one_has_categories(second: Any) -> None:
+def test_two_columns_of_one_name_are_rejected_where_one_has_categories(second: Any) -> None:
     frame = pd.DataFrame({"c": FRAME["color"], "other": second})
     frame.columns = ["c", "c"]
     with pytest.raises(ValueError, match="named 'c', and one has categories: rename"):

@@ -110,7 +110,7 @@ def test_a_failed_later_call_changes_nothing(
     assert state(clf) == before
 
 
-def test_a_refused_example_brings_neither_class_nor_feature() -> None:
+def test_a_rejected_example_brings_neither_class_nor_feature() -> None:
     clf = nv.Perceptron(step_size=10.0).learn_one({"a": 1.0}, "x").learn_one({"b": 1.0}, "y")
     bad: list[tuple[Example, Hashable]] = [
         ({"a": 1e308, "e": 1.0}, "w"),

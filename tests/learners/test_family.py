@@ -298,7 +298,7 @@ def test_bad_parameters_are_rejected_with_one_sentence(
     assert str(raised.value).endswith(".")
 
 
-def test_kernels_that_no_space_has_are_said_not_refused() -> None:
+def test_kernels_that_no_space_has_are_reported_and_not_rejected() -> None:
     rng = np.random.default_rng(0)
     G = rng.normal(size=(30, 30))
     clf = nv.KernelPerceptron("precomputed", max_epochs=3)
@@ -392,7 +392,7 @@ def test_no_file_is_written_that_cannot_be_read(learner: Any, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if issubclass(kind, StateLearner)])
-def test_a_huge_example_is_refused_and_changes_nothing(kind: Any) -> None:
+def test_a_huge_example_is_rejected_and_changes_nothing(kind: Any) -> None:
     clf = kind().partial_fit(X, NOISY, classes=["no", "yes"])
     before = clf.decision_function(PROBE).tobytes()
     for label in ("no", "yes"):

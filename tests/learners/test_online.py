@@ -108,7 +108,7 @@ def test_predicts_nothing_before_it_has_seen_anything() -> None:
         ({0: np.inf}, 0, "Feature 0 is inf"),
     ],
 )
-def test_a_bad_example_is_refused_and_changes_nothing(x: Any, y: Any, message: Any) -> None:
+def test_a_bad_example_is_rejected_and_changes_nothing(x: Any, y: Any, message: Any) -> None:
     clf = nv.Perceptron().partial_fit([[1.0, 2.0], [-1.0, 0.5]], [0, 1], classes=[0, 1])
     before = clf.coef_.copy()
     with pytest.raises(ValueError, match=message):
@@ -116,7 +116,7 @@ def test_a_bad_example_is_refused_and_changes_nothing(x: Any, y: Any, message: A
     np.testing.assert_array_equal(clf.coef_, before)
 
 
-def test_partial_fit_refuses_what_it_cannot_know() -> None:
+def test_partial_fit_rejects_what_it_cannot_know() -> None:
     X, y = [[1.0], [2.0]], [0, 1]
     with pytest.raises(ValueError, match="classes must be passed"):
         nv.Perceptron().partial_fit(X, y)
@@ -157,7 +157,7 @@ def test_spare_room_for_features_is_not_a_feature() -> None:
     assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
-def test_a_refused_first_example_leaves_nothing_behind() -> None:
+def test_a_rejected_first_example_leaves_nothing_behind() -> None:
     clf = nv.Perceptron()
     examples: list[tuple[Example, Hashable]] = [
         ([[1.0, 2.0]], 0),
@@ -191,7 +191,7 @@ def test_an_average_survives_pickling() -> None:
 
 
 @pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, pytest.param(10**400, id="huge")])
-def test_bad_weights_of_classes_are_refused_by_single_steps(weight: float) -> None:
+def test_bad_weights_of_classes_are_rejected_by_single_steps(weight: float) -> None:
     x = np.array([1.0, 2.0])
     weights: dict[Hashable, float] = {0: weight, 1: 1.0}
     clf = nv.Perceptron(class_weight=weights).learn_one(x, 1)

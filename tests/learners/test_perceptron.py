@@ -245,14 +245,14 @@ def test_parameters_are_checked(name: Any, value: Any) -> None:
     [([1.0, -1.0], "egative"), ([0.0, 0.0], "zero"), ([1.0], "shape")],
     ids=str,
 )
-def test_bad_weights_are_refused(weight: list[float], message: str) -> None:
+def test_bad_weights_are_rejected(weight: list[float], message: str) -> None:
     X, y = [[1.0], [2.0]], [0, 1]
     clf = nv.Perceptron()
     with pytest.raises(ValueError, match=message):
         clf.fit(X, y, sample_weight=weight)
 
 
-def test_bad_starts_are_refused() -> None:
+def test_bad_starts_are_rejected() -> None:
     X, y = [[1.0], [2.0]], [0, 1]
     clf = nv.Perceptron()
     with pytest.raises(ValueError, match="coef_init must be finite"):

@@ -801,7 +801,7 @@ BAD: dict[str, tuple[dict[str, object], dict[str, object]]] = {
 
 
 @pytest.mark.parametrize("message", BAD, ids=str)
-def test_bad_input_is_refused(message: Any) -> None:
+def test_bad_input_is_rejected(message: Any) -> None:
     options, given = BAD[message]
     model: Any = nv.Pocket().set_params(**options)
     with pytest.raises(ValueError, match=message):

@@ -239,7 +239,7 @@ def test_times_that_are_no_exact_numbers_are_rejected(duration: Any, words: str)
         nv.detect_separation([[0.0], [1.0], [2.0]], family="cox", duration=duration)
 
 
-def test_a_shared_rank_is_told_with_the_label_of_its_group() -> None:
+def test_a_shared_rank_is_reported_with_the_label_of_its_group() -> None:
     with pytest.raises(ValueError, match="Group 'u' has several alternatives of rank 1"):
         nv.detect_separation(
             [[0.0], [1.0], [2.0]], [1, 1, 2], family="rank-ordered", groups=["u", "u", "u"]

@@ -174,7 +174,7 @@ WRONG: list[Json] = [None, True, -1, 1.5, "", "0x", "1/0", "nan", [], [None], [1
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_field_of_the_wrong_type_is_refused_or_harmless(name: str) -> None:
+def test_a_field_of_the_wrong_type_is_rejected_or_harmless(name: str) -> None:
     """The checksum is valid; if the text is accepted, it must be a proof of the same kind."""
     X, y, proof = cases()[name]
     body = body_of(proof)
@@ -422,7 +422,7 @@ def refusal(proof: Proof, X: Vector, y: list[int]) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_false_claim_is_refused_though_it_is_sealed(name: str) -> None:
+def test_a_false_claim_is_rejected_though_it_is_sealed(name: str) -> None:
     X, y, proof = cases()[name]
     mutants = {what: make(proof) for what, make in {**ANY, **MUTATIONS[name]}.items()}
     assert proof not in mutants.values()
@@ -434,7 +434,7 @@ def test_a_false_claim_is_refused_though_it_is_sealed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_other_data_is_refused(name: str) -> None:
+def test_other_data_is_rejected(name: str) -> None:
     X, y, proof = cases()[name]
     order = np.roll(np.arange(len(X)), 1)
     tiny = X.copy()
@@ -495,7 +495,7 @@ def test_weaker_claims_are_still_true() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_truncated_text_is_refused(name: str) -> None:
+def test_truncated_text_is_rejected(name: str) -> None:
     text = cases()[name].proof.to_json().strip()
     for length in range(len(text)):
         with case_named(length), pytest.raises(nv.CertificateError):
@@ -503,7 +503,7 @@ def test_truncated_text_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 4, -1, "3", None, [3], {}], ids=repr)
-def test_another_format_version_is_refused(version: Json) -> None:
+def test_another_format_version_is_rejected(version: Json) -> None:
     body = {**body_of(cases()["separable"].proof), "schema_version": version}
     with pytest.raises(nv.CertificateError, match=r"format version .*reads version 3") as said:
         Proof.from_json(sealed(body))
@@ -520,7 +520,7 @@ NOT_CERTIFICATES = (
 
 
 @pytest.mark.parametrize("text", NOT_CERTIFICATES)
-def test_what_is_not_a_certificate_is_refused(text: str) -> None:
+def test_what_is_not_a_certificate_is_rejected(text: str) -> None:
     with pytest.raises(nv.CertificateError, match="certificate"):
         Proof.from_json(text)
 

@@ -69,7 +69,7 @@ def test_signs_and_shape_are_in_the_digest() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_a_forged_proof_about_numbers_that_are_not_finite_is_refused(
+def test_a_forged_proof_about_numbers_that_are_not_finite_is_rejected(
     value: float, sparse: bool
 ) -> None:
     X = np.array([[1.0, 2.0], [value, 1.0], [3.0, 1.0]])
@@ -123,7 +123,7 @@ def test_a_mapped_file_is_verified_in_place(tmp_path: Path) -> None:
 # Text that is not strict, or too much
 
 
-def test_a_field_twice_or_unknown_is_refused() -> None:
+def test_a_field_twice_or_unknown_is_rejected() -> None:
     proof = certificate(CORNERS, [0, 0, 0, 1])
     text = proof.to_json()
     with pytest.raises(nv.CertificateError, match="twice"):
@@ -193,7 +193,7 @@ def test_many_long_numbers_cost_in_proportion() -> None:
     assert calls[0] < 5_000  # no call for each digit
 
 
-def test_sparse_matrices_of_other_formats_are_checked_or_refused() -> None:
+def test_sparse_matrices_of_other_formats_are_checked_or_rejected() -> None:
     proof = certificate(CORNERS, [0, 1, 1, 0])
     proof.verify(sp.csc_array(CORNERS), [0, 1, 1, 0])
     proof.verify(sp.coo_array(CORNERS), [0, 1, 1, 0])
@@ -207,7 +207,7 @@ def test_sparse_matrices_of_other_formats_are_checked_or_refused() -> None:
         proof.verify(odd, [0, 1, 1, 0])
 
 
-def test_a_margin_that_is_infinite_from_below_is_refused() -> None:
+def test_a_margin_that_is_infinite_from_below_is_rejected() -> None:
     body = json.loads(certificate([[0.0], [1.0], [3.0]], [0, 0, 1]).to_json())
     body["geometric_margin"].update(lo="inf", hi="inf")
     with pytest.raises(nv.CertificateError, match=r"geometric_margin\.lo"):

@@ -50,7 +50,7 @@ def test_a_proof_survives_its_text(data: tuple[Vector, Any]) -> None:
     nv.verify(again, X, y)
 
 
-def test_an_altered_text_is_refused() -> None:
+def test_an_altered_text_is_rejected() -> None:
     text = proof_of(CORNERS, XOR).to_json()
     body = json.loads(text)
     body["n"] = 5

@@ -130,7 +130,7 @@ def test_floats_are_the_numbers_they_are(values: list[float]) -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_floats_that_are_no_numbers_are_refused(value: float) -> None:
+def test_floats_that_are_no_numbers_are_rejected(value: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         exact.floats(np.array([1.0, value]))
 
@@ -284,7 +284,7 @@ def test_badly_scaled_systems_are_enclosed(k: int, spread: int) -> None:
 
 
 @pytest.mark.parametrize("eps", [1e-3, 1e-8, 1e-12, 1e-14, 1e-15, 2.0**-52, 0.0])
-def test_ill_conditioned_systems_are_enclosed_or_refused(eps: float) -> None:
+def test_ill_conditioned_systems_are_enclosed_or_rejected(eps: float) -> None:
     rng = np.random.default_rng(1)
     answers = 0
     for _ in range(20):
@@ -296,7 +296,7 @@ def test_ill_conditioned_systems_are_enclosed_or_refused(eps: float) -> None:
 
 
 @pytest.mark.parametrize("k", range(2, 13))
-def test_hilbert_matrices_are_enclosed_or_refused(k: int) -> None:
+def test_hilbert_matrices_are_enclosed_or_rejected(k: int) -> None:
     M = 1.0 / (np.arange(k)[:, None] + np.arange(1, k + 1))
     assert check_enclosure(M, [Fraction(1)] * k) or k > 9
 
@@ -304,11 +304,11 @@ def test_hilbert_matrices_are_enclosed_or_refused(k: int) -> None:
 @pytest.mark.parametrize(
     "M", [[[0.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[1 / 3] * 3] * 3], ids=str
 )
-def test_singular_matrices_are_refused(M: list[list[float]]) -> None:
+def test_singular_matrices_are_rejected(M: list[list[float]]) -> None:
     assert exact.enclose(np.array(M), [Fraction(1)] * len(M)) is None
 
 
-def test_a_system_of_no_rows_is_refused() -> None:
+def test_a_system_of_no_rows_is_rejected() -> None:
     assert exact.enclose(np.empty((0, 0)), []) is None
 
 

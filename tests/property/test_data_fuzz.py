@@ -91,7 +91,7 @@ def test_tables_come_back_bit_for_bit(
 
 @given(st.integers(-(2**70), 2**70), st.integers(0, 200))
 @settings(max_examples=60)
-def test_an_integer_is_held_exactly_or_refused(value: int, before: int) -> None:
+def test_an_integer_is_held_exactly_or_rejected(value: int, before: int) -> None:
     content = "a,y\n" + "1,p\n" * before + f"{value},q\n"
     try:
         data = read(io.BytesIO(content.encode()))
@@ -144,7 +144,7 @@ OPTIONS = st.builds(
     OPTIONS,
 )
 @settings(max_examples=200)
-def test_any_bytes_are_read_or_refused(content: bytes | str, options: ReadOptions) -> None:
+def test_any_bytes_are_read_or_rejected(content: bytes | str, options: ReadOptions) -> None:
     endure(content.encode() if isinstance(content, str) else content, options)
 
 
@@ -156,7 +156,7 @@ def test_any_bytes_are_read_or_refused(content: bytes | str, options: ReadOption
     st.sampled_from(["refuse", "drop", "mean"]),
 )
 @settings(max_examples=300)
-def test_damaged_files_are_read_or_refused(
+def test_damaged_files_are_read_or_rejected(
     form: str,
     wounds: list[tuple[float, int, bool]],
     missing: Literal["refuse", "drop", "mean"],

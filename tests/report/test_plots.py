@@ -166,7 +166,7 @@ def test_a_plane_of_two_features_is_a_section_at_the_means_of_the_others() -> No
     ],
     ids=str,
 )
-def test_a_plane_that_is_none_is_refused(named: bool, plane: Any, message: str) -> None:
+def test_a_plane_that_is_none_is_rejected(named: bool, plane: Any, message: str) -> None:
     import pandas as pd
 
     clf, X, y = noisy(d=4)
@@ -323,7 +323,7 @@ def test_the_boundary_of_a_kernel_is_the_zero_set_of_its_scores() -> None:
     ],
     ids=class_name,
 )
-def test_classifiers_without_a_score_of_each_rule_are_refused(clf: Any, message: str) -> None:
+def test_classifiers_without_a_score_of_each_rule_are_rejected(clf: Any, message: str) -> None:
     X, y = three_classes()
     with pytest.raises(ValueError, match=message):
         BoundaryDisplay.from_estimator(clf.fit(X, y), X, y, ax=ax())
@@ -477,7 +477,7 @@ def cycling() -> nv.Perceptron:
         return nv.Perceptron(order="cyclic", max_epochs=1).fit(CORNERS, [0, 1, 1, 0])
 
 
-def test_what_proves_nothing_is_refused() -> None:
+def test_what_proves_nothing_is_rejected() -> None:
     clf, X, y, w_star = traced()
     weighted, *_ = traced(class_weight={-1: 0.5, 1: 3.0})
     xor, XOR_Y = cycling(), [0, 1, 1, 0]
