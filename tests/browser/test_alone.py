@@ -238,6 +238,33 @@ def test_a_challenge_is_scored_from_its_state(alone: File, name: str) -> None:
     assert not claimed.is_visible(".challenge.done")
     claimed.click("#end-challenge")
     assert not claimed.is_visible(".challenge")
+    assert claimed.input_value("#data") == ""
+
+
+def test_the_keys_step_in_the_tour_and_in_a_challenge(alone: File) -> None:
+    page = alone.open("#tour=3")
+
+    def moment() -> int:
+        return int(page.input_value("input[type=range]"))
+
+    def steps() -> None:
+        page.keyboard.press("Home")
+        assert moment() == 0
+        for key, way in (("PageDown", 1), ("ArrowRight", 1), ("PageUp", -1)):
+            before = moment()
+            page.keyboard.press(key)
+            assert (moment() - before) * way > 0
+
+    steps()
+    for clicked in ("#answer", "#next-scene", "#end-tour"):
+        page.click(clicked)
+        steps()
+    page.select_option("#data", "order")
+    page.wait_for_selector(".challenge >> text=10 mistakes instead of 10")
+    for clicked in (".opener >> nth=1", "#end-challenge"):
+        page.click(clicked)
+        steps()
+    assert page.input_value("#data") == ""
 
 
 @pytest.mark.parametrize(

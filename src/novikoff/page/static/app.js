@@ -346,6 +346,7 @@ export async function start(host, own) {
   page.challenges.offer(menu, await host.record("challenges"));
   page.frame.menu(menu, page.challenges.all, (name) => {
     page.challenges.end();
+    if (page.tour.at >= 0) page.tour.go(-1);
     if (!name) return page.openOwn();
     page.remember();
     if (name in menu) choose(name);

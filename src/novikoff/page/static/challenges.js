@@ -65,6 +65,7 @@ export class Challenges {
 
   /** @param {string} name */
   start(name) {
+    this.lab.lesson = this.all[name].title; // these are not the learner's own points
     this.lab.begin(this.given(name), undefined, 0);
     this.resume(name, "");
   }
@@ -83,10 +84,10 @@ export class Challenges {
 
   end() {
     if (!this.name) return;
-    this.lab.compare("");
     Object.assign(this, { name: "", claimed: "" });
     this.node.hidden = true;
-    this.lab.frame.draw();
+    this.lab.lesson = "";
+    this.lab.compare("");
   }
 
   /** The score, or what is missing for one. @returns {Score} */

@@ -172,7 +172,7 @@ export class Frame {
     const { answer, full, predict, question } = lab;
     const last = full ? lastMoment(full.run) : 0;
     const moment = Math.min(last, lab.moment);
-    if (!lab.lesson) this.data.value = lab.challenges.name;
+    if (lab.challenges.name || !lab.lesson) this.data.value = lab.challenges.name;
     Object.assign(root.dataset, { kind: answer?.kind ?? "", name: this.data.value, settled: lab.runs.shown === lab.runs.asked });
     root.classList.toggle("veiled", predict !== null);
     root.classList.toggle("seedless", question.rule !== "pocket" && UNSEEDED.includes(question.order));

@@ -137,6 +137,7 @@ interface Lab {
   selected: number;
   newLabel: number;
   averaged: boolean;
+  lesson: string;
   beside: { name: string; run: Run | null };
   predict: PredictState;
   begin(question: Question, record?: RecordedAnswer, moment?: number): void;
