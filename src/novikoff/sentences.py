@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SHOWN = 12
 # The number of characters in a line of a verdict that is printed.
 _LINE_WIDTH = 88
+# The headings of a report stand in a column of this width.
+HEADING_WIDTH = 12
 # Coefficients without a sign are listed up to this number, and counted beyond it.
 _MAX_UNSIGNED = 3
 # The statisticians' word for each kind of verdict.
@@ -300,6 +302,27 @@ def wrapped(text: str) -> str:
             break_long_words=False,
             break_on_hyphens=False,
         )
+    )
+
+
+def report_line(heading: str, text: str, width: int | None = _LINE_WIDTH) -> str:
+    """One line of a report; what does not fit into the width follows with a hanging indent.
+
+    >>> print(report_line("verdict", "infeasible, proved", 36))
+    verdict     infeasible, proved
+    >>> print(report_line("verdict", "infeasible, proved: these rows contradict", 36))
+    verdict     infeasible, proved:
+                  these rows contradict
+    """
+    line = f"{heading:{HEADING_WIDTH}}{text}".rstrip()
+    if width is None or len(line) <= width:
+        return line
+    return textwrap.fill(
+        line,
+        max(width, 3 * HEADING_WIDTH),
+        subsequent_indent=" " * (HEADING_WIDTH + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

@@ -8,11 +8,12 @@ import re
 import shutil
 import signal
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from novikoff.sentences import HEADING_WIDTH, report_line
 
 if TYPE_CHECKING:
     from novikoff.geometry.margin import Interval
@@ -30,7 +31,7 @@ _COLOURS = {
     "feasible": "bold green",
     "infeasible": "bold red",
 }
-_HEADING_WIDTH, _PIPE_WIDTH = 12, 88
+_PIPE_WIDTH = 88
 # If standard error is not a terminal, progress is printed as lines, after and with these pauses.
 SECONDS_BEFORE_LINES, SECONDS_BETWEEN_LINES = 2.0, 5.0
 
@@ -118,7 +119,7 @@ def print_lines(lines: Iterable[tuple[str, str]]) -> None:
         shown.stylize("dim", 0, len(heading))
         kind = next((own for own in _COLOURS if re.match(rf"{own}(?![\w-])", text)), "")
         if heading == "verdict" and kind:
-            shown.stylize(_COLOURS[kind], _HEADING_WIDTH, _HEADING_WIDTH + len(kind))
+            shown.stylize(_COLOURS[kind], HEADING_WIDTH, HEADING_WIDTH + len(kind))
         console.print(shown, soft_wrap=True)
 
 
@@ -128,17 +129,7 @@ def plain_text(lines: Iterable[tuple[str, str]], width: int | None = None) -> st
 
 
 def _wrapped(heading: str, text: str, width: int | None) -> str:
-    """One line of a report; what does not fit into the width follows with a hanging indent."""
-    line = f"{_clean(heading):{_HEADING_WIDTH}}{_clean(text)}".rstrip()
-    if width is None or len(line) <= width:
-        return line
-    return textwrap.fill(
-        line,
-        max(width, 3 * _HEADING_WIDTH),
-        subsequent_indent=" " * (_HEADING_WIDTH + 2),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    return report_line(_clean(heading), _clean(text), width)
 
 
 def print_text(text: str) -> bool:

@@ -10,7 +10,7 @@ from novikoff.core.stops import Limits, check_budget
 from novikoff.names import ROWS_SHOWN
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
-from novikoff.sentences import conflict_clause, html_table, proved_sentence
+from novikoff.sentences import conflict_clause, html_table, proved_sentence, report_line
 from novikoff.systems.conflict_table import conflict_lines
 from novikoff.systems.files.lp_writer import lp_text
 from novikoff.systems.modellers import model_system, package_of
@@ -19,8 +19,6 @@ from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import row_name, row_numbers, stated_system
 from novikoff.systems.system import system_of
 from novikoff.systems.system_model import SystemModel
-
-_HEADING_WIDTH = 12
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ class Explanation:
         return lp_text(self.solution.system.stated, proof.conflict.rows, title)
 
     def __str__(self) -> str:
-        return "\n".join(f"{head:{_HEADING_WIDTH}}{text}".rstrip() for head, text in self.lines())
+        return "\n".join(report_line(heading, text) for heading, text in self.lines())
 
     def __repr__(self) -> str:
         return f"<Explanation: {self.solution}>"
@@ -159,8 +157,8 @@ def explain(
     >>> import novikoff as nv
     >>> print(nv.explain([[1, 1], [-1, 0]], [4, -3], lower=[0, 2], names=["money", "tea"],
     ...                  variables=["x", "y"]))
-    verdict     infeasible, proved: these rows contradict each other, and no fewer of them do \
-(an irreducible infeasible subset, IIS)
+    verdict     infeasible, proved: these rows contradict each other, and no fewer of them
+                  do (an irreducible infeasible subset, IIS)
     conflict    1 × money             x + y ≤ 4
                 1 × tea               −x ≤ −3
                 1 × lower bound of y  y ≥ 2
