@@ -26,7 +26,7 @@ import click
 from novikoff import __version__
 from novikoff.errors import MissingExtraError
 
-UNMET, WRONG, UNDECIDED, INTERRUPTED = 1, 2, 3, 130
+UNMET, WRONG, UNDECIDED, INTERRUPTED_BY_USER = 1, 2, 3, 130
 
 _COMMANDS = {
     "fit": "Decide with proof whether the classes are separable, and learn a rule.",
@@ -118,7 +118,7 @@ def run() -> None:
     except (KeyboardInterrupt, click.Abort, Interrupted) as wish:
         message = str(wish) or str(wish.__cause__ or "")  # click raises Abort from what it caught
         _say(message or "interrupted; nothing was written.")
-        code = INTERRUPTED
+        code = INTERRUPTED_BY_USER
     except Unmet as answer:
         _say(str(answer))
         code = UNMET

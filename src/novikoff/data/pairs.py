@@ -61,7 +61,7 @@ _MAX_PARSERS: Final = 4  # the compiled loop runs in at most this many threads
 MAX_INDEX: Final = 2**31 - 1
 # At most this many hashes of names are cached, and at most this many unknown names are counted.
 _MAX_REMEMBERED: Final = 1 << 20
-_BASIS, _PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
+_BASIS, _HASH_PRIME, _WORD = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _PART, _QUERY = re.compile(rb"[^ \t]+"), re.compile(rb"qid:[0-9]+")
 QUERY_ROW: Final = re.compile(rb"(?m)^([ \t]*[^\s:]+[ \t]+)qid:[0-9]+(?=\s|\Z)")
 _NAMED_ROW: Final = re.compile(
@@ -83,7 +83,7 @@ def feature_hash(name: bytes, bits: int) -> int:
     """Return the column of a name: its 64-bit FNV-1a hash, folded to fewer bits."""
     h = _BASIS
     for byte in name:
-        h = (h ^ byte) * _PRIME & _WORD
+        h = (h ^ byte) * _HASH_PRIME & _WORD
     return (h >> bits ^ h) & ((1 << bits) - 1)
 
 

@@ -57,7 +57,7 @@ _TRIES = 64
 # A linear program suggests rows for an exact projection only if there are at least this many.
 _MANY = 48
 # Multipliers below this share of the largest multiplier are treated as rounding errors.
-_FIRM = 1e-9
+_FIRM_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ def contradiction(
     passes = view.passes
     if len(rows) == 0:
         return None
-    firm = multipliers > _FIRM * multipliers.max()
+    firm = multipliers > _FIRM_SHARE * multipliers.max()
     block = passes.block(rows[firm])
     used = np.flatnonzero(block.spread(np.abs(block.A).max(axis=0)))
     claim = simplex_proof(passes, rows[firm], multipliers[firm], used)

@@ -25,7 +25,7 @@ from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.parameters import seed_of
 from novikoff.learners.pocket import Pocket
 from novikoff.proofs.error_bound import ErrorBound, running_bounds
-from novikoff.sentences import html_table
+from novikoff.sentences import counted, html_table
 
 # A function of a row, an object with `predict`, or weights as (coef, intercept).
 FixedRule: TypeAlias = "Callable[[Vector], Hashable] | tuple[npt.ArrayLike, npt.ArrayLike] | Any"
@@ -102,11 +102,10 @@ class Regret:
         )
 
     def __repr__(self) -> str:
-        n, (least, most) = len(self.learner_mistakes), self.curve[-1].tolist()
-        between = f"{least}" if least == most else f"{least} to {most}"
-        made = "1 mistake" if self.mistakes == 1 else f"{self.mistakes} mistakes"
-        rows = "1 row" if n == 1 else f"{n} rows"
-        return f"Regret({between} after {rows}: {made} of the learner)"
+        least, most = self.curve[-1].tolist()
+        between = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        rows, mistakes = len(self.learner_mistakes), counted(self.mistakes, "mistake")
+        return f"Regret({between} after {counted(rows, 'row')}: {mistakes} of the learner)"
 
 
 def regret(

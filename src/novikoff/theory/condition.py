@@ -18,7 +18,7 @@ from novikoff.geometry.separability import separate
 from novikoff.proofs import exact
 
 # At most this many sets of rows are examined.
-_MAX_SETS = 50_000
+_MAX_ROW_SETS = 50_000
 # Square roots of integers are computed to this many binary digits after the point.
 _DIGITS = 128
 # A row that is divided by its length differs from a unit vector by less than this.
@@ -143,10 +143,10 @@ def _inverse_squares(
 
     rank = flint.fmpz_mat([list(line) for line in lines]).rank()
     sets = sum(math.comb(len(lines), k) for k in range(1, rank + 1))
-    if sets > _MAX_SETS:
+    if sets > _MAX_ROW_SETS:
         raise ValueError(
             f"Hoffman's constant of {len(lines)} rows of rank {rank} needs {sets:,} sets of rows, "
-            f"but at most {_MAX_SETS:,} are examined: take fewer rows."
+            f"but at most {_MAX_ROW_SETS:,} are examined: take fewer rows."
         )
     gram = np.array(lines, dtype=object) @ np.array(lines, dtype=object).T
     below = [math.isqrt(int(gram[i, i]) << 2 * _DIGITS) for i in range(len(lines))]
@@ -224,11 +224,11 @@ def goffin_measure(A: npt.ArrayLike) -> Interval:
         return Interval(0.0, 0.0)
     largest = np.abs(rows).max(axis=1, keepdims=True)
     scaled = rows / np.where(largest > 0.0, largest, 1.0)
-    units = scaled / np.maximum(_lengths(scaled), 1.0)
+    units = scaled / np.maximum(_row_lengths(scaled), 1.0)
     margin = separate(units, same, fit_intercept=False).margin
     # ρ changes by no more than the rows. It is at most 1.
     return Interval(max(0.0, margin.lo - _UNIT_ERROR), min(1.0, margin.hi + _UNIT_ERROR))
 
 
-def _lengths(rows: Vector) -> Vector:
+def _row_lengths(rows: Vector) -> Vector:
     return np.array([[math.hypot(*row)] for row in rows.tolist()])

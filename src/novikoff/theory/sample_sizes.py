@@ -15,7 +15,7 @@ from novikoff.sentences import aligned_lines
 from novikoff.theory.bounds import unit_ball_bound
 from novikoff.theory.run import run_from_zero
 
-_MAX_ENTRIES = 10**8  # of X
+_MAX_NUMBERS = 10**8  # of X
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +117,8 @@ def compare_sample_sizes(
         raise ValueError(f"The dimension d must be a whole number above 0, not {d!r}.")
     if not 0.0 < margin <= 1.0:
         raise ValueError(f"The margin must be above 0 and at most 1, not {margin!r}.")
-    if largest * d > _MAX_ENTRIES:
-        raise ValueError(f"{largest:,} × {d:,} numbers are more than {_MAX_ENTRIES:,} numbers.")
+    if largest * d > _MAX_NUMBERS:
+        raise ValueError(f"{largest:,} × {d:,} numbers are more than {_MAX_NUMBERS:,} numbers.")
     X, y = _rows_with_margin(largest, int(d), float(margin), random_state)
     runs = [
         run_from_zero(signed_problem(X[:n], y[:n], False), order, random_state=random_state)

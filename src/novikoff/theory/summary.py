@@ -26,7 +26,7 @@ from novikoff.theory.run import run_from_zero
 # A run in one order stops after this many epochs or this many seconds.
 MAX_RUN_EPOCHS, _MAX_RUN_SECONDS = 1000, 5.0
 # The table shows at most this many characters of the name of an order.
-_MAX_NAME = 40
+_MAX_ORDER_NAME = 40
 
 
 class OrderRun(NamedTuple):
@@ -205,4 +205,4 @@ def summary(
 def _short_name(order: str | Sequence[int] | Order) -> str:
     """Return the name of an order for a table; a long list of row numbers is cut off."""
     text = str(order)
-    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
+    return text if len(text) <= _MAX_ORDER_NAME else f"{text[: _MAX_ORDER_NAME - 1]}…"
