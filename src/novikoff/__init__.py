@@ -69,6 +69,7 @@ _NAMES = {
     "separate_classes": "geometry.separability",
     "solve": "systems.solve",
     "stream": "learners.stream",
+    "suspect_rows": "learners.suspects",
     "verify": "proofs.certificate",
 }
 __all__ = sorted([*_MODULES, *_NAMES])

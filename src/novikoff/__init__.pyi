@@ -28,6 +28,7 @@ from novikoff.learners.saving import save as save
 from novikoff.learners.stateful import PNormPerceptron as PNormPerceptron
 from novikoff.learners.stateful import SecondOrderPerceptron as SecondOrderPerceptron
 from novikoff.learners.stream import stream as stream
+from novikoff.learners.suspects import suspect_rows as suspect_rows
 from novikoff.models.separation import Separation as Separation
 from novikoff.models.separation import detect_separation as detect_separation
 from novikoff.page.widget import lab as lab

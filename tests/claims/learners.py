@@ -149,6 +149,21 @@ def fewest(problem: Labelled) -> None:
     assert learner.converged_ == (not any(each_of(learner.n_errors_)))
 
 
+@claim(tame(), covers=["suspect_rows"], problems=40)
+def suspects(problem: Labelled) -> None:
+    """Without the rows that are marked, the data is separable, and no fewer rows do that."""
+    if len(problem.classes) != 2:
+        return
+    frame = nv.suspect_rows(problem.X, problem.y, fit_intercept=problem.bias)
+    marked, rows = [*frame.index[frame.relabel]], problem.rows()
+    left = [row for i, row in enumerate(rows) if i not in marked]
+    one = Fraction(1)
+    assert not frame.attrs["separable"] or fewest_mistakes(left, [one] * len(left)) == 0
+    rule = Rule.of(problem, problem.classes[1], None)
+    assert frame.attrs["least"] <= rule.fewest() <= len(marked)
+    assert not frame.attrs["fewest"] or rule.fewest() == len(marked)
+
+
 @claim(
     partial(labelled, styles=TAME + EXTREME),
     covers=["Pocket.n_errors_", "Pocket.coef_"],
