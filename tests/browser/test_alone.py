@@ -157,6 +157,18 @@ def test_parts_are_embedded(alone: File, parts: str, size: tuple[int, int]) -> N
     assert "Mistake t = " in page.inner_text("#sentence")
 
 
+def test_parts_on_a_phone(alone: File) -> None:
+    """The frame of the site on a phone: the chart has room, and the controls do not overlap."""
+    page = alone.open(f"?embed=plane,proof{link_of(ALL['and']['question'], at=9)}",
+                      viewport={"width": 340, "height": 864})  # fmt: skip
+    chart = page.locator("[data-panel=leaf] .drawing").bounding_box()
+    assert chart is not None
+    assert chart["height"] > 80
+    counter = "document.querySelector('.where')"
+    assert page.evaluate(f"{counter}.scrollWidth <= {counter}.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == 340
+
+
 def test_the_line_to_embed_shows_what_was_copied(alone: File, tmp_path: Path) -> None:
     page = alone.open(f"#{TIGHT}&at=0")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
