@@ -392,7 +392,7 @@ def test_the_verdict_comes_before_what_takes_longer(
     def pressed(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(solution, "relative_interior", pressed)
+    monkeypatch.setattr(solution, "find_relative_interior", pressed)
     done = inside("solve", path)
     assert done.code == 0
     assert done.line("verdict").startswith("feasible, proved")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -16,12 +17,18 @@ from novikoff.core.stops import Limits
 from novikoff.geometry.passes import OutOfTimeError
 from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.geometry.suggestion import Optimum, Refusal, suggested_optimum
-from novikoff.systems import suggested
+from novikoff.systems import linear_program, suggested
 from novikoff.systems.conflicts import infeasible_solution
-from novikoff.systems.engine import Conflict, Point, point_or_conflict
+from novikoff.systems.engine import (
+    Conflict,
+    Point,
+    interior_claim,
+    point_or_conflict,
+    relative_interior,
+)
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import stated_arrays
-from novikoff.systems.suggested import suggested_decision
+from novikoff.systems.suggested import suggested_decision, suggested_interior
 from novikoff.systems.system import System, system_of
 from tests.limits import interrupted, questions
 
@@ -191,6 +198,69 @@ def test_kept_rows_and_several_conflicts(family: str) -> None:
         found = nv.conflicts(**given)
         assert found.complete or all(row.kept for row in found[0])
         assert (len(found) == 0) == (answer.kind == "feasible")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_implicit_equalities_are_those_of_the_projection(family: str) -> None:
+    """A suggested point inside is proved, and names the same rows as the projection."""
+    n_proved = 0
+    for seed in range(30):
+        given = sparse_system(family, seed)
+        system = system_of(stated_arrays(**given))
+        answer = solve_system(system, Limits())
+        found = suggested_interior(system, Limits()) if answer.kind == "feasible" else None
+        if found is None:
+            continue
+        n_proved += 1
+        assert answer.proof is not None
+        point, implicit = interior_claim(system, *found)
+        replace(answer.proof, point=point, implicit=implicit).verify(**given)
+        by_projection = relative_interior(system, Limits())[1]
+        inequalities = [
+            {k for k in claim.rows if not system.stated.is_equality(k)}
+            for claim in (implicit, by_projection)
+        ]
+        assert inequalities[0] == inequalities[1], seed
+    assert n_proved >= 3
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_suggested_optimum_is_that_of_newtons_method(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Value and kind do not depend on the engine, and the dual variables prove the value."""
+    n_proved = 0
+    for seed in range(20):
+        given = sparse_system(family, seed)
+        p = given["A"].shape[1]
+        f = np.random.default_rng(seed).integers(-5, 6, p).astype(float)
+        answers = []
+        for suggest in (True, False):
+            monkeypatch.setattr(linear_program, "is_for_suggestions", lambda _, s=suggest: s)
+            answers.append(nv.linear_program(f, **given))
+        first, second = answers
+        assert (first.kind, first.exact_value) == (second.kind, second.exact_value), seed
+        if first.kind != "optimal":
+            continue
+        n_proved += 1
+        stated = first.solution.system.stated
+        assert first.exact_w is not None
+        total, sums = F(0), [F(value) for value in f]
+        for dual in first.dual:
+            start = {"row": 0, "eq": stated.first_equality, "upper": stated.m,
+                     "lower": stated.m + stated.d}[dual.kind]  # fmt: skip
+            row = stated.row(start + dual.index)
+            assert row is not None
+            assert dual.multiplier > 0 or row.relation == "="
+            total -= row.sign * dual.multiplier * row.right
+            for j, value in row.terms.items():
+                sums[j] += row.sign * dual.multiplier * value
+        assert not any(sums)
+        assert total == first.exact_value
+        assert sum((F(a) * b for a, b in zip(f, first.exact_w, strict=True)), F(0)) == total
+        assert first.solution.certificate is not None
+        first.solution.certificate.verify(**given)
+    assert n_proved >= 1
 
 
 def test_trivial_conflicts_are_found_first() -> None:

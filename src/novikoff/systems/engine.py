@@ -335,10 +335,17 @@ def relative_interior(system: System, limits: Limits) -> tuple[tuple[Fraction, .
     at_zero = passes.members_of(parts.rows_left, np.arange(passes.n)).tolist()
     multipliers = {i: 1 + extra.get(i, Fraction(0)) for i in at_zero}
     multipliers |= {i: extra[i] for i in free.tolist() if extra.get(i)}
+    return interior_claim(system, parts.w, multipliers)
+
+
+def interior_claim(
+    system: System, v: list[Fraction], multipliers: Mapping[int, Fraction]
+) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """The claim of a certificate about the relative interior, given (w, t) and λ on rows."""
     stated = system.stated_multipliers(multipliers.keys(), multipliers.values())
     claim = dict(zip(stated.rows, stated.multipliers, strict=True))
     for i in np.flatnonzero(system.fixed).tolist():
         for sign in (Fraction(1), Fraction(-1)):  # both bounds hold with equality
             number = system.stated_number(i, sign)
             claim[number] = claim.get(number, Fraction(0)) + 1
-    return system.certificate_vector(parts.w), sorted_multipliers(claim)
+    return system.certificate_vector(v), sorted_multipliers(claim)

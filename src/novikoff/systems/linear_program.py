@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from novikoff.core.rows import Vector, stacked
+from novikoff.core.rows import Indices, Vector, stacked
 from novikoff.core.stops import Limits, check_budget
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError
@@ -26,9 +26,11 @@ from novikoff.proofs import exact
 from novikoff.proofs.system_statement import Arrays, Constraint, LinearSystem, check_frame_labels
 from novikoff.sentences import digits_down, digits_up, html_table, proved_sentence, unbounded_clause
 from novikoff.systems import newton
-from novikoff.systems.solution import NamedRow, Solution, named_row
+from novikoff.systems.conflicts import certificate_of
+from novikoff.systems.solution import NamedRow, Solution, named_row, named_rows
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import check_vector, stated_arrays
+from novikoff.systems.suggested import is_for_suggestions, proved_optimum
 from novikoff.systems.system import System, nearest_floats, system_of
 
 
@@ -179,7 +181,11 @@ def _optimise(
 ) -> Optimum:
     sign = -1 if maximise else 1
     f = {j: sign * value for j, value in terms.items()}
-    solution = solve_system(system_of(stated), limits)
+    whole = system_of(stated)
+    suggested = proved_optimum(whole, f, limits) if is_for_suggestions(whole) else None
+    if suggested is not None:
+        return _proved(whole, f, sign, constant, *suggested)
+    solution = solve_system(whole, limits)
     result = Optimum("undecided", Interval(-math.inf, math.inf), solution)
     if solution.kind == "infeasible":
         worst = math.inf if sign > 0 else -math.inf
@@ -224,6 +230,35 @@ def _optimise(
             for k, value in dual.items()
         )
     return result
+
+
+def _proved(
+    system: System,
+    f: dict[int, Fraction],
+    sign: int,
+    constant: Fraction,
+    w: list[Fraction],
+    rows: Indices,
+    multipliers: list[Fraction],
+) -> Optimum:
+    """The optimum, given a point and multipliers that prove that no solution is better."""
+    value = sign * _value(f, w) + constant
+    point, near = tuple(w), nearest_floats(w)
+    proof = certificate_of(
+        system, "feasible", point=system.certificate_vector(system.homogeneous(w))
+    )
+    is_float = all(Fraction(b) == a for a, b in zip(w, near.tolist(), strict=True))
+    solution = Solution("feasible", system, near, point, needs_exact_w=not is_float, proof=proof)
+    claim = system.stated_multipliers(rows.tolist(), multipliers)
+    return Optimum(
+        "optimal",
+        Interval(exact.rounded_down(value), exact.rounded_up(value)),
+        solution,
+        value,
+        near,
+        point,
+        named_rows(system.stated, claim),
+    )
 
 
 def _value(f: dict[int, Fraction], w: Sequence[Fraction]) -> Fraction:

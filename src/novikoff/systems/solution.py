@@ -26,8 +26,8 @@ from novikoff.sentences import (
     wrapped,
 )
 from novikoff.systems.distances import largest_violation, signed_radius
-from novikoff.systems.engine import relative_interior
 from novikoff.systems.least_squares import least_squares
+from novikoff.systems.suggested import find_relative_interior
 from novikoff.systems.system import System
 
 # A sentence names at most this many rows or variables.
@@ -249,7 +249,7 @@ class Solution:
         if self.kind != "feasible":
             return None
         try:
-            return relative_interior(self.system, Limits(seconds=self.seconds))
+            return find_relative_interior(self.system, Limits(seconds=self.seconds))
         except OutOfTimeError:
             return None
 

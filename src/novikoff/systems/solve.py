@@ -34,13 +34,12 @@ from novikoff.systems.engine import (
     Point,
     nudged,
     point_or_conflict,
-    relative_interior,
 )
 from novikoff.systems.files.builder import as_written
 from novikoff.systems.matrices import dense
 from novikoff.systems.solution import INTERRUPTED, Solution, named_row
 from novikoff.systems.statement import check_vector, loosened, stated_system
-from novikoff.systems.suggested import decide, is_for_suggestions
+from novikoff.systems.suggested import decide, find_relative_interior, is_for_suggestions
 from novikoff.systems.system import System, dehomogenised, nearest_floats, system_of
 
 # A method that the user names may take this share of the time; the rest is for the proof.
@@ -338,7 +337,7 @@ def _interior_point(solution: Solution, point: str, limits: Limits) -> tuple[Fra
             centre = dehomogenised(radius.point)
             if not system.strict.any() or system.holds(system.homogeneous(centre), limits):
                 return centre
-    solution.interior_proof = relative_interior(system, limits)
+    solution.interior_proof = find_relative_interior(system, limits)
     return dehomogenised(solution.interior_proof[0])
 
 
@@ -354,7 +353,7 @@ def _float_point(solution: Solution, point: str, limits: Limits) -> Vector | Non
         return near
     if is_for_suggestions(system):  # a point inside was sought before, and was not found
         return None
-    solution.interior_proof = relative_interior(system, limits)
+    solution.interior_proof = find_relative_interior(system, limits)
     w = nearest_floats(dehomogenised(solution.interior_proof[0]))
     if np.isfinite(w).all() and system.holds(system.homogeneous(w.tolist()), limits):
         return w

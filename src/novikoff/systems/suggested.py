@@ -25,12 +25,16 @@ Journal on Computing* 2(1), 61-63.
 Chinneck, J. W. (2008). *Feasibility and Infeasibility in Optimization*, chapter 6 (elastic
 programs). Springer.
 
+Freund, R. M., Roundy, R. and Todd, M. J. (1985). Identifying the set of always-active constraints
+in a system of linear inequalities by a single linear program. *Sloan Working Paper* 1674-85.
+
 Applegate, D. L., Cook, W., Dash, S. and Espinoza, D. G. (2007). Exact solutions to linear
 programming problems. *Operations Research Letters* 35(6), 693-699.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -45,7 +49,16 @@ from novikoff.geometry.passes import OutOfTimeError, TooLargeError, check_time
 from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.geometry.suggestion import Optimum, Refusal, suggested_optimum
 from novikoff.geometry.visits import Mask
-from novikoff.systems.engine import Candidate, Conflict, Point, point_or_conflict
+from novikoff.proofs import exact
+from novikoff.proofs.system_certificate import Multipliers
+from novikoff.systems.engine import (
+    Candidate,
+    Conflict,
+    Point,
+    interior_claim,
+    point_or_conflict,
+    relative_interior,
+)
 from novikoff.systems.system import System
 
 # A system with fewer variables is projected at once.
@@ -330,8 +343,7 @@ def _elastic_part(program: _Program, limits: Limits) -> _Program | None:
     )
     if not isinstance(answer, Optimum):
         return None
-    prices = np.zeros(n)
-    prices[~equal], prices[equal] = np.split(answer.prices, [n - int(equal.sum())])
+    prices = _prices(program, answer)
     system = program.system
     within = np.zeros(system.passes.n, dtype=np.bool_)
     within[program.rows[np.abs(prices) > _NO_PRICE]] = True
@@ -448,6 +460,228 @@ def _projected_conflict(system: System, rows: Indices, limits: Limits) -> Confli
     return found._replace(rows=np.sort(rows)[found.rows])
 
 
+def proved_optimum(
+    system: System, objective: Mapping[int, Fraction], limits: Limits
+) -> tuple[list[Fraction], Indices, list[Fraction]] | None:
+    """A point with the least value of an objective, and multipliers that prove it, or None.
+
+    Returns
+    -------
+    point, rows, multipliers
+        The point w, exactly, and homogeneous rows with λ for which Σ λ_i a_i = −f and
+        f·w = −⟨c, λ⟩: no solution has a smaller value. None if a suggestion cannot be proved.
+    """
+    part, p = limits.part(_SHARE), system.p
+    try:
+        with np.errstate(all="ignore"):
+            program = _Program.of(system, None)
+            if program is None:
+                return None
+            costs = np.zeros(p)
+            for j, value in objective.items():
+                costs[j] = exact.nearest_float(value)
+            equal = program.equal
+            answer = suggested_optimum(
+                costs,
+                part,
+                A_ub=program.A[~equal],
+                b_ub=program.c[~equal],
+                A_eq=program.A[equal],
+                b_eq=program.c[equal],
+                bounds=program.bounds,
+            )
+            if not isinstance(answer, Optimum):
+                return None
+            prices = _prices(program, answer)
+            dual = _exact_dual(program, objective, costs, prices, part)
+            if dual is None:
+                return None
+            rows, multipliers, value = dual
+            carries = np.isin(program.rows, rows)
+            inside = np.clip(answer.x, program.lower, program.upper)
+            for tight in _TIGHT:
+                w = _solved(program, inside, tight, part, carries)
+                if w is None or sum((f * w[j] for j, f in objective.items()), -value) != 0:
+                    continue
+                if system.holds(system.homogeneous(w), part):
+                    return w, rows, multipliers
+    except (OutOfTimeError, OverflowError, ZeroDivisionError):
+        check_time(limits)
+    return None
+
+
+def _prices(program: _Program, answer: Optimum) -> Vector:
+    """The dual variables of the scaled rows of a program, in their order."""
+    prices = np.zeros(len(program.rows))
+    n_below = int((~program.equal).sum())
+    prices[~program.equal], prices[program.equal] = np.split(answer.prices, [n_below])
+    return prices
+
+
+def _exact_dual(
+    program: _Program,
+    objective: Mapping[int, Fraction],
+    costs: Vector,
+    prices: Vector,
+    limits: Limits,
+) -> tuple[Indices, list[Fraction], Fraction] | None:
+    """Homogeneous rows, exact λ with Σ λ_i a_i = −f, and the bound −⟨c, λ⟩; None if not found."""
+    system, p = program.system, program.system.p
+    rest = costs + program.A.T @ prices  # what multipliers of bounds must cancel
+    nothing = _NO_PRICE * max(1.0, float(np.abs(costs).max(initial=0.0)))
+    at_lower = np.flatnonzero((rest > nothing) & (program.lower_rows >= 0))
+    at_upper = np.flatnonzero((rest < -nothing) & (program.upper_rows >= 0))
+    carries = np.flatnonzero(np.abs(prices) > nothing * 1e-3)
+    rows = np.concatenate(
+        [program.rows[carries], program.lower_rows[at_lower], program.upper_rows[at_upper]]
+    )
+    near = np.concatenate(
+        [prices[carries] * program.factors[carries], rest[at_lower], -rest[at_upper]]
+    )
+    entries, unit = system.sparse_rows_in_unit(rows)
+    equations: dict[int, dict[int, int]] = {j: {} for j in objective}
+    for k, entry in enumerate(entries):
+        for j, value in entry.items():
+            if j != p:
+                equations.setdefault(j, {})[k] = value
+    numbers = sorted(equations)
+    solution = solve_sparse(
+        [equations[j] for j in numbers],
+        [objective.get(j, Fraction(0)) / unit for j in numbers],
+        limits,
+        given={k: Fraction(value) for k, value in enumerate(near.tolist())},
+        preferred=np.argsort(-np.abs(near), kind="stable").tolist(),
+    )
+    if solution is None:
+        return None
+    free = system.equalities[rows]
+    if any(value < 0 and not free[k] for k, value in solution.items()):
+        return None
+    used = sorted(k for k, value in solution.items() if value)
+    total = sum((solution[k] * entries[k].get(p, 0) for k in used), Fraction(0))
+    return rows[used], [solution[k] for k in used], -total * unit * system.unit
+
+
+def find_relative_interior(
+    system: System, limits: Limits
+) -> tuple[tuple[Fraction, ...], Multipliers]:
+    """A point in the relative interior and the implicit equalities, as in `relative_interior`.
+
+    It is suggested where this is faster, as in `decide`.
+    """
+    if is_for_suggestions(system):
+        found = suggested_interior(system, limits)
+        if found is not None:
+            return interior_claim(system, *found)
+    return relative_interior(system, limits)
+
+
+def suggested_interior(
+    system: System, limits: Limits
+) -> tuple[list[Fraction], dict[int, Fraction]] | None:
+    """A vector (w, t) in the relative interior, and λ on the implicit equalities, or None.
+
+    HiGHS maximises Σ s_i subject to ⟨a_i, w⟩ + s_i ≤ c_i·t, 0 ≤ s ≤ 1, t ≥ 1 (Freund, Roundy and
+    Todd, 1985). Rows with s_i = 0 are probably implicit equalities; their dual variables, made
+    exact, prove it: λ > 0 on these rows, Σ λ_i a_i = 0 and ⟨c, λ⟩ = 0. The other rows hold
+    strictly at the point, exactly.
+    """
+    part = limits.part(_SHARE)
+    try:
+        with np.errstate(all="ignore"):
+            program = _Program.of(system, None)
+            return None if program is None else _proved_interior(program, part)
+    except (OutOfTimeError, OverflowError, ZeroDivisionError):
+        check_time(limits)
+    return None
+
+
+def _proved_interior(
+    program: _Program, limits: Limits
+) -> tuple[list[Fraction], dict[int, Fraction]] | None:
+    system, p, e = program.system, program.system.p, program.system.homogenising_row
+    is_free = program.lower < program.upper
+    lower = np.flatnonzero((program.lower_rows >= 0) & is_free)
+    upper = np.flatnonzero((program.upper_rows >= 0) & is_free)
+    fixed = np.flatnonzero((program.lower_rows >= 0) & ~is_free)
+    unit: Any = sp.eye_array(p, format="csr")
+    more, equal = ~program.equal, program.equal
+    A: Any = sp.vstack([program.A[more], unit[upper], -unit[lower]], format="csr")
+    c = np.concatenate([program.c[more], program.upper[upper], -program.lower[lower]])
+    B: Any = sp.vstack([program.A[equal], unit[fixed]], format="csr")
+    b = np.concatenate([program.c[equal], program.upper[fixed]])
+    n, m = A.shape[0], B.shape[0]
+    bounds = np.tile([0.0, 1.0], (p + 1 + n, 1))
+    bounds[:p], bounds[p] = [-np.inf, np.inf], [1.0, np.inf]
+    answer = suggested_optimum(
+        np.repeat([0.0, -1.0], [p + 1, n]),
+        limits,
+        A_ub=sp.hstack([A, sp.csr_array(-c[:, None]), sp.eye_array(n)], format="csr"),
+        b_ub=np.zeros(n),
+        A_eq=sp.hstack([B, sp.csr_array(-b[:, None]), sp.csr_array((m, n))], format="csr"),
+        b_eq=np.zeros(m),
+        bounds=bounds,
+    )
+    if not isinstance(answer, Optimum):
+        return None
+    rows = np.concatenate(
+        [program.rows[more], program.upper_rows[upper], program.lower_rows[lower]]
+    )
+    implicit = answer.x[p + 1 :] < 0.5
+    x = answer.x[:p] / answer.x[p]
+    held = np.concatenate([program.rows[equal], program.upper_rows[fixed], rows[implicit]])
+    order = np.argsort(held, kind="stable")
+    held = held[order]
+    factors = np.concatenate([program.factors[more], np.ones(len(upper) + len(lower))])
+    near = np.concatenate([answer.prices[n:], answer.prices[:n][implicit]])
+    near *= np.concatenate([program.factors[equal], np.ones(len(fixed)), factors[implicit]])
+    near = near[order]
+    w = _meeting(program, held, x, limits)
+    if w is None:
+        return None
+    v = system.homogeneous(w)
+    signs = system.signs(v, limits)
+    strictly = np.ones(e + 1, dtype=np.bool_)
+    strictly[held] = False
+    if signs[held].any() or not (signs[strictly] > 0).all():
+        return None
+    entries, _ = system.sparse_rows_in_unit(held)
+    equations: dict[int, dict[int, int]] = {}
+    for k, entry in enumerate(entries):
+        for j, value in entry.items():
+            equations.setdefault(j, {})[k] = value
+    numbers = sorted(equations)
+    solution = solve_sparse(
+        [equations[j] for j in numbers],
+        [Fraction(0)] * len(numbers),
+        limits,
+        given={k: Fraction(float(f"{value:.6g}")) for k, value in enumerate(near.tolist())},
+        preferred=np.argsort(-np.abs(near), kind="stable").tolist(),
+    )
+    if solution is None:
+        return None
+    multipliers = {int(held[k]): value for k, value in solution.items() if value}
+    needed = set(rows[implicit].tolist())
+    if any(multipliers.get(i, Fraction(0)) <= 0 for i in needed):
+        return None
+    return v, multipliers
+
+
+def _meeting(program: _Program, held: Indices, x: Vector, limits: Limits) -> list[Fraction] | None:
+    """The exact point near x that meets all these rows with equality."""
+    system, p = program.system, program.system.p
+    rows, right = [], []
+    for entry in system.sparse_rows(held):
+        right.append(Fraction(entry.pop(p, 0)) * system.unit)
+        rows.append({j: -value for j, value in entry.items()})
+    short = _short(x)
+    given = {j: Fraction(value) for j, value in enumerate(short.tolist())}
+    solution = solve_sparse(rows, right, limits, given=given)
+    if solution is None:
+        return None
+    return [solution.get(j, given[j]) for j in range(p)]
+
+
 def _float_point_near(program: _Program, x: Vector, limits: Limits) -> Point | None:
     """A point in floats, rounded to twelve digits or as it is, if it is a solution: proved."""
     inside = np.clip(x, program.lower, program.upper)
@@ -481,8 +715,13 @@ def _short(w: Vector, digits: int = 12) -> Vector:
     return np.array([float(f"{value:.{digits}g}") for value in w.tolist()])
 
 
-def _solved(program: _Program, x: Vector, tight: float, limits: Limits) -> list[Fraction] | None:
-    """The point that meets the rows with little slack at x with equality, in rational numbers."""
+def _solved(
+    program: _Program, x: Vector, tight: float, limits: Limits, first: Mask | None = None
+) -> list[Fraction] | None:
+    """The point that meets the rows with little slack at x with equality, in rational numbers.
+
+    The rows ``first`` are met before others, after the equalities.
+    """
     system, p = program.system, program.system.p
     room = np.minimum(x - program.lower, program.upper - x)
     at_bound = room <= tight * np.maximum(1.0, np.abs(x))
@@ -495,8 +734,9 @@ def _solved(program: _Program, x: Vector, tight: float, limits: Limits) -> list[
         known[j] = Fraction(-entry.get(p, 0), entry[j]) * system.unit
     slack = program.c - program.A @ x
     sizes = np.abs(program.c) + abs(program.A) @ np.abs(x)
-    order = np.lexsort((np.abs(slack), ~program.equal))
-    is_tight = program.equal | (slack <= tight * np.maximum(sizes, 1e-3))
+    second = np.zeros_like(program.equal) if first is None else first
+    order = np.lexsort((np.abs(slack), ~second, ~program.equal))
+    is_tight = program.equal | second | (slack <= tight * np.maximum(sizes, 1e-3))
     order = order[is_tight[order]]
     n_equal = int(program.equal.sum())
     rows: list[dict[int, int]] = []

@@ -217,6 +217,10 @@ class System:
 
         The unit is a power of two, and the last column is in units of ``unit``.
         """
+        return self.sparse_rows_in_unit(rows)[0]
+
+    def sparse_rows_in_unit(self, rows: Indices) -> tuple[list[dict[int, int]], Fraction]:
+        """`sparse_rows`, and their unit: the rows are the integers times this number."""
         picked: Any = self.coefficients[rows]
         if isinstance(picked, np.ndarray):
             at, across = np.nonzero(picked)
@@ -229,11 +233,12 @@ class System:
         across = np.append(self.fold[across], np.full(len(rows) * len(self.columns), self.p))
         values = np.concatenate([values, *(column[rows] for column in self.columns)])
         used = np.flatnonzero(values)
-        whole, _ = exact.integers(values[used])
+        whole, e = exact.integers(values[used])
         sparse: list[dict[int, int]] = [{} for _ in range(len(rows))]
         for i, j, value in zip(at[used].tolist(), across[used].tolist(), whole, strict=True):
             sparse[i][j] = sparse[i].get(j, 0) + int(value)
-        return [{j: value for j, value in row.items() if value} for row in sparse]
+        sparse = [{j: value for j, value in row.items() if value} for row in sparse]
+        return sparse, Fraction(2) ** e
 
     def part(self, rows: Indices) -> System:
         """The system of some rows, sorted, and e, without the variables of other rows."""
