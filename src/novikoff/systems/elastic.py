@@ -22,19 +22,19 @@ programs). Springer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from scipy.linalg import qr
 from scipy.optimize import linprog
 
 from novikoff.core.rows import Vector
 from novikoff.core.stops import Limits
 from novikoff.geometry.passes import check_time
-from novikoff.geometry.rational import solve_exactly, solve_seconds
+from novikoff.geometry.sparse_solve import solve_sparse
 from novikoff.proofs import exact
 from novikoff.systems.matrices import dense, scaled
 from novikoff.systems.system import System, split_equalities
@@ -43,8 +43,6 @@ from novikoff.systems.system import System, split_equalities
 _NOTHING = 1e-9
 # Numbers are first rounded to fractions with a denominator up to this one.
 _SIMPLE = 1000
-# Equations with more numbers than this are not solved exactly.
-_MOST_NUMBERS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -178,17 +176,17 @@ class _Elastic:
             slack = self.c + (share if self.by == "max" else 0.0) - self.A @ x[:p]
             sizes = 1.0 + np.abs(self.c) + abs(self.A) @ np.abs(x[:p])
         tight = np.flatnonzero(np.abs(slack) <= _NOTHING * sizes)
-        if len(tight) == 0 or len(tight) * p > _MOST_NUMBERS:
+        if len(tight) == 0:
             return
         left, right = self._exact_rows(tight.tolist())
         if self.by == "max":
-            column = [
-                Fraction(0) if u is None else -1 / u for u in (self.weights[i] for i in tight)
-            ]
-            left = [[*row, value] for row, value in zip(left, column, strict=True)]
-        moved = _nearest_solution(left, right, x.tolist(), limits)
+            for row, i in zip(left, tight.tolist(), strict=True):
+                weight = self.weights[i]
+                if weight is not None:
+                    row[p] = -1 / weight
+        moved = _solution_near(left, right, dict(enumerate(x.tolist())), limits, required=0)
         if moved is not None:
-            yield moved[:p]
+            yield [moved.get(j, Fraction(value)) for j, value in enumerate(x[:p].tolist())]
 
     def value(self, w: Sequence[Fraction], limits: Limits) -> Fraction | None:
         """The exact value at a point; None if it violates a kept row."""
@@ -213,31 +211,37 @@ class _Elastic:
         if not support:
             return
         yield {i: Fraction(float(near[i])).limit_denominator(_SIMPLE) for i in support}
-        if len(support) * self.system.p > _MOST_NUMBERS:
-            return
         at_cap = [
             i for i in support if self.by == "total" and self.u[i] > 0.0
             and abs(near[i]) >= self.u[i] * (1.0 - _NOTHING)
         ]  # fmt: skip
+        rows = dict(zip(support, self._exact_rows(support)[0], strict=True))
         for fixed in (at_cap, []) if at_cap else ([],):
             known = {i: self.weights[i] or Fraction(0) for i in fixed}
             others = [i for i in support if i not in known]
-            left, _ = self._exact_rows(support)
-            rows = dict(zip(support, left, strict=True))
-            columns = [[rows[i][j] for i in others] for j in range(self.system.p)]
-            sums = [
-                -sum((known[i] * rows[i][j] for i in fixed), Fraction(0))
-                for j in range(self.system.p)
-            ]
-            if self.by == "max":
-                caps = [self.weights[i] for i in others]
-                columns.append([Fraction(0) if u is None else 1 / u for u in caps])
-                sums.append(Fraction(1))
             if not others:
                 continue
-            solved = _nearest_solution(columns, sums, near[others].tolist(), limits)
+            columns: dict[int, dict[int, Fraction]] = {}
+            sums: dict[int, Fraction] = {}
+            for i, row in rows.items():
+                for j, value in row.items():
+                    column = columns.setdefault(j, {})
+                    if i in known:
+                        sums[j] = sums.get(j, Fraction(0)) - known[i] * value
+                    else:
+                        column[i] = value
+            if self.by == "max":
+                weights = {i: self.weights[i] for i in others}
+                columns[-1] = {i: 1 / u for i, u in weights.items() if u is not None}
+                sums[-1] = Fraction(1)
+            solved = _solution_near(
+                [*columns.values()],
+                [sums.get(j, Fraction(0)) for j in columns],
+                {i: float(near[i]) for i in others},
+                limits,
+            )
             if solved is not None:
-                yield {**known, **dict(zip(others, solved, strict=True))}
+                yield known | solved
 
     def bound(
         self, multipliers: dict[int, Fraction]
@@ -248,10 +252,12 @@ class _Elastic:
             return None
         rows = [*multipliers]
         left, right = self._exact_rows(rows)
-        weighted = [*zip(left, multipliers.values(), strict=True)]
-        for j in range(self.system.p):
-            if sum((row[j] * value for row, value in weighted), Fraction(0)):
-                return None
+        sums = dict[int, Fraction]()
+        for row, multiplier in zip(left, multipliers.values(), strict=True):
+            for j, value in row.items():
+                sums[j] = sums.get(j, Fraction(0)) + value * multiplier
+        if any(sums.values()):
+            return None
         total = -sum(
             (c * value for c, value in zip(right, multipliers.values(), strict=True)), Fraction(0)
         )
@@ -269,14 +275,16 @@ class _Elastic:
             stated[self.numbers[i]] = before + sign * value / load
         return total / load, stated
 
-    def _exact_rows(self, rows: Sequence[int]) -> tuple[list[list[Fraction]], list[Fraction]]:
-        """The rows a_i and right sides c_i, in the units of the statement."""
-        whole, e = self.system.passes.as_integers(np.array(rows, dtype=np.int64))
-        unit = Fraction(2) ** e
-        sizes = [unit / self.sizes[i] for i in rows]
-        pairs = [*zip(whole.tolist(), sizes, strict=True)]
-        left = [[-value * size for value in row[:-1]] for row, size in pairs]
-        return left, [row[-1] * size * self.system.unit for row, size in pairs]
+    def _exact_rows(self, rows: Sequence[int]) -> tuple[list[dict[int, Fraction]], list[Fraction]]:
+        """The rows a_i, by column, and right sides c_i, in the units of the statement."""
+        entries, unit = self.system.sparse_rows_in_unit(np.array(rows, dtype=np.int64))
+        right = list[Fraction]()
+        left = list[dict[int, Fraction]]()
+        for i, entry in zip(rows, entries, strict=True):
+            size = unit / self.sizes[i]
+            right.append(entry.pop(self.system.p, 0) * size * self.system.unit)
+            left.append({j: -value * size for j, value in entry.items()})
+        return left, right
 
 
 def violations_at(
@@ -290,34 +298,27 @@ def violations_at(
             yield number, value
 
 
-def _nearest_solution(
-    left: Sequence[Sequence[Fraction]], right: Sequence[Fraction], near: Iterable[float],
+def _solution_near(
+    left: Sequence[dict[int, Fraction]],
+    right: Sequence[Fraction],
+    near: dict[int, float],
     limits: Limits,
-) -> list[Fraction] | None:  # fmt: skip
-    """A solution of equations near a point in floats, in rational numbers; None if none is found.
+    required: int | None = None,
+) -> dict[int, Fraction] | None:
+    """A solution of sparse equations near a point in floats, exactly; None if none is found.
 
-    If the equations have one solution, it is this one.
+    Equations after the first ``required`` ones hold only where they are independent of others.
     """
-    x = [Fraction(value) for value in near]
-    rows = [exact.numbers([*row, c]) for row, c in zip(left, right, strict=True)]
-    M = np.array([row.whole[:-1] for row in rows], dtype=object).reshape(len(rows), len(x))
-    c = [int(row.whole[-1]) for row in rows]
-    floats = np.array([row.near[:-1] for row in rows]).reshape(M.shape)
-    lengths = np.linalg.norm(floats, axis=1)
-    usable = np.flatnonzero(lengths > 0.0)
-    if len(usable) == 0:
-        return x
-    triangle, order = qr((floats[usable] / lengths[usable, None]).T, mode="r", pivoting=True)
-    diagonal = np.abs(np.diag(triangle))
-    rank = int((diagonal > 1e-10 * diagonal[0]).sum())
-    chosen = usable[order[:rank]]
-    check_time(limits, solve_seconds(rank))
-    M = M[chosen]
-    sums = [sum((int(a) * b for a, b in zip(row, x, strict=True)), Fraction(0)) for row in M]
-    rest = exact.numbers([c[i] - at for i, at in zip(chosen.tolist(), sums, strict=True)])
-    try:
-        y = exact.numbers(solve_exactly(M @ M.T, rest.whole))
-    except ZeroDivisionError:
-        return None
-    step = rest.unit * y.unit
-    return [a + int(d) * step for a, d in zip(x, y.whole @ M, strict=True)]
+    rows, sides = [], []
+    for row, side in zip(left, right, strict=True):
+        over = math.lcm(*(value.denominator for value in row.values()))
+        rows.append({j: int(value * over) for j, value in row.items()})
+        sides.append(side * over)
+    return solve_sparse(
+        rows,
+        sides,
+        limits,
+        required=required,
+        given={j: Fraction(value) for j, value in near.items()},
+        preferred=sorted(near, key=lambda j: -abs(near[j])),
+    )

@@ -35,12 +35,13 @@ from novikoff.sentences import counted, first_few, html_table
 from novikoff.systems.conflict_table import exact_number, pretty
 from novikoff.systems.conflicts import infeasible_solution
 from novikoff.systems.elastic import LeastViolation, least_violation, violations_at
-from novikoff.systems.engine import Conflict, Point, point_or_conflict
+from novikoff.systems.engine import Conflict, Point
 from novikoff.systems.files.builder import as_written
 from novikoff.systems.linear_program import optimise
 from novikoff.systems.solution import NamedRow, Solution, named_row
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import groups_of, row_name, row_numbers, stated_system
+from novikoff.systems.suggested import decide
 from novikoff.systems.system import (
     System,
     nearest_floats,
@@ -334,14 +335,14 @@ def _fewest_rows(
     try:
         at = _nearer(system, prices, [number_of[i] for i in everyone], [], limits)
         if at:  # the rows that the point with the least total violation violates
-            broken = frozenset(i for i in everyone if not _holds(halves, i, at, limits))
+            broken = _violated(halves, everyone, at, limits)
             best = price(broken), broken, at
         while True:
             gone = hitting
             while True:  # conflicts without a common row, among the rows that are left
                 within = np.ones(m + 1, dtype=np.bool_)
                 within[list(gone)] = False
-                decided = point_or_conflict(halves, limits, within=within, floats=False)
+                decided = decide(halves, limits, within=within, floats=False)
                 if isinstance(decided, Point):
                     break
                 conflicts.append(_solution(halves, system, decided))
@@ -351,7 +352,7 @@ def _fewest_rows(
                 sets.append(blamed)
                 gone |= {*blamed}
             at = list(halves.point(decided.v))
-            broken = frozenset(i for i in gone if not _holds(halves, i, at, limits))
+            broken = _violated(halves, gone, at, limits)
             if best is None or price(broken) < best[0]:
                 best = price(broken), broken, at
             if gone == hitting:
@@ -372,7 +373,7 @@ def _fewest_rows(
     if best is None:
         return Relaxation("rows", "undecided", solution, least, conflicts=tuple(conflicts))
     w = _nearer(system, prices, [number_of[i] for i in best[1]], best[2], limits)
-    given_up = frozenset(i for i in best[1] if not _holds(halves, i, w, Limits()))
+    given_up = _violated(halves, best[1], w, Limits())
     rows = tuple(_relaxed_rows(system, w, {number_of[i] for i in given_up}))
     return Relaxation(
         "rows", "relaxed", solution, least, price(given_up), rows, nearest_floats(w), tuple(w),
@@ -386,12 +387,18 @@ def _solution(halves: System, system: System, conflict: Conflict) -> Solution:
     return found
 
 
-def _holds(system: System, i: int, w: Sequence[Fraction], limits: Limits) -> bool:
-    """Whether a point satisfies a row."""
-    slack = system.slack(w, limits, np.array([i]))[0]
-    if system.equalities[i]:
-        return slack == 0
-    return slack > 0 if system.strict[i] else slack >= 0
+def _violated(
+    system: System, rows: Iterable[int], w: Sequence[Fraction], limits: Limits
+) -> frozenset[int]:
+    """The rows that a point violates."""
+    numbers = np.array([*rows], dtype=np.int64)
+    slacks = system.slack(w, limits, numbers)
+    violated = set[int]()
+    for i, slack in zip(numbers.tolist(), slacks, strict=True):
+        wrong = slack != 0 if system.equalities[i] else slack < 0
+        if wrong or (system.strict[i] and slack == 0):
+            violated.add(i)
+    return frozenset(violated)
 
 
 def _nearer(
@@ -444,7 +451,7 @@ def _kept_rows_only(
 ) -> Relaxation:
     """The answer if no point was found, perhaps because the kept rows contradict each other."""
     within = np.isin(system.numbers, kept) | system.mask_of_e
-    decided = point_or_conflict(system, limits, within=within, floats=False)
+    decided = decide(system, limits, within=within, floats=False)
     if isinstance(decided, Conflict):
         return Relaxation(by, "infeasible", _solution(system, system, decided))
     return Relaxation(by, "undecided", solution)

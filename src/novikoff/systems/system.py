@@ -204,6 +204,12 @@ class System:
         at = exact.numbers(self.homogeneous(w))
         slacks: list[Fraction] = []
         among = np.arange(self.homogenising_row) if among is None else among
+        if not isinstance(self.passes.X, np.ndarray):
+            if limits.reached() is not None:
+                raise OutOfTimeError
+            entries, sparse_unit = self.sparse_rows_in_unit(among)
+            unit, values = at.unit * sparse_unit, at.whole.tolist()
+            return [sum(value * values[j] for j, value in row.items()) * unit for row in entries]
         for rows in np.array_split(among, 1 + len(among) // _ROWS_PER_CHECK):
             if limits.reached() is not None:
                 raise OutOfTimeError
