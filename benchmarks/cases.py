@@ -23,7 +23,7 @@ from benchmarks.cluster import cluster_rows
 from benchmarks.first_touch import first_touch
 from benchmarks.measure import Row, Turns, compare, compare_epochs, timed
 from benchmarks.separation import separation_rows
-from benchmarks.systems import first_solve, system_files, tall_systems
+from benchmarks.systems import first_solve, sparse_systems, system_files, tall_systems
 from novikoff.sentences import counted
 
 Case: TypeAlias = "Callable[[Scale, int], list[Row]]"
@@ -62,6 +62,7 @@ class Scale:
     herd: tuple[int, int, int] = (4_096, 10, 2)  # points, features, halvings
     system: tuple[int, int] = (100_000, 50)
     system_files: int = 200
+    sparse_system: int = 10_000
     kernel: tuple[int, int] = (5_000, 50)
     budgeted: tuple[int, int] = (20_000, 50)  # rows and columns of a stream
     second_order: tuple[int, int] = (2_000, 500)
@@ -98,6 +99,7 @@ TINY = Scale(
     herd=(256, 3, 2),
     system=(500, 5),
     system_files=3,
+    sparse_system=600,
     kernel=(200, 20),
     budgeted=(400, 5),
     second_order=(100, 10),
@@ -374,6 +376,7 @@ def systems(scale: Scale, turns: int) -> list[Row]:
     return [
         *first_solve(),
         *tall_systems(scale.system, turns, scale.patience),
+        *sparse_systems(scale.sparse_system, turns),
         *system_files(scale.system_files, turns),
     ]
 

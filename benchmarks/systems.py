@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linprog
 from tests.real_data import DATA, MORE
 
@@ -49,6 +50,28 @@ def tall_systems(shape: tuple[int, int], turns: int, patience: float) -> list[Ro
     note = f"{len(mine.conflict)} rows, irreducible; HiGHS: {size} rows"
     title = f"{name}, infeasible: a conflict, proved irreducible"
     rows.append(times.row(title, "HiGHS getIis", 50.0, (True, note)))
+    return rows
+
+
+def sparse_systems(n: int, turns: int) -> list[Row]:
+    """Sparse models of about n rows, feasible and with a planted conflict."""
+    rows = []
+    for make in (_transport, _multiperiod, _blending):
+        for planted in (False, True):
+            given = make(n, planted)
+            times, mine, size = compare(
+                partial(nv.solve, **given), partial(_iis, _pass_system, given, None, np.inf), turns
+            )
+            kind = "infeasible" if planted else "feasible"
+            assert mine.kind == kind
+            assert mine.certificate is not None
+            mine.certificate.verify(**given)  # or an error
+            note = f"verified; {len(mine.conflict)} rows and bounds; HiGHS: {size}"
+            m = len(given["c"]) + len(given.get("c_eq", ()))
+            title = f"{make.__name__[1:]} {m:,} × {given['A'].shape[1]:,}, {kind}"
+            peer = "HiGHS kind + getIis" if planted else "HiGHS, kind only"
+            aim = 1.0 if planted else 1 / 3
+            rows.append(times.row(title, peer, aim, (bool(size) == planted, note)))
     return rows
 
 
@@ -114,6 +137,70 @@ def _contradicted(A: Any, c: Any, k: int = 10) -> tuple[Any, Any]:
     return A, c
 
 
+def _transport(n: int, planted: bool) -> dict[str, Any]:
+    """Demands and capacities, with three arcs into each sink."""
+    rng = np.random.default_rng(0)
+    sinks, sources = 2 * n // 3, n - 2 * n // 3
+    arcs = np.arange(3 * sinks)
+    into, out_of = arcs // 3, rng.integers(0, sources, len(arcs))
+    demand = rng.integers(1, 20, sinks).astype(float)
+    used = np.bincount(out_of, np.repeat(demand / 3 + 0.01, 3), minlength=sources)
+    capacity = np.round(used * rng.uniform(1.0, 1.5, sources) + 1.0, 2)
+    if planted:
+        few = rng.choice(sinks, 3, replace=False)
+        serving = np.unique(out_of[np.isin(into, few)])
+        capacity[serving] = 0.9 * demand[few].sum() / len(serving)
+    ones = np.ones(len(arcs))
+    arriving = sp.csr_array((-ones, (into, arcs)), shape=(sinks, len(arcs)))
+    leaving = sp.csr_array((ones, (out_of, arcs)), shape=(sources, len(arcs)))
+    A = sp.vstack([arriving, leaving], format="csr")
+    return {"A": A, "c": np.append(-demand, capacity), "lower": 0.0}
+
+
+def _multiperiod(n: int, planted: bool) -> dict[str, Any]:
+    """Stocks of five items over many periods, with a common capacity in each period."""
+    rng = np.random.default_rng(0)
+    periods, items = n // 6, 5
+    count = periods * items
+    demand = rng.integers(5, 20, (periods, items)).astype(float)
+    stock: Any = sp.eye_array(count) - sp.eye_array(count, k=-items)
+    balance = sp.hstack([stock, -sp.eye_array(count)], format="csr")
+    made = sp.kron(sp.eye_array(periods), np.ones((1, items)))
+    A = sp.hstack([sp.csr_array((periods, count)), made], format="csr")
+    capacity = np.maximum(1.3 * demand.sum(axis=1).mean(), demand.sum(axis=1) + 1.0).round(1)
+    if planted:
+        weeks = slice(periods // 2 - 20, periods // 2)
+        capacity[weeks] = (0.5 * demand[weeks].sum(axis=1)).round(1)
+    upper = np.repeat([30.0, np.inf], count)
+    return {"A": A, "c": capacity, "A_eq": sp.csr_array(balance), "c_eq": -demand.ravel(),
+            "lower": 0.0, "upper": upper}  # fmt: skip
+
+
+def _blending(n: int, planted: bool) -> dict[str, Any]:
+    """Products with demand, a least quality and a most of sulphur, from six ingredients each."""
+    rng = np.random.default_rng(0)
+    products, count = n // 5, 6
+    n_ingredients = max(20, products // 4)
+    made_of = np.array([rng.choice(n_ingredients, count, replace=False) for _ in range(products)])
+    quality = rng.uniform(80, 100, n_ingredients).round(1)[made_of]
+    sulphur = rng.uniform(0.1, 3, n_ingredients).round(2)[made_of]
+    least, most = quality.mean(axis=1).round(1) - 1.0, sulphur.mean(axis=1).round(2) + 0.2
+    if planted:
+        k = products // 2
+        best = linprog(-quality[k], [sulphur[k] - most[k]], [0.0], [np.ones(count)], [1.0])
+        least[k] = -best.fun + 0.25
+    demand = rng.integers(10, 100, products).astype(float)
+    each = np.arange(products * count), np.repeat(np.arange(products), count)
+    rows = [
+        sp.csr_array((values.ravel(), each[::-1]))
+        for values in (least[:, None] - quality, sulphur - most[:, None], -np.ones_like(quality))
+    ]
+    use = sp.csr_array((np.ones(products * count), (made_of.ravel(), each[0])))
+    supply = (use @ np.repeat(demand / count, count) * 1.05 + 1.0).round(1)
+    c = np.concatenate([np.zeros(2 * products), -demand, supply])
+    return {"A": sp.vstack([*rows, use], format="csr"), "c": c, "lower": 0.0}
+
+
 def _linprog(A: Any, c: Any, seconds: float) -> str:
     found = linprog(
         np.zeros(A.shape[1]),
@@ -151,6 +238,26 @@ def _pass_rows(solver: Any, A: Any, c: Any) -> None:
     starts = np.arange(0, n * p, p, dtype=np.int32)
     columns = np.tile(np.arange(p, dtype=np.int32), n)
     solver.addRows(n, np.full(n, -np.inf), c, n * p, starts, columns, A.ravel())
+
+
+def _pass_system(solver: Any, given: dict[str, Any], _: None) -> None:
+    import highspy
+
+    A, c, p = given["A"], given["c"], given["A"].shape[1]
+    low = np.full(len(c), -np.inf)
+    if "A_eq" in given:
+        A = sp.vstack([A, given["A_eq"]], format="csr")
+        low, c = np.append(low, given["c_eq"]), np.append(c, given["c_eq"])
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = p, len(c)
+    model.col_cost_ = np.zeros(p)
+    model.col_lower_ = np.zeros(p)
+    model.col_upper_ = np.broadcast_to(given.get("upper", np.inf), p).copy()
+    model.row_lower_, model.row_upper_ = low, c
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_ = A.indptr, A.indices
+    model.a_matrix_.value_ = A.data
+    solver.passModel(model)
 
 
 def _pass_file(solver: Any, path: Path, _: None) -> None:
