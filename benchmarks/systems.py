@@ -188,7 +188,7 @@ def _blending(n: int, planted: bool) -> dict[str, Any]:
     if planted:
         k = products // 2
         best = linprog(-quality[k], [sulphur[k] - most[k]], [0.0], [np.ones(count)], [1.0])
-        least[k] = -best.fun + 0.25
+        least[k] = float(quality[k] @ best.x) + 0.25
     demand = rng.integers(10, 100, products).astype(float)
     each = np.arange(products * count), np.repeat(np.arange(products), count)
     rows = [

@@ -121,8 +121,8 @@ def linear_program(
 
     The answer is exact, with dual variables that prove it. In a sparse program, HiGHS suggests the
     optimal vertex and the dual variables, which are then solved in rational numbers: programs of
-    Netlib with 200 to 2,700 variables take 0.02 to 0.5 seconds. Otherwise, and where this fails, the
-    value is found by Newton's method, which is for a few hundred variables at most. If an exact
+    Netlib with 200 to 2,700 variables take 0.02 to 0.5 seconds. Otherwise, and where this fails,
+    the value is found by Newton's method, which is for a few hundred variables at most. If an exact
     value has too many digits to compute, and there are many optimal points, the answer is an
     interval with a relative width of about 2⁻⁹⁶, with a point and dual variables that prove it.
 
