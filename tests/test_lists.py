@@ -58,4 +58,6 @@ def test_public_names() -> None:
 
 
 def test_the_map_of_contributing_has_the_first_line_of_each_module() -> None:
-    assert CONTRIBUTING.read_text(encoding="utf-8") == contributing(), "run make outputs"
+    assert CONTRIBUTING.read_text(encoding="utf-8") == contributing(), (
+        "python -m tests.module_map writes the map again"
+    )
