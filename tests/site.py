@@ -2,8 +2,8 @@
 
 Every link leads to a page and a place that exist. In Chromium, where there is one: axe finds
 nothing on the main pages, in light and dark; no page is wider than a phone; no code and no output
-is cut off; the wheel scrolls the page of the proof, also over the lab; and the search lists the
-page about a word first.
+is cut off; the wheel scrolls the page of the proof, also over the lab; the lab beside it follows
+the text; and the search lists the page about a word first.
 """
 
 from __future__ import annotations
@@ -194,6 +194,8 @@ def wrong(folder: Path) -> Iterator[str]:
     yield from looked_at(folder, browser)
     if not scrolls_over_the_lab(folder, browser):
         yield "the wheel over the lab does not scroll the page of the proof"
+    if not follows_the_text(folder, browser):
+        yield "the lab beside the proof does not follow the text"
     for words, wanted in SEARCHES.items():
         found = first_found(folder, browser, words)
         if found not in wanted.split():
