@@ -206,53 +206,33 @@ def multinomial(
     ``counts[i, k]`` says how often class k was observed at x_i. The coefficients of the baseline
     class are 0. The names of the coefficients are "column:class".
     """
-    import scipy.sparse as sp
-
     table = np.asarray(counts)
     chosen_at_all = table > 0
     n, K = chosen_at_all.shape
     p = int(design.X.shape[1])
-    X = sp.csr_array(design.X)
     others = [k for k in range(K) if k != baseline]
-    place = {k: at for at, k in enumerate(others)}
+    block_of = np.array([others.index(k) if k in others else -1 for k in range(K)])
     first = np.argmax(chosen_at_all, axis=1)
-    parts: dict[bool, list[Any]] = {False: [], True: []}
-    owners: dict[bool, list[Indices]] = {False: [], True: []}
-    others_of: list[Indices] = []  # the class k of each row of A
-    for c in range(K):
-        columns = np.flatnonzero((first == c) & chosen_at_all.any(axis=1))
-        for k in range(K):
-            if k == c or len(columns) == 0:
-                continue
-            for both in (False, True):
-                chosen = columns[chosen_at_all[columns, k] == both]
-                if len(chosen) == 0:
-                    continue
-                contrast = np.zeros((1, K - 1))
-                for level, sign in ((c, 1.0), (k, -1.0)):
-                    if level != baseline:
-                        contrast[0, place[level]] = sign
-                parts[both].append(sp.csr_array(sp.kron(contrast, X[chosen], format="csr")))
-                owners[both].append(chosen)
-                if not both:
-                    others_of.append(np.full(len(chosen), k))
-    owner = _joined(owners[False])
+    shown: Mask = np.asarray(chosen_at_all.any(axis=1))
+    compared = shown[:, None] & (np.arange(K) != first[:, None])
+    owner, other = _by_classes(first, *np.nonzero(compared & np.logical_not(chosen_at_all)))
+    equal, equal_other = _by_classes(first, *np.nonzero(compared & chosen_at_all))
+
+    def contrasts(at: Indices, k: Indices) -> Any:
+        """The rows x ⊗ (e_c − e_k) of observations, where c is the first class that is observed."""
+        above = _in_block(design.X, at, block_of[first[at]], K - 1)
+        return above - _in_block(design.X, at, block_of[k], K - 1)
 
     def utilities(at: Indices, alternative: Indices) -> Matrix:
         """The rows x ⊗ e_k of observations and classes."""
-        rows = design.X[at]
-        parts = [_scaled(rows, (alternative == k).astype(np.float64)) for k in others]
-        return np.zeros((len(at), 0)) if not parts else side_by_side(*parts)
+        rows = _in_block(design.X, at, block_of[alternative], K - 1)
+        return rows.toarray() if isinstance(design.X, np.ndarray) else rows
 
     def remaining(separated: Mask, direction: Sequence[Fraction]) -> Remainder:
         """A choice among the classes that are observed or not separated from them."""
         allowed = chosen_at_all.copy()
-        allowed[owner[~separated], _joined(others_of)[~separated]] = True
+        allowed[owner[~separated], other[~separated]] = True
         return of_alternatives(allowed, table, utilities)
-
-    def whole(both: bool) -> Any:
-        empty = sp.csr_array((0, p * (K - 1)))
-        return stacked(*parts[both]) if parts[both] else empty
 
     names: list[Hashable] = [f"{name}:{levels[k]}" for k in others for name in design.names]
     terms = {
@@ -260,14 +240,38 @@ def multinomial(
         for name, columns in design.terms.items()
     }
     return ModelCone(
-        Cone(whole(False), whole(True)),
+        Cone(contrasts(owner, other), contrasts(equal, equal_other)),
         names,
         terms,
         owner,
         n,
         remaining,
-        equal=_joined(owners[True]),
+        equal=equal,
     )
+
+
+def _by_classes(first: Indices, at: Indices, other: Indices) -> tuple[Indices, Indices]:
+    """Pairs of observations and classes, sorted by the observed class and the other class.
+
+    Samples of every k-th row then have rows of all classes.
+    """
+    order = np.lexsort((at, other, first[at]))
+    return at[order], other[order]
+
+
+def _in_block(X: Matrix, at: Indices, block: Indices, n_blocks: int) -> Any:
+    """Some rows of X, each in one of several blocks of columns; a row of block −1 is 0."""
+    import scipy.sparse as sp
+
+    p = int(X.shape[1])
+    in_some = np.flatnonzero(block >= 0)
+    rows: Any = sp.csr_array(sp.csr_array(X)[at[in_some]])
+    counts = np.zeros(len(at), dtype=np.int64)
+    counts[in_some] = np.diff(rows.indptr)
+    shifts = np.repeat(block[in_some] * p, counts[in_some])
+    indptr = np.append(0, np.cumsum(counts))
+    shape = (len(at), p * n_blocks)
+    return sp.csr_array((rows.data, rows.indices.astype(np.int64) + shifts, indptr), shape=shape)
 
 
 def cumulative(
