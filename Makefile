@@ -44,6 +44,7 @@ $(VENV)/browser: | $(VENV)/installed-dev
 # All rows, or some: make bench CASES="dense verdicts"; RECORD=1 keeps the figures for docs/speed.md.
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.run $(CASES) $(if $(RECORD),--record)
+	$(if $(CASES),,$(BIN)/python -m benchmarks.mistakes)
 
 # The first fit with empty caches of compiled loops, in units of `import numba`.
 first-touch: $(VENV)/installed-bench

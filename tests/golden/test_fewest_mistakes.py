@@ -108,7 +108,7 @@ def check(seeds: range) -> list[int]:
         assert isinstance(model.n_errors_, int)
         assert isinstance(model.errors_lower_bound_, int)
         assert model.errors_lower_bound_ <= optimum <= model.n_errors_, seed
-        assert not model.optimal_ or model.n_errors_ == optimum
+        assert model.optimal_
         assert isinstance(model.certificate_, nv.ErrorBound)
         nv.verify(model.certificate_, X, y)
         if model.n_errors_ > optimum:
@@ -119,7 +119,7 @@ def check(seeds: range) -> list[int]:
 def test_the_fewest_mistakes_are_found() -> None:
     """Ten seconds long, because each program needs its own branch and bound."""
     missed = check(IN_SUITE)
-    assert len(missed) <= 0.05 * len(IN_SUITE), missed
+    assert missed == []
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -214,6 +214,18 @@ def test_a_bound_on_costs_says_so() -> None:
         nv.verify(replace(proof, bound=proof.bound + 1), X, y, sample_weight=weights)
 
 
+def test_centres_of_boxes_are_exact() -> None:
+    """No width is halved so often that the centre of a half would be rounded."""
+    C, H = np.array([[1.0, 0.7]]), np.array([[0.0, 1.0, 1.0]])
+    C[0, 1] = np.ldexp(np.round(np.ldexp(0.7, 48)), -48)
+    while (H[:, :-1] > rule_boxes._SMALLEST).any():
+        low_end, high_end = (Fraction(C[0, 1]) + side * Fraction(H[0, 1]) for side in (-1, 1))
+        centres, halves = rule_boxes._halved(C, H, np.ones((1, 2)))
+        (low, high), half = map(Fraction, centres[:, 1].tolist()), Fraction(halves[0, 1])
+        assert (low - half, low + half, high + half) == (low_end, high - half, high_end)
+        C, H = centres[1:], halves[1:]
+
+
 def wrong_bounds() -> int:
     """The number of problems for which the search claims more than the optimum."""
     n_wrong = 0

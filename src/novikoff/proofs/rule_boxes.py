@@ -57,9 +57,11 @@ _AT_ONCE = 1 << 18
 # Costs are added up in digits of this many bits: sums of them are exact in float64.
 _DIGIT = 32
 # Boxes that were halved this many times for each of their dimensions are looked at as problems of
-# their own, if their rows span fewer dimensions, or at the second number in any case. At the third
-# number they are not halved any more, because floats do not resolve smaller boxes.
-_SPECIAL, _ANY, _SMALLEST = 4, 24, 44
+# their own, if their rows span fewer dimensions, or at the second number in any case.
+_SPECIAL, _ANY = 4, 24
+# A half-width of _SMALLEST is not halved any more. The centres of all boxes are then multiples of
+# _SMALLEST, and exact in float64.
+_SMALLEST = 2.0**-48
 # Singular values below this one suggest that rows span fewer dimensions.
 _FLAT = 1e-7
 # A row whose sign is decided by less than this belongs to the smaller problem too. Its hyperplane
@@ -243,9 +245,10 @@ class _Boxes:
                 C, H, costs, crossing = C[left], H[left], costs[left], crossing[left]
                 if len(C) == 0:
                     continue
-            if depth >= _SMALLEST * (r - 1):
-                self.target = min(self.target, int(min(costs)))
-                continue
+            wide = (H[:, :-1] > _SMALLEST).any(axis=1)
+            if not wide.all():
+                self.target = min(self.target, int(min(costs[~wide])))
+                C, H, crossing = C[wide], H[wide], crossing[wide]
             waiting.append((*_halved(C, H, crossing @ self.sizes), depth + 1))
         return self.target
 
@@ -286,7 +289,8 @@ class _Boxes:
 def _halved(C: Vector, H: Vector, influence: Vector) -> tuple[Vector, Vector]:
     """Both halves of each box, divided where this changes its products most."""
     every = np.arange(len(C))
-    j = np.argmax(H[:, :-1] * influence, axis=1)
+    widths = H[:, :-1]
+    j = np.argmax(np.where(widths > _SMALLEST, widths * influence, -1.0), axis=1)
     H = H.copy()
     H[every, j] *= 0.5
     low, high = C.copy(), C.copy()
