@@ -126,8 +126,9 @@ def detect_separation(
     missing : "error" or "drop"
         Whether rows with missing values are rejected with an error or left out.
     budget : float, optional
-        Seconds after which the answer contains everything that is proved by then. Without a budget,
-        searches for signs end after a fixed number of steps.
+        Seconds after which the answer contains everything that is proved by then; a step of exact
+        arithmetic that has begun is finished first. Without a budget, searches for signs end after
+        a fixed number of steps.
 
     Returns
     -------
