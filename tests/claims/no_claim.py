@@ -77,9 +77,11 @@ NAMES: dict[str, str] = {
     "OrderRun.ending": "how the run ended, by its other fields",
     "Verdict.data": "the rows that were given",
     "Solution.system": "the rows that were given",
+    "Constraint": "a row that was given",
     "Solution.suspected": "rows that a float solver names, said to be not proved",
     "Solution.n_steps": "how long the search was",
     "Solution.seconds": "given",
+    "Solution.tolerance": "given",
     "Solution.trace": "what a method recorded; the theorem tests read it",
     "Solution.proof": "the certificate without what was asked for later",
     "Trace.[!ms]*": "one number of each update; tests/oracle.py repeats the loop",
@@ -123,6 +125,7 @@ NAMES: dict[str, str] = {
 }  # fmt: skip
 
 SENTENCES: dict[str, str] = {
+    "; --relax rows finds the fewest rows that must go": "advice that names an option",
     "the page takes at most": "a limit of the page",
     "The lab draws at most": "a limit of the page",
     "The seed must be at most": "a limit of the page",

@@ -610,6 +610,24 @@ def assert_gives_way(answer: nv.Relaxation, rows: dict[Key, Constraint]) -> None
         assert told.gives_way_by == max(off, Fraction(0))
 
 
+@claim(partial(system, strict=False), covers=["Solution.least_violation"], problems=80)
+def least_violation_of_a_conflict(problem: System) -> None:
+    """Every point violates some row of the conflict by at least this, and some point by no more."""
+    answer = nv.solve(**problem.arrays)
+    if answer.kind != "infeasible":
+        assert answer.least_violation is None
+        return
+    rows, p = stated(problem), len(problem.objective)
+    loose = [Constraint("", {p: Fraction(1)}, ">=", Fraction(0))]
+    for named in answer.conflict:
+        row = rows[named.kind, named.index]
+        for relation in ("<=", ">=") if row.relation == "=" else (row.relation,):
+            terms = {**row.terms, p: Fraction(-1 if relation == "<=" else 1)}
+            loose.append(Constraint("", terms, relation, row.right))
+    space = oracle.polyhedron(loose, p + 1)
+    assert answer.least_violation == oracle.least_value(space, {p: Fraction(1)})
+
+
 @claim(
     partial(system, strict=False, styles=("integers", "two values")),
     covers=["Relaxation.multipliers"],
