@@ -792,6 +792,24 @@ def test_more_equalities_than_fit_into_memory_are_undecided(
         point_or_conflict(system, Limits())
 
 
+def test_a_tolerance_loosens_rows_equalities_and_bounds() -> None:
+    """x + y = 1, x ≤ 0.25 and y ≤ 0.5 miss each other by 1/12 at best."""
+    given: dict[str, Any] = {"A": None, "A_eq": [[1.0, 1.0]], "c_eq": [1.0], "upper": [0.25, 0.5]}
+    exactly = nv.solve(**given, keep="bounds")
+    assert exactly.least_violation == F(1, 12)
+    loose = nv.solve(**given, keep="bounds", tolerance=0.1)
+    assert (loose.kind, loose.tolerance, loose.certificate) == ("feasible", F(1, 10), None)
+    x, y = loose.exact_w or ()
+    assert abs(x + y - 1) <= F(1, 10)
+    assert max(x - F(1, 4), y - F(1, 2)) <= F(1, 10)
+    assert "within a tolerance of 0.1" in str(loose)
+    tight = nv.solve(**given, keep="bounds", tolerance=0.05)
+    assert tight.kind == "infeasible"
+    assert {row.name for row in tight.conflict if not row.kept} == {"equality 0"}
+    with pytest.raises(ValueError, match="tolerance must be a number that is at least 0"):
+        nv.solve(**given, tolerance=-1.0)
+
+
 @pytest.mark.parametrize("method", ["projection_rescaling", "smooth"])
 def test_a_method_keeps_its_limits(method: str) -> None:
     system = system_of(stated_arrays([[3.0], [-3.0]], [1.0, -1.0]))
