@@ -208,6 +208,50 @@ def explanation(problem: System) -> None:
             return
 
 
+@claim(
+    partial(system, strict=False, styles=("integers", "two values")),
+    covers=["Solution.tolerance", "Solution.least_violation"],
+    problems=100,
+)
+def tolerance(problem: System) -> None:
+    """A tolerance loosens every row, and a conflict ends where its least violation is allowed."""
+    rows, p = stated(problem), len(problem.objective)
+    if problem.A is None:
+        return
+    answer = ask(problem)
+    for allowed in ("1e-9", "0.1", "1"):
+        loose = ask(problem, tolerance=float(allowed))
+        assert loose.tolerance == Fraction(allowed)
+        if loose.kind == "undecided":
+            continue
+        assert (loose.kind == "feasible") == is_feasible(loosened(rows, Fraction(allowed)), p)
+        if loose.exact_w is not None:
+            assert all(holds(row, loose.exact_w)
+                       for row in loosened(rows, Fraction(allowed)).values())  # fmt: skip
+    by = answer.least_violation
+    if by is None:
+        assert answer.kind != "infeasible"
+        return
+    few = {(row.kind, row.index): rows[row.kind, row.index] for row in answer.conflict}
+    assert by > 0
+    assert not is_feasible(loosened(few, by * Fraction(999, 1000)), p)
+    # Without kept rows the conflict is irreducible, and its multipliers are the only ones.
+    assert is_feasible(loosened(few, by), p) or any(row.kept for row in answer.conflict)
+
+
+def loosened(
+    rows: dict[tuple[str, int], Constraint], allowed: Fraction
+) -> dict[tuple[str, int], Constraint]:
+    """The rows, each of which may be violated by as much as allowed."""
+    found: dict[tuple[str, int], Constraint] = {}
+    for (kind, i), row in rows.items():
+        if row.relation in ("<=", "="):
+            found[f"{kind} up", i] = row._replace(relation="<=", right=row.right + allowed)
+        if row.relation in (">=", "="):
+            found[f"{kind} down", i] = row._replace(relation=">=", right=row.right - allowed)
+    return found
+
+
 def assert_contradiction(
     claimed: Sequence[NamedRow],
     rows: dict[tuple[str, int], Constraint],

@@ -67,6 +67,8 @@ MUTANTS: list[Mutant] = [
      lambda fit: changed(fit, margin_=[nv.Interval(0.0, 0.0) for _ in each_of(fit.margin_)])),
     ("systems.feasible", nv, "solve",
      lambda found: changed(found, exact_w=found.exact_w and tuple(x + 1 for x in found.exact_w))),
+    ("systems.tolerance", nv, "solve",
+     lambda found: changed(found, exact_w=found.exact_w and tuple(x + 1 for x in found.exact_w))),
     ("systems.conflict", nv, "solve",
      lambda found: changed(found, conflict=found.conflict[1:])),
     ("systems.optimum", nv, "linear_program",
