@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager, suppress
 from itertools import count
 from numbers import Integral
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,13 @@ from novikoff.learners.parameters import LARGEST, Allowed
 FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
 _Found = TypeVar("_Found")
+# Parameters of scikit-learn's linear models that have another name here, or none.
+_OTHER_NAMES = {
+    "max_iter": ("max_epochs", "max_updates"),
+    "eta0": ("step_size",),
+    "tol": ("max_epochs", "max_updates"),
+    "early_stopping": ("max_epochs", "max_updates", "max_seconds"),
+}
 
 
 class LinearLearner(ClassifierMixin, BaseEstimator):
@@ -52,6 +59,17 @@ class LinearLearner(ClassifierMixin, BaseEstimator):
     _codes: dict[Hashable, int]
     _vocabulary: dict[Hashable, int] | None  # the column of each feature, made when first needed
     _feature_names: npt.NDArray[np.object_]
+
+    if not TYPE_CHECKING:  # type checkers read the parameters of the subclasses
+
+        def __new__(cls, *_: object, **parameters: object) -> LinearLearner:
+            """Reject parameters of scikit-learn's linear models, and name those to use instead."""
+            for name in parameters:
+                if name in _OTHER_NAMES and name not in cls._allowed:
+                    known = [other for other in _OTHER_NAMES[name] if other in cls._allowed]
+                    advice = f": use {' or '.join(known)}" if known else ""
+                    raise TypeError(f"{cls.__name__} has no parameter {name!r}{advice}.")
+            return super().__new__(cls)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
