@@ -232,7 +232,9 @@ def tolerance(problem: System) -> None:
     if by is None:
         assert answer.kind != "infeasible"
         return
-    few = {(row.kind, row.index): rows[row.kind, row.index] for row in answer.conflict}
+    few: dict[tuple[str, int], Constraint] = {
+        (row.kind, row.index): rows[row.kind, row.index] for row in answer.conflict
+    }
     assert by > 0
     assert not is_feasible(loosened(few, by * Fraction(999, 1000)), p)
     # Without kept rows the conflict is irreducible, and its multipliers are the only ones.
