@@ -11,7 +11,7 @@ import pytest
 
 import novikoff as nv
 from novikoff.core import stops
-from novikoff.geometry import recession
+from novikoff.geometry import recession, recession_programs, recession_span
 
 
 class Clock:
@@ -46,7 +46,7 @@ def test_no_search_begins_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> N
     """The time ends within the first linear program; what is proved by then is in the answer."""
     clock, built = Clock(), []
 
-    class Program(recession._Program):
+    class Program(recession_programs.SignProgram):
         def __init__(self, *arguments: Any) -> None:
             built.append(self)
             super().__init__(*arguments)
@@ -58,7 +58,7 @@ def test_no_search_begins_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> N
     X, y = clusters()
     whole = nv.detect_separation(X, y, family="multinomial")
     monkeypatch.setattr(stops, "time", clock)
-    monkeypatch.setattr(recession, "_Program", Program)
+    monkeypatch.setattr(recession_span, "SignProgram", Program)
     found = nv.detect_separation(X, y, family="multinomial", budget=10.0)
     assert len(built) == 1
     assert found.kind == whole.kind
@@ -71,12 +71,22 @@ def test_no_search_begins_after_the_budget(monkeypatch: pytest.MonkeyPatch) -> N
     assert found.responsible_columns is None
 
 
-@pytest.mark.parametrize("step", ["null_space", "find_face", "exact_product"])
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [
+        (recession, "null_space"),
+        (recession, "find_face"),
+        (recession_span, "null_space"),
+        (recession_span, "find_face"),
+        (recession_span, "exact_product"),
+    ],
+    ids=["aliased-columns", "separated-rows", "span", "sign", "rows-on-the-span"],
+)
 def test_the_answer_is_what_is_proved_when_a_step_ends_the_budget(
-    step: str, monkeypatch: pytest.MonkeyPatch
+    module: Any, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, calls = Clock(), []
-    original: Any = getattr(recession, step)
+    original: Any = getattr(module, step)
 
     def slow(*arguments: Any, **options: Any) -> Any:
         calls.append(step)
@@ -86,7 +96,7 @@ def test_the_answer_is_what_is_proved_when_a_step_ends_the_budget(
     X, y = clusters()
     whole = nv.detect_separation(X, y, family="multinomial")
     monkeypatch.setattr(stops, "time", clock)
-    monkeypatch.setattr(recession, step, slow)
+    monkeypatch.setattr(module, step, slow)
     found = nv.detect_separation(X, y, family="multinomial", budget=10.0)
     assert len(calls) <= 2
     assert found.kind in (whole.kind, "undecided")

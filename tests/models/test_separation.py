@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import novikoff as nv
-from novikoff.geometry import cone, recession
+from novikoff.geometry import cone, recession_span
 from novikoff.models import cones
 from novikoff.models.cones import Design
 from novikoff.models.formulas import variables_of
@@ -269,7 +269,7 @@ def test_ctrl_c_ends_the_question_and_the_next_one_is_answered(
         patched.setattr(cone, "search_verdict", interrupted)
         with pytest.raises(KeyboardInterrupt):
             nv.detect_separation(*VERTEX)
-        patched.setattr(recession, "exact_product", interrupted)
+        patched.setattr(recession_span, "exact_product", interrupted)
         with pytest.raises(KeyboardInterrupt):
             _ = found.coefficients
     assert "undecided" not in found.coefficients.values()

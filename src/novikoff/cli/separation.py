@@ -182,8 +182,9 @@ def command(file: str, **values: Any) -> None:
     """Decide whether the maximum-likelihood estimate of a model exists, with proof.
 
     The first line says whether finite estimates exist: complete separation and quasi-complete
-    separation mean that they do not, overlap means that they do. The report has the fate of each
-    coefficient, the separated rows, the columns that are responsible, and what can be done.
+    separation mean that they do not, overlap means that they do. The report says of each
+    coefficient whether its estimate is finite, and names the separated rows, the columns that are
+    responsible, and what can be done.
 
     FILE is CSV, TSV, Parquet, Arrow, npy, npz, svmlight or JSON lines; text may be gzipped; - is
     standard input. All columns without another role are covariates, and columns of text are

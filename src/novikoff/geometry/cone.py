@@ -55,8 +55,8 @@ from novikoff.geometry.verdict_search import search_verdict
 from novikoff.geometry.view import balanced_view
 from novikoff.geometry.visits import Mask
 
-# Every integer up to this size is exact in float64.
-_MAX_EXACT = 1 << 53
+# Integers of this many bits are exact in float64.
+_DOUBLE_BITS = 53
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,7 @@ def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
     import scipy.sparse as sp
 
     entries = [(j, k, value) for k, vector in enumerate(vectors) for j, value in vector.items()]
-    if any(abs(value) > _MAX_EXACT for _, _, value in entries):
+    if any(abs(value) > 1 << _DOUBLE_BITS for _, _, value in entries):
         return None
     at = np.array([(j, k) for j, k, _ in entries], dtype=np.int64).reshape(-1, 2)
     values = np.array([float(value) for _, _, value in entries])
@@ -298,3 +298,72 @@ def exact_product(A: Any, vectors: Sequence[SparseVector]) -> Matrix | None:
     if isinstance(A, np.ndarray):
         return np.ascontiguousarray(A.astype(np.float64) @ N.toarray())
     return sp.csr_array(A @ N)
+
+
+def with_equalities(cone: Cone, rows: Sequence[SparseVector]) -> Cone | None:
+    """Return the cone in which some integer vectors have the product 0 with d.
+
+    If float64 cannot represent a vector, it is written as a sum of vectors, and further columns
+    stand for the products with all of them but the first. None if a number is too large.
+
+    Examples
+    --------
+    >>> plain = Cone(np.eye(2), np.zeros((0, 2)))
+    >>> with_equalities(plain, [{0: 1, 1: 3}]).E
+    array([[1., 3.]])
+    >>> with_equalities(plain, [{0: 2**60 + 1, 1: 1}]).E.tolist()
+    [[1.152921504606847e+18, 1.0, 1.0], [1.0, 0.0, -1.0]]
+    """
+    p, parts = cone.p, [_in_floats(row) for row in rows]
+    if any(part is None for part in parts):
+        return None
+    sums = [part for part in parts if part is not None]
+    extra = sum(len(part) - 1 for part in sums)
+    equal = np.zeros((sum(map(len, sums)), p + extra))
+    row, column = 0, p
+    for part in sums:
+        first = row
+        for vector in part:
+            equal[row, [*vector]] = [*vector.values()]
+            if row > first:
+                equal[first, column], equal[row, column] = 1.0, -1.0
+                column += 1
+            row += 1
+    A, E = (_widened(M, extra) for M in (cone.A, cone.E))
+    return Cone(A, stacked(E, equal))
+
+
+def _in_floats(row: SparseVector) -> list[dict[int, float]] | None:
+    """Vectors of floats whose sum is the integer vector, exactly; None if a number overflows."""
+    parts: list[dict[int, float]] = []
+    rest = dict(row)
+    while rest:
+        tops = {j: _leading(value) for j, value in rest.items()}
+        try:
+            parts.append({j: float(top) for j, top in tops.items()})
+        except OverflowError:
+            return None
+        rest = {j: value - tops[j] for j, value in rest.items() if value != tops[j]}
+    return parts
+
+
+def _leading(value: int) -> int:
+    """The number without all but its first 53 bits.
+
+    >>> _leading(2**60 + 1) == 2**60, _leading(-5)
+    (True, -5)
+    """
+    shift = max(0, abs(value).bit_length() - _DOUBLE_BITS)
+    whole = abs(value) >> shift << shift
+    return whole if value > 0 else -whole
+
+
+def _widened(M: Matrix, extra: int) -> Matrix:
+    """The matrix with further columns of zeros."""
+    if extra == 0:
+        return M
+    if isinstance(M, np.ndarray):
+        return np.asarray(np.hstack([M, np.zeros((len(M), extra))]), dtype=np.float64)
+    import scipy.sparse as sp
+
+    return sp.csr_array((M.data, M.indices, M.indptr), shape=(M.shape[0], M.shape[1] + extra))

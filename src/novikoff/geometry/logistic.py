@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,11 +24,8 @@ from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry.cone import Face
 from novikoff.geometry.passes import LocalPasses
-from novikoff.geometry.recession import Recession
-
-Estimate: TypeAlias = Literal[
-    "finite", "+inf", "-inf", "either sign", "undecided", "aliased", "reference"
-]
+from novikoff.geometry.recession import recession_of_face
+from novikoff.geometry.recession_span import Estimate
 
 INTERCEPT = "(intercept)"
 _OPPOSITE: dict[Estimate, Estimate] = {"+inf": "-inf", "-inf": "+inf"}
@@ -96,26 +93,27 @@ def logistic_estimates(
     direction = [Fraction(0)] * rows.p if w is None else [*w[: rows.p]]
     order = np.array([*first, *others, *references], dtype=np.int64)
     face = Face(mask, direction, complete=True)
-    recession = Recession(rows, rows.n, order, limits, known=face)
+    recession = recession_of_face(rows, order, face, limits)
+    aliased = {*recession.aliased}
     factors = recession.multiples_of(d) if problem.fit_intercept else {}
     grouped = {j for columns_of_group in columns.groups.values() for j in columns_of_group}
     constant = next((j for j in factors if j not in grouped), None)
 
-    def fate(j: int) -> Estimate:
+    def estimate(j: int) -> Estimate:
         if j in references:
             return "reference"
         if j == constant:
-            estimate: Estimate = recession.column(d)
-            return estimate if factors[j] > 0 else _OPPOSITE.get(estimate, estimate)
-        return "aliased" if j in recession.aliased else recession.column(j)
+            of_intercept = recession.coefficient(d)
+            return of_intercept if factors[j] > 0 else _OPPOSITE.get(of_intercept, of_intercept)
+        return "aliased" if j in aliased else recession.coefficient(j)
 
     names = dict(zip(range(d), columns.names, strict=True))
-    estimates = {name: fate(j) for j, name in names.items()}
+    estimates = {name: estimate(j) for j, name in names.items()}
     if problem.fit_intercept and constant is None:
         name = INTERCEPT
         while name in estimates:  # a column may have this name
             name = f"({name})"
-        estimates[name] = recession.column(d)
+        estimates[name] = recession.coefficient(d)
     terms: dict[Hashable, list[int]] = {}
     owner = {j: name for name, columns_of_group in columns.groups.items() for j in columns_of_group}
     for j in range(d):

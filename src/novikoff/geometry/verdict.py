@@ -17,9 +17,10 @@ from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.core.validation import Columns
 from novikoff.geometry.corral import affordable
-from novikoff.geometry.logistic import Estimate, Estimates, logistic_estimates
+from novikoff.geometry.logistic import Estimates, logistic_estimates
 from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import Passes
+from novikoff.geometry.recession_span import Estimate
 from novikoff.geometry.verdict_search import SearchResult
 from novikoff.proofs import exact
 from novikoff.proofs.certificate import Certificate, integer_mistake_bound

@@ -19,10 +19,10 @@ from novikoff.core.class_labels import Labels
 from novikoff.core.problem import signed_problem
 from novikoff.core.rows import Indices, Matrix
 from novikoff.core.stops import Limits, check_budget
-from novikoff.geometry.logistic import Estimate
 from novikoff.geometry.null_space import null_space
 from novikoff.geometry.passes import OutOfTimeError
-from novikoff.geometry.recession import Fate, Recession
+from novikoff.geometry.recession import Recession, recession_of_cone
+from novikoff.geometry.recession_span import Estimate
 from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
@@ -133,8 +133,8 @@ def detect_separation(
     Returns
     -------
     Separation
-        Whether the estimate exists, the fate of each coefficient, the separated observations, and a
-        certificate.
+        Whether the estimate exists, whether the estimate of each coefficient is finite, the
+        separated observations, and a certificate.
 
     See Also
     --------
@@ -207,7 +207,7 @@ def separation_of(model: ModelQuestion, limits: Limits) -> Separation:
         _positions=model.positions,
         _labels=model.labels,
         _model_cone=model.cone,
-        _recession=Recession.of(model.cone.inequalities, limits),
+        _recession=recession_of_cone(model.cone.inequalities, limits),
         _labelled=model.labelled,
         _references=model.references,
     )
@@ -217,7 +217,7 @@ def separation_of(model: ModelQuestion, limits: Limits) -> Separation:
 
 
 class Coefficients(Mapping[Hashable, Estimate]):
-    """The fate of each coefficient, by name; a table in notebooks."""
+    """Whether the estimate of each coefficient is finite, by name; a table in notebooks."""
 
     def __init__(self, values: Mapping[Hashable, Estimate]) -> None:
         self._values = dict(values)
@@ -243,8 +243,8 @@ class Coefficients(Mapping[Hashable, Estimate]):
 
         Examples
         --------
-        >>> fates = {f"x{j}": "finite" for j in range(1, 31)} | {"z": "+inf"}
-        >>> Coefficients(fates).folded()
+        >>> estimates = {f"x{j}": "finite" for j in range(1, 31)} | {"z": "+inf"}
+        >>> Coefficients(estimates).folded()
         [('z', '+∞'), ('30 others', 'finite')]
         """
         every = self.lines()
@@ -324,7 +324,7 @@ class Separation:
 
     @cached_property
     def coefficients(self) -> Coefficients:
-        """The fate of each coefficient.
+        """Whether the estimate of each coefficient is finite, and else its sign.
 
         - "finite": the maximum-likelihood estimate of this coefficient is finite.
         - "+inf", "-inf": it is infinite. Along every direction in which the likelihood rises to its
@@ -338,12 +338,16 @@ class Separation:
         first = self._recession.rows.p - len(self._model_cone.names)
         gone = set(self._recession.aliased)
         estimates: dict[Hashable, Estimate] = {}
-        references = {own[0]: column for column, own in self._model_cone.terms.items() if own}
+        references = {
+            columns[0]: name for name, columns in self._model_cone.terms.items() if columns
+        }
         for j, name in enumerate(self._model_cone.names):
             for level, column in self._references.items():
                 if references.get(j) == column:
                     estimates[level] = "reference"
-            estimates[name] = "aliased" if first + j in gone else self._recession.column(first + j)
+            estimates[name] = (
+                "aliased" if first + j in gone else self._recession.coefficient(first + j)
+            )
         return Coefficients(
             estimates | dict.fromkeys(self._references.keys() - estimates, "reference")
         )
@@ -363,7 +367,7 @@ class Separation:
         """The positions of the separated observations in `rows`."""
         face = self._recession.face
         return np.flatnonzero(
-            self._model_cone.observations(face.separated, self._recession.direction)
+            self._model_cone.observations(face.separated, self._recession.face.direction)
         )
 
     @cached_property
@@ -372,7 +376,7 @@ class Separation:
 
         It separates all of the separated observations. The certificate has the exact numbers.
         """
-        components = self._recession.direction[-len(self._model_cone.names) :]
+        components = self._recession.face.direction[-len(self._model_cone.names) :]
         largest = max(map(abs, components), default=Fraction(0)) or Fraction(1)
         scaled = [float(value / largest) for value in components]
         return dict(zip(self._model_cone.names, scaled, strict=True))
@@ -388,10 +392,12 @@ class Separation:
         column is responsible; None if this was not determined.
         """
         first = self._recession.rows.p - len(self._model_cone.names)
-        terms = {name: [first + j for j in own] for name, own in self._model_cone.terms.items()}
+        terms = {
+            name: [first + j for j in columns] for name, columns in self._model_cone.terms.items()
+        }
         return self._recession.responsible_terms(terms)
 
-    def estimable(self, c: Mapping[Hashable, float] | Sequence[float]) -> Fate:
+    def estimable(self, c: Mapping[Hashable, float] | Sequence[float]) -> Estimate:
         """Whether the estimate of a linear combination c·β of the coefficients is finite.
 
         Parameters
@@ -425,7 +431,7 @@ class Separation:
                 raise ValueError(f"c has {len(values)} entries for {len(names)} coefficients.")
         hidden = self._recession.rows.p - len(names)
         factors = zip(names, values, strict=True)
-        return self._recession.fate(
+        return self._recession.estimate(
             {hidden + j: _factor(name, value) for j, (name, value) in enumerate(factors)}
         )
 
@@ -495,7 +501,7 @@ class Separation:
     @cached_property
     def _remainder(self) -> Remainder:
         """What is left of the likelihood after the separated inequalities are left out."""
-        separated, direction = self._recession.face.separated, self._recession.direction
+        separated, direction = self._recession.face.separated, self._recession.face.direction
         return self._model_cone.remaining(separated, self._model_cone.coefficients_of(direction))
 
     @cached_property
@@ -507,11 +513,13 @@ class Separation:
         """
         recession, thresholds = self._recession, self._model_cone.thresholds
         first = recession.rows.p - len(self._model_cone.names)
-        dependent = recession.null_space_of_held
+        dependent = recession.span.basis
         if len(thresholds) > 0 and thresholds[0] > 0 and dependent:
             later = np.isin(recession.kept, first + np.asarray(thresholds), invert=True)
             order = recession.kept[np.argsort(later, kind="stable")]
-            dependent = null_space(recession.rows, recession.held, order, recession.limits)
+            dependent = null_space(
+                recession.rows, recession.span.held, order, recession.budget.limits
+            )
         return np.array(
             [
                 j - first
@@ -561,7 +569,7 @@ class Separation:
         """
         if self.exists is not False:
             return []
-        fates = self.coefficients
+        estimates = self.coefficients
         infinite = ("+inf", "-inf", "either sign")
         factors = {*self._references.values()}
         try:
@@ -572,13 +580,13 @@ class Separation:
             Situation(
                 self.family,
                 self.link,
-                [(name, fate) for name, fate in fates.items() if fate in infinite],
+                [(name, estimate) for name, estimate in estimates.items() if estimate in infinite],
                 limiting,
                 [
                     column
-                    for column, own in self._model_cone.terms.items()
+                    for column, columns in self._model_cone.terms.items()
                     if column in factors
-                    and any(fates[self._model_cone.names[j]] in infinite for j in own)
+                    and any(estimates[self._model_cone.names[j]] in infinite for j in columns)
                 ],
                 self.responsible_columns or [],
             )
