@@ -48,6 +48,7 @@ _NAMES = {
     "Pocket": "learners.pocket",
     "SecondOrderPerceptron": "learners.stateful",
     "Relaxation": "systems.relaxation",
+    "RelaxationCertificate": "proofs.relaxation_certificate",
     "Separation": "models.separation",
     "Solution": "systems.solution",
     "SystemCertificate": "proofs.system_certificate",

@@ -35,6 +35,7 @@ from novikoff.page.widget import lab as lab
 from novikoff.proofs.certificate import Certificate as Certificate
 from novikoff.proofs.certificate import verify as verify
 from novikoff.proofs.error_bound import ErrorBound as ErrorBound
+from novikoff.proofs.relaxation_certificate import RelaxationCertificate as RelaxationCertificate
 from novikoff.proofs.system_certificate import SystemCertificate as SystemCertificate
 from novikoff.systems.conflicts import conflicts as conflicts
 from novikoff.systems.explanation import Explanation as Explanation

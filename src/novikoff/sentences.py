@@ -672,6 +672,33 @@ IIS)'
     return f"{rows} contradict each other, and {fewer}"
 
 
+def relaxation_claim(by: str, least: str, most: str, *, weighted: bool) -> str:
+    """The statement of bounds on what must give way; ``most`` is empty if no point is known.
+
+    >>> relaxation_claim("rows", "1", "2", weighted=False)
+    'At least 1 of the rows must be given up so that a point satisfies the others, and 2 are enough'
+    >>> relaxation_claim("max", "1/2", "", weighted=True)
+    'Every point violates some row by at least 1/2, times the weight of the row'
+    """
+    times = ""
+    if by == "rows":
+        what = f"rows of a weight of {least}" if weighted else f"{least} of the rows"
+        text = f"At least {what} must be given up so that a point satisfies the others"
+        enough = (
+            f"a weight of {most} is" if weighted else f"{most} {'is' if most == '1' else 'are'}"
+        )
+        enough += " enough"
+    elif by == "total":
+        text = f"Every point violates the rows by at least {least} in total"
+        enough = f"a point violates them by {most}"
+        times = ", times the weights of the rows"
+    else:
+        text = f"Every point violates some row by at least {least}"
+        enough = f"a point violates none by more than {most}"
+        times = ", times the weight of the row"
+    return text + (f", and {enough}" if most else "") + (times if weighted else "")
+
+
 def feasible_clause(point: str = "", *, exact: bool = True) -> str:
     """The statement that a point satisfies every row.
 

@@ -84,6 +84,7 @@ NAMES: dict[str, str] = {
     "Solution.tolerance": "given",
     "Solution.trace": "what a method recorded; the theorem tests read it",
     "Solution.proof": "the certificate without what was asked for later",
+    "Relaxation.proof": "Relaxation.certificate, also with a tolerance",
     "Trace.[!ms]*": "one number of each update; tests/oracle.py repeats the loop",
     "Trace.n_steps": "one number of each update",
     "Trace.start": "given",
@@ -121,6 +122,8 @@ NAMES: dict[str, str] = {
     "Margin": "the margin of a certificate, with the rows that prove it",
     "GeometricMargin": "the margin of a certificate, with the rows that prove it",
     "Multipliers": "λ of a certificate",
+    "RowWeights": "weights that the user gave",
+    "Branch": "a node of RelaxationCertificate.branches",
     "Radius": "the radius of a certificate, with the rows that prove it",
 }  # fmt: skip
 

@@ -481,7 +481,7 @@ def optimum(problem: System) -> None:
             "SystemCertificate.conflict", "SystemCertificate.irreducible",
             "SystemCertificate.implicit", "SystemCertificate.radius",
             "SystemCertificate.witnesses", "SystemCertificate.claim", "SystemCertificate.check",
-            "SystemCertificate.verify", "Solution.certificate"],
+            "Solution.certificate"],
     sentences=["no fewer of them do", "every point is at least {} away from a row",
                "at least {}", "at most {}"],
     problems=120,
@@ -719,8 +719,53 @@ def least_violation(problem: System) -> None:
         told = re.findall(r"by (?:at least |more than )?(-?\d\S*)", str(answer).rstrip("."))
         if "(rounded)" not in str(answer):
             assert all(Fraction(text) == truth for text in told)
+        assert answer.multipliers or answer.least == 0
         if answer.multipliers:
             assert_bound(answer, rows, prices, by, p)
+
+
+@claim(
+    partial(system, styles=("integers", "two values")),
+    covers=["RelaxationCertificate", "RelaxationCertificate.by", "RelaxationCertificate.bound",
+            "RelaxationCertificate.value", "RelaxationCertificate.point",
+            "RelaxationCertificate.conflicts", "RelaxationCertificate.branches",
+            "RelaxationCertificate.multipliers", "RelaxationCertificate.kept",
+            "RelaxationCertificate.weights", "RelaxationCertificate.claim",
+            "RelaxationCertificate.check", "Relaxation.certificate"],
+    sentences=["At least {} must be given up so that a point satisfies the others",
+               "a point violates none by more than {}"],
+    problems=80,
+)  # fmt: skip
+def relaxation_certificate(problem: System) -> None:
+    """The certificate proves the bounds of the answer, and no better bounds.
+
+    The claims about the least values compare these bounds with an exact solver.
+    """
+    rows = stated(problem)
+    more = {name: value for name, value in problem.arrays.items() if name not in ("A", "c")}
+    for by in ("rows", "total", "max"):
+        answer = ask_to_relax(problem, by)
+        proof = answer.certificate
+        assert proof is not None
+        again = type(proof).from_json(proof.to_json())
+        said = nv.verify(again, problem.A, problem.c, **more)
+        if answer.kind != "relaxed":
+            assert isinstance(proof, nv.SystemCertificate)
+            continue
+        assert isinstance(again, nv.RelaxationCertificate)
+        assert (again.bound, again.value) == (answer.least, answer.most)
+        assert again.value is not None
+        assert len(again.kept) == len(rows) - len(may_give(problem, rows))
+        told = [Fraction(text) for text in re.findall(r"-?\d+(?:/\d+)?", said.split(", if")[0])]
+        if not re.search(r"\d[.e]", said):  # otherwise long numbers are rounded
+            assert told[:2] == [again.bound, again.value]
+        worse = replace(again, bound=again.bound + Fraction(1, 1000))
+        with pytest.raises(nv.CertificateError, match="and not that of the certificate"):
+            nv.verify(worse, problem.A, problem.c, **more)
+        if again.value > 0:
+            less = replace(again, value=again.value - Fraction(1, 10**6))
+            with pytest.raises(nv.CertificateError, match="which is more than"):
+                nv.verify(less, problem.A, problem.c, **more)
 
 
 def assert_bound(

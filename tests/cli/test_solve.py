@@ -360,6 +360,17 @@ def test_what_must_go_is_the_fewest_rows(tmp_path: Path) -> None:
     assert len(body["conflicts"]) >= 2
     done = inside("solve", path, "--relax", "rows")
     assert done.line("relaxation").startswith("2 rows must go, no fewer — proved: without a and c")
+    proof = path.parent / "proof.json"
+    for by in ("rows", "total", "max"):
+        inside("solve", path, "--relax", by, "--certificate", proof, "--force")
+        assert [part["kind"] for part in json.loads(proof.read_text())["proofs"]] == [
+            "system",
+            "relaxation",
+        ]
+        checked = inside("verify", proof, path)
+        assert checked.code == 0
+        claim = "At least 2 of the rows must be" if by == "rows" else "Every point violates"
+        assert claim in checked.out
     assert report(path, "--relax", "max")["relaxation"]["least"] == "97/3"
     held = report(path, "--relax", "total", "--keep", "[a-d]")["relaxation"]
     assert held["kind"] == "infeasible"

@@ -60,7 +60,8 @@ _file_options = add_options("Files", [
     click.option("--out", type=click.Path(), metavar="FILE", help="Write the report to this file. "
                  "[default: standard output]"),
     click.option("--certificate", type=click.Path(), metavar="FILE", help="Write a certificate of "
-                 "the answer, which novikoff verify checks. A best value has no certificate."),
+                 "the answer and of what must give way, which novikoff verify checks. A best value "
+                 "has no certificate."),
     click.option("--conflict-lp", type=click.Path(), metavar="FILE", help="Write the rows of the "
                  "conflict to this file as a model in LP format."),
     click.option("--force", is_flag=True, help="Overwrite existing files."),

@@ -32,7 +32,7 @@ from novikoff.formats.certificate_file import Proofs
 from novikoff.formats.file_names import CERTIFICATE_ENDING, MODEL_ENDING, sibling
 from novikoff.proofs.certificate import Certificate, CertificateCheck
 from novikoff.proofs.error_bound import ErrorBound
-from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.proofs.system_certificate import SystemProof
 from novikoff.sentences import (
     counted,
     first_few,
@@ -89,8 +89,8 @@ def command(certificate: str, data: str, **values: Any) -> None:
         if isinstance(error, CertificateError):
             raise ValueError(f"{certificate}: {error}") from None
         raise
-    systems = [proof for proof in proofs.proofs if isinstance(proof, SystemCertificate)]
-    others = [proof for proof in proofs.proofs if not isinstance(proof, SystemCertificate)]
+    systems = [proof for proof in proofs.proofs if isinstance(proof, SystemProof)]
+    others = [proof for proof in proofs.proofs if not isinstance(proof, SystemProof)]
     if systems and others:
         raise ValueError(f"{certificate}: The file has proofs about a system and about rows.")
     try:
@@ -166,7 +166,7 @@ def _sibling_model(certificate: str, proofs: Proofs) -> list[tuple[str, str]]:
 
 
 def _check_systems(
-    systems: Sequence[SystemCertificate], data: str, proofs: Proofs
+    systems: Sequence[SystemProof], data: str, proofs: Proofs
 ) -> list[tuple[str, str]]:
     """Check the certificates of novikoff solve against a file of inequalities."""
     from novikoff.systems.files.reading import read_system
@@ -178,7 +178,7 @@ def _check_systems(
         show("checking")
         for proof in systems:
             proof.check(file.stated)
-    size = counted(systems[0].d, "variable")
+    size = counted(file.stated.d, "variable")
     notes = [("", note) for note in file.notes]
     claims = [("holds", proof.claim()) for proof in systems]
     return [("system", f"{data} · read as {file.format} · {size}"), *notes, *claims]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from novikoff.errors import CertificateError, InvalidJsonError
 from novikoff.proofs.certificate import Certificate
 from novikoff.proofs.error_bound import ErrorBound
+from novikoff.proofs.relaxation_certificate import RelaxationCertificate
 from novikoff.proofs.strict_json import check_version, parse_object, take_fields
 from novikoff.proofs.system_certificate import SystemCertificate
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _SCHEMA_VERSION = 2
 _KIND = "novikoff certificates"
 MAX_BYTES = 1 << 28
-AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate
+AnyProof: TypeAlias = Certificate | ErrorBound | SystemCertificate | RelaxationCertificate
 
 
 @dataclass(frozen=True)
@@ -148,5 +149,9 @@ def _digest(proofs: object, data: object, preprocessing: object) -> str:
 
 
 def _proof(body: dict[str, object]) -> AnyProof:
-    kinds: dict[str, type[AnyProof]] = {"lower bound": ErrorBound, "system": SystemCertificate}
+    kinds: dict[str, type[AnyProof]] = {
+        kind: cls
+        for cls in (ErrorBound, SystemCertificate, RelaxationCertificate)
+        for kind in cls.kinds
+    }
     return kinds.get(str(body.get("kind")), Certificate).from_fields(body)

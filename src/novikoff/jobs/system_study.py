@@ -10,6 +10,7 @@ from typing import Literal
 
 from novikoff.core.stops import Limits, ReportingLimits
 from novikoff.names import ROWS_SHOWN
+from novikoff.proofs.relaxation_certificate import RelaxationCertificate
 from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.systems.conflicts import Conflicts, conflicts_of
@@ -19,7 +20,7 @@ from novikoff.systems.files.reading import read_system
 from novikoff.systems.linear_program import Optimum, optimise
 from novikoff.systems.relaxation import Relaxation, relax_system
 from novikoff.systems.solution import INTERRUPTED, Solution
-from novikoff.systems.solve import check_tolerance, solve_system, with_tolerance
+from novikoff.systems.solve import check_tolerance, solve_system
 from novikoff.systems.statement import keep_rows, loosened
 from novikoff.systems.system import system_of
 from novikoff.systems.system_model import SystemModel
@@ -128,9 +129,11 @@ class SystemStudy:
         return several or (self.solution,)
 
     @property
-    def proofs(self) -> list[SystemCertificate]:
+    def proofs(self) -> list[SystemCertificate | RelaxationCertificate]:
         """The certificates of all answers."""
-        return [answer.certificate for answer in self.answers if answer.certificate is not None]
+        proofs = [answer.certificate for answer in self.answers]
+        relaxed = None if self.relaxation is None else self.relaxation.certificate
+        return [proof for proof in (*proofs, relaxed) if proof is not None]
 
     @property
     def exact_w(self) -> Sequence[Fraction] | None:
@@ -190,7 +193,6 @@ def _answers(
     else:
         system, point, method = system_of(stated), options.point, options.method
         solution = solve_system(system, limits(), point=point, method=method)
-    solution = with_tolerance(solution, tolerance)
     several: Conflicts | None = None
     relaxation: Relaxation | None = None
     if solution.kind == "infeasible" and options.disjoint_conflicts:

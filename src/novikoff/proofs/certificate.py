@@ -43,7 +43,7 @@ from novikoff.proofs.exact import Block, Numbers, Vector
 from novikoff.proofs.proof_data import DataReading, SideLabel
 from novikoff.proofs.proof_text import Proof
 from novikoff.proofs.remote import RemoteRows
-from novikoff.proofs.system_certificate import SystemCertificate
+from novikoff.proofs.system_certificate import SystemProof
 
 Kind: TypeAlias = Literal["separable", "quasi-separable", "inseparable", "not separable"]
 
@@ -213,7 +213,7 @@ rows or labels differ from those it is about (another SHA-256 digest).
 
 
 def verify(
-    certificate: Certificate | ErrorBound | SystemCertificate,
+    certificate: Certificate | ErrorBound | SystemProof,
     X: object,
     y: object = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -223,7 +223,7 @@ def verify(
 
     Parameters
     ----------
-    certificate : Certificate, ErrorBound or SystemCertificate
+    certificate : Certificate, ErrorBound, SystemCertificate or RelaxationCertificate
         The proof.
     X, y
         The rows and labels; for a system of inequalities, A and c.
@@ -258,7 +258,7 @@ def verify(
     "Separable (complete separation): a hyperplane with a bias separates 'low' from 'high', in 3 \
 rows of 1 column"
     """
-    if isinstance(certificate, SystemCertificate):
+    if isinstance(certificate, SystemProof):
         certificate.verify(X, y, **system)
     elif isinstance(certificate, Certificate):
         certificate.verify(X, y)
@@ -266,8 +266,9 @@ rows of 1 column"
         certificate.verify(X, y, sample_weight)
     else:
         raise TypeError(
-            "verify() checks one Certificate, ErrorBound or SystemCertificate, not "
-            f"{type(certificate).__name__}; from_json() makes a certificate from text."
+            "verify() checks one Certificate, ErrorBound, SystemCertificate or "
+            f"RelaxationCertificate, not {type(certificate).__name__}; from_json() makes a "
+            "certificate from text."
         )
     return certificate.claim()
 

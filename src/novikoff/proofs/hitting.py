@@ -44,9 +44,14 @@ class Branch:
         are excluded, the case is impossible. A leaf shows this by listing that set alone.
     """
 
-    element: int | None
+    element: int | None = None
     sets: tuple[int, ...] = ()
     shares: tuple[Fraction, ...] = ()
+
+    @property
+    def decides(self) -> bool:
+        """Whether the node decides about an element; otherwise it is a leaf."""
+        return self.element is not None
 
 
 def add_up(
@@ -62,7 +67,7 @@ def add_up(
     Fraction(2, 1)
     """
     if len(shares) != len(sets) or min(shares, default=Fraction(0)) < 0:
-        raise CertificateError("The shares are not a number ≥ 0 for each contradiction.")
+        raise CertificateError("The shares are not a number ≥ 0 for each set.")
     loads: dict[int, Fraction] = {}
     for elements, share in zip(sets, shares, strict=True):
         for i in elements:
@@ -70,8 +75,7 @@ def add_up(
     for i, load in loads.items():
         if load > costs[i]:
             raise CertificateError(
-                f"Row {i} is in contradictions with shares of more than {short(costs[i])}, "
-                "the cost of a mistake on it."
+                f"Element {i} is in sets with shares of more than {short(costs[i])}, its cost."
             )
     whole = all(costs[i].denominator == 1 for i in loads)
     return Fraction(ceil(sum(shares))) if whole else sum(shares, Fraction(0))
@@ -106,7 +110,7 @@ def branching_bound(
         i = branch.element
         if i is not None:
             if branch.sets or branch.shares or i in taken or i in excluded:
-                raise CertificateError("A branch decides twice about a row, or has shares.")
+                raise CertificateError("A branch decides twice about an element, or has shares.")
             waiting += [(taken, excluded | {i}), (taken | {i}, excluded)]
             continue
         bound = _leaf_bound(sets, branch, taken, excluded, costs)
@@ -126,14 +130,14 @@ def _leaf_bound(
 ) -> Fraction | None:
     """Return the bound that the shares of a leaf prove; None if the leaf is impossible."""
     if len({*leaf.sets}) != len(leaf.sets) or not all(0 <= k < len(sets) for k in leaf.sets):
-        raise CertificateError("A branch names a contradiction that does not exist, or one twice.")
+        raise CertificateError("A branch names a set that does not exist, or one twice.")
     parts = [[i for i in sets[k] if i not in excluded] for k in leaf.sets]
     if any(i in taken for part in parts for i in part):
-        raise CertificateError("A branch counts a contradiction whose row is misclassified.")
+        raise CertificateError("A branch counts a set with an element that is already chosen.")
     if len(parts) == 1 and not parts[0]:
         return None
     if not all(parts):
-        raise CertificateError("A branch counts a contradiction without rows.")
+        raise CertificateError("A branch counts a set without elements.")
     paid = sum((costs[i] for i in taken), Fraction(0))
     return paid + add_up(parts, leaf.shares, costs)
 

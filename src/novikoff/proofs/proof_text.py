@@ -233,9 +233,23 @@ def _list(value: Any) -> list[Any]:
 
 
 def _row_numbers(value: Any, known: Known) -> tuple[int, ...]:
-    n, rows = known["n"], _list(value)
-    _need(all(type(i) is int and 0 <= i < n for i in rows) and len(set(rows)) == len(rows))
-    return tuple(rows)
+    return _distinct_numbers(value, known["n"])
+
+
+def _places(value: Any, known: Known) -> tuple[int, ...]:
+    return _distinct_numbers(value, len(known["conflicts"]))
+
+
+def _distinct_numbers(value: Any, n: int) -> tuple[int, ...]:
+    numbers = _list(value)
+    _need(all(type(i) is int and 0 <= i < n for i in numbers))
+    _need(len(set(numbers)) == len(numbers))
+    return tuple(numbers)
+
+
+def _row_number(value: Any, known: Known) -> int:
+    _need(type(value) is int and 0 <= value < known["n"])
+    return int(value)
 
 
 def _finite_float(text: Any) -> float:
@@ -308,6 +322,7 @@ _FLAG = _as_is("true or false", lambda value: isinstance(value, bool))
 _COUNT = _as_is("a whole number", lambda value: type(value) is int and 0 <= value <= MAX_COUNT)
 _LABEL = _as_is("a label", lambda value: value is None or isinstance(value, str | int | float))
 _ROWS = Format("a list of row numbers below n, each once", _row_numbers, list)
+_COST = Format("one exact number ≥ 0", _read_cost, lambda cost: _write_exact([cost]))
 _POINT = _exact(lambda value, known: _exact_vector(value, known["d"] + 1))
 
 FORMATS: Final[dict[str, Format]] = {
@@ -326,7 +341,15 @@ FORMATS: Final[dict[str, Format]] = {
     "irreducible": _FLAG,
     "w": _exact(lambda value, known: _exact_vector(value, known["d"] + known["fit_intercept"])),
     "multipliers": _exact(lambda value, known: _exact_numbers(value, len(known["rows"]))),
-    "shares": _exact(lambda value, known: _exact_vector(value, len(known["contradictions"]))),
+    "shares": _exact(
+        lambda value, known: _exact_vector(
+            value, len(known["sets"] if "sets" in known else known["contradictions"])
+        )
+    ),
+    "weights": _exact(lambda value, known: _exact_numbers(value, len(known["rows"]))),
+    "by": _TEXT,
+    "element": Format("a row number below n, or null", _row_number),
+    "sets": Format("a list of places in the list of conflicts, each once", _places, list),
     "lo": _float("a finite float ≥ 0", lambda text, _: _float_from(text, 0.0, _LARGEST)),
     "hi": _float("a float ≥ lo", lambda text, known: _float_from(text, known["lo"], math.inf)),
     "least": _float("a finite float", lambda text, _: _float_from(text, -_LARGEST, _LARGEST)),
@@ -335,7 +358,8 @@ FORMATS: Final[dict[str, Format]] = {
     ),
     "radius": _float("a float", lambda text, _: _float_from(text, -_LARGEST, math.inf)),
     "mistake_bound": _as_is("a whole number", lambda value: type(value) is int and value >= 0),
-    "bound": Format("one exact number ≥ 0", _read_cost, lambda cost: _write_exact([cost])),
+    "bound": _COST,
+    "value": _COST,
     "operations": _COUNT,
     "weighted": _FLAG,
     "point": _POINT,

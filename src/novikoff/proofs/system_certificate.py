@@ -16,6 +16,7 @@ is the theorem for strict rows.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -62,8 +63,63 @@ class Radius:
     multipliers: tuple[Fraction, ...]
 
 
+class SystemProof(Proof):
+    """The base of proofs about a system of inequalities, with its two ways to be checked."""
+
+    @abstractmethod
+    def check(self, stated: Statement) -> None:
+        """Check every claim against a statement; return None if all hold.
+
+        Parameters
+        ----------
+        stated : Statement
+            The system, for instance one that was read from a file.
+
+        Raises
+        ------
+        CertificateError
+            If the system differs from that of the certificate, or a claim is false.
+        """
+
+    def verify(
+        self,
+        A: object,
+        c: object,
+        *,
+        A_eq: object = None,
+        c_eq: object = None,
+        lower: object = None,
+        upper: object = None,
+        strict: object = False,
+    ) -> None:
+        """Check every claim against arrays, in exact arithmetic; return None if all hold.
+
+        Parameters
+        ----------
+        A, c, A_eq, c_eq, lower, upper, strict
+            The system, as it was given to `solve`.
+
+        Raises
+        ------
+        CertificateError
+            If the system differs from that of the certificate, or a claim is false.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> answer = nv.solve([[1.0], [-1.0]], [0.0, -1.0])
+        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, -1.0])
+        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, 1.0])
+        Traceback (most recent call last):
+            ...
+        novikoff.errors.CertificateError: The certificate is for another system: the \
+digest of its rows differs.
+        """
+        self.check(arrays_of(A, c, A_eq, c_eq, lower, upper, strict))
+
+
 @dataclass(frozen=True, repr=False)
-class SystemCertificate(Proof):
+class SystemCertificate(SystemProof):
     """The proof that a system of inequalities is feasible or infeasible, which anyone can check.
 
     Rows are numbered in the order of the statement: rows, equalities, then the upper bounds and the
@@ -141,42 +197,6 @@ class SystemCertificate(Proof):
         """
         _check_system(self, stated)
 
-    def verify(
-        self,
-        A: object,
-        c: object,
-        *,
-        A_eq: object = None,
-        c_eq: object = None,
-        lower: object = None,
-        upper: object = None,
-        strict: object = False,
-    ) -> None:
-        """Check every claim against arrays, in exact arithmetic; return None if all hold.
-
-        Parameters
-        ----------
-        A, c, A_eq, c_eq, lower, upper, strict
-            The system, as it was given to `solve`.
-
-        Raises
-        ------
-        CertificateError
-            If the system differs from that of the certificate, or a claim is false.
-
-        Examples
-        --------
-        >>> import novikoff as nv
-        >>> answer = nv.solve([[1.0], [-1.0]], [0.0, -1.0])
-        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, -1.0])
-        >>> answer.certificate.verify([[1.0], [-1.0]], [0.0, 1.0])
-        Traceback (most recent call last):
-            ...
-        novikoff.errors.CertificateError: The certificate is for another system: the \
-digest of its rows differs.
-        """
-        _check_system(self, arrays_of(A, c, A_eq, c_eq, lower, upper, strict))
-
     def claim(self) -> str:
         """Return the proved claim as a sentence."""
         size = f"in {self.d:,} variable{'s' * (self.d != 1)}{self._distance()}"
@@ -205,13 +225,7 @@ digest of its rows differs.
 
 def _check_system(proof: SystemCertificate, stated: Statement) -> None:
     """Check every claim of a certificate against the rows."""
-    other = "The certificate is for another system:"
-    try:
-        same = (proof.n, proof.d, proof.sha256) == (stated.n, stated.d, stated.sha256())
-    except (ValueError, TypeError, OverflowError) as error:
-        raise CertificateError(f"{other} {error}") from None
-    if not same:
-        raise CertificateError(f"{other} the digest of its rows differs.")
+    check_same_system(stated, proof.n, proof.d, proof.sha256)
     if proof.answer == "feasible":
         if proof.point is None or proof.conflict is not None:
             raise CertificateError("A point, and no conflict, shows that a system is feasible.")
@@ -232,7 +246,19 @@ def _check_system(proof: SystemCertificate, stated: Statement) -> None:
         raise CertificateError("The radius has no point and no multipliers that show it.")
 
 
-def _rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
+def check_same_system(stated: Statement, n: int, d: int, sha256: str) -> None:
+    """Raise CertificateError if a statement is not of this size, or has another digest."""
+    other = "The certificate is for another system:"
+    try:
+        same = (n, d, sha256) == (stated.n, stated.d, stated.sha256())
+    except (ValueError, TypeError, OverflowError) as error:
+        raise CertificateError(f"{other} {error}") from None
+    if not same:
+        raise CertificateError(f"{other} the digest of its rows differs.")
+
+
+def rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
+    """The rows with these numbers; CertificateError if one does not exist."""
     rows = []
     for number in numbers:
         row = stated.row(number)
@@ -242,7 +268,8 @@ def _rows_of(stated: Statement, numbers: Iterable[int]) -> list[Constraint]:
     return rows
 
 
-def _check_size(v: Sequence[Fraction], d: int) -> None:
+def check_size(v: Sequence[Fraction], d: int) -> None:
+    """Raise CertificateError if (w, t) does not stand for a point."""
     if len(v) != d + 1:
         raise CertificateError("A point (w, t) has one coordinate for each variable, and t.")
     if not v[-1] > 0:
@@ -256,7 +283,7 @@ def _fails(relation: Relation, slack: Fraction) -> bool:
 
 def _check_point(stated: Statement, v: Sequence[Fraction]) -> list[int]:
     """Check that a point satisfies all rows; return the inequalities with slack 0."""
-    _check_size(v, stated.d)
+    check_size(v, stated.d)
     at_zero = []
     for number, relation, slack in stated.close_rows(v):
         if _fails(relation, slack):
@@ -268,13 +295,13 @@ def _check_point(stated: Statement, v: Sequence[Fraction]) -> list[int]:
     return at_zero
 
 
-def _sum_of_rows(
+def sum_of_rows(
     stated: Statement, claim: Multipliers | Radius
 ) -> tuple[list[Constraint], Fraction]:
     """Check that Σ λ_i·a_i = 0; return the rows and ⟨c, λ⟩. Rows with ≥ enter negated."""
     if len(claim.rows) != len(claim.multipliers) or len({*claim.rows}) != len(claim.rows):
         raise CertificateError("Multipliers and rows do not belong together.")
-    rows = _rows_of(stated, claim.rows)
+    rows = rows_of(stated, claim.rows)
     total, right = [Fraction(0)] * stated.d, Fraction(0)
     for number, row, weight in zip(claim.rows, rows, claim.multipliers, strict=True):
         if weight == 0 or (weight < 0 and row.relation != "="):
@@ -288,9 +315,20 @@ def _sum_of_rows(
     return rows, right
 
 
+def contradiction(stated: Statement, claim: Multipliers) -> tuple[list[Constraint], Fraction]:
+    """Check that multipliers combine the rows to a contradiction; return the rows and ⟨c, λ⟩."""
+    if len(claim.rows) == 0:
+        raise CertificateError("A conflict without rows proves nothing.")
+    rows, right = sum_of_rows(stated, claim)
+    strict = any(row.relation in ("<", ">") for row in rows)
+    if right > 0 or (right == 0 and not strict):
+        raise CertificateError("The multipliers do not combine the rows to a contradiction.")
+    return rows, right
+
+
 def _check_implicit(stated: Statement, claim: Multipliers, at_zero: Sequence[int]) -> None:
     """Check that the rows with slack 0 are implicit equalities: λ > 0 combines them to 0 ≤ 0."""
-    rows, right = _sum_of_rows(stated, claim)
+    rows, right = sum_of_rows(stated, claim)
     if right != 0:
         raise CertificateError("The multipliers do not combine the rows to 0 ≤ 0.")
     equal = {k for k, row in zip(claim.rows, rows, strict=True) if row.relation == "="}
@@ -300,14 +338,9 @@ def _check_implicit(stated: Statement, claim: Multipliers, at_zero: Sequence[int
 
 def _check_conflict(stated: Statement, proof: SystemCertificate, claim: Multipliers) -> None:
     """Check that the rows contradict each other and, if claimed, that they are irreducible."""
-    if len(claim.rows) == 0:
-        raise CertificateError("A conflict without rows proves nothing.")
-    rows, right = _sum_of_rows(stated, claim)
-    strict = any(row.relation in ("<", ">") for row in rows)
-    if right > 0 or (right == 0 and not strict):
-        raise CertificateError("The multipliers do not combine the rows to a contradiction.")
+    rows, right = contradiction(stated, claim)
     if proof.point is not None:
-        _check_size(proof.point, stated.d)
+        check_size(proof.point, stated.d)
         if any(_fails(row.relation, row.slack(proof.point)) for row in rows):
             raise CertificateError("The point does not satisfy the rows of the conflict weakly.")
     if not proof.irreducible:
@@ -331,9 +364,9 @@ def _check_witnesses(stated: Statement, proof: SystemCertificate, claim: Multipl
     if len(others) != len(proof.witnesses):
         raise CertificateError("Each row that is not kept needs a point without it.")
     together = [*others, *proof.kept]
-    rows = _rows_of(stated, together)
+    rows = rows_of(stated, together)
     for left_out, v in zip(others, proof.witnesses, strict=True):
-        _check_size(v, stated.d)
+        check_size(v, stated.d)
         for number, row in zip(together, rows, strict=True):
             slack = row.slack(v)
             fails = _fails(row.relation, slack) or (row.relation in ("<", ">") and slack == 0)
@@ -404,7 +437,7 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
         raise CertificateError("The bounds of the radius are not numbers in order.")
     if not held and claim.least > 0.0:
         raise CertificateError("The radius of an infeasible system is not positive.")
-    _check_size(claim.point, stated.d)
+    check_size(claim.point, stated.d)
     v = [value / claim.point[-1] for value in claim.point]
     for number, _, slack in stated.close_rows(v, claim.least):
         if not _is_far_enough(stated, number, slack, claim.least, held=held):
@@ -412,7 +445,7 @@ def _check_radius(stated: Statement, claim: Radius, *, held: bool) -> None:
     needs_no_proof = claim.most == math.inf or (not held and claim.most >= 0.0)
     if needs_no_proof and not (claim.rows or claim.multipliers):
         return
-    rows, right = _sum_of_rows(stated, claim)
+    rows, right = sum_of_rows(stated, claim)
     if claim.most == math.inf:
         return
     lengths = Fraction(0)  # Σ |λ_i|·‖a_i‖, rounded to the safe side
@@ -432,7 +465,7 @@ def _is_far_enough(
     if equality and held:
         return slack == 0
     slack = -abs(slack) if equality else slack
-    (row,) = _rows_of(stated, [number])
+    (row,) = rows_of(stated, [number])
     squared = _squared_length(row)
     if squared == 0:
         return slack >= 0

@@ -137,7 +137,8 @@ class LinearSystem(Statement):
 
     A bound that is None does not exist. ``objective`` has the terms as the file states them, to be
     minimised, or maximised if ``maximise`` is True. ``integers`` are the variables that the model
-    restricts to whole numbers. Proofs are about the relaxation, without this restriction.
+    restricts to whole numbers. Proofs are about the relaxation, without this restriction. If
+    ``tolerance`` is not 0, the rows are those of another system, with right sides loosened by it.
 
     Examples
     --------
@@ -157,6 +158,7 @@ right=Fraction(0, 1))
     constant: Fraction = Fraction(0)
     kept: frozenset[int] = frozenset()
     integers: frozenset[int] = frozenset()
+    tolerance: Fraction = Fraction(0)
 
     @property
     def m(self) -> int:

@@ -273,7 +273,7 @@ class _Elastic:
             sign = -1 if is_turned else 1
             before = stated.get(self.numbers[i], Fraction(0))
             stated[self.numbers[i]] = before + sign * value / load
-        return total / load, stated
+        return total / load, {number: value for number, value in stated.items() if value}
 
     def _exact_rows(self, rows: Sequence[int]) -> tuple[list[dict[int, Fraction]], list[Fraction]]:
         """The rows a_i, by column, and right sides c_i, in the units of the statement."""

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,9 @@ from novikoff.geometry.margin import Interval
 from novikoff.geometry.passes import OutOfTimeError, TooLargeError
 from novikoff.names import RELAXATIONS
 from novikoff.proofs import exact
+from novikoff.proofs.hitting import Branch
+from novikoff.proofs.relaxation_certificate import RelaxationCertificate, RowWeights
+from novikoff.proofs.system_certificate import SystemCertificate
 from novikoff.proofs.system_statement import Arrays, LinearSystem
 from novikoff.sentences import counted, first_few, html_table
 from novikoff.systems.conflict_table import exact_number, pretty
@@ -38,13 +41,14 @@ from novikoff.systems.elastic import LeastViolation, least_violation, violations
 from novikoff.systems.engine import Conflict, Point
 from novikoff.systems.files.builder import as_written
 from novikoff.systems.linear_program import optimise
-from novikoff.systems.solution import NamedRow, Solution, named_row
+from novikoff.systems.solution import NamedRow, Solution, named_row, named_rows
 from novikoff.systems.solve import solve_system
 from novikoff.systems.statement import groups_of, row_name, row_numbers, stated_system
 from novikoff.systems.suggested import decide
 from novikoff.systems.system import (
     System,
     nearest_floats,
+    sorted_multipliers,
     split_equalities,
     system_of,
 )
@@ -100,7 +104,10 @@ class Relaxation:
         With ``by="rows"``: infeasible solutions, of which every choice of rows must hit each
         conflict. Each has its certificate.
     multipliers : tuple of NamedRow
-        With "total" and "max": the multipliers λ that prove ``least``.
+        With "total" and "max": the multipliers λ that prove ``least``; empty if it is 0.
+    certificate : RelaxationCertificate, SystemCertificate or None
+        The proof of ``least`` and ``most``. If the kind is "feasible" or "infeasible", it is the
+        certificate of ``solution``. None if nothing is proved, or with a tolerance.
     solution : Solution
         The answer to the system as it is, or to the rows that may not give way if ``kind`` is
         "infeasible".
@@ -120,6 +127,14 @@ class Relaxation:
     exact_w: tuple[Fraction, ...] | None = None
     conflicts: tuple[Solution, ...] = ()
     multipliers: tuple[NamedRow, ...] = ()
+    proof: RelaxationCertificate | None = field(default=None, repr=False)
+
+    @property
+    def certificate(self) -> RelaxationCertificate | SystemCertificate | None:
+        """The proof of the bounds, which `verify` checks."""
+        if self.kind in ("feasible", "infeasible"):
+            return self.solution.certificate
+        return None if self.solution.tolerance else self.proof
 
     @property
     def value(self) -> Interval:
@@ -269,7 +284,7 @@ def relax_system(
         )
     try:
         if by == "rows":
-            return _fewest_rows(system, prices, solution, limits)
+            return _FewestRows(system, prices, solution, limits).run()
         return _least(system, prices, by, solution, limits)
     except (OutOfTimeError, TooLargeError, OverflowError):
         return Relaxation(by, "undecided", solution)
@@ -309,76 +324,190 @@ def _weight(value: Any) -> Fraction:
     return number
 
 
-def _fewest_rows(
-    system: System, prices: dict[int, Fraction], solution: Solution, limits: Limits
-) -> Relaxation:
-    """Give up the rows of least weight, by hitting sets of conflicts."""
-    halves = split_equalities(system, system.fixed)
-    m = halves.homogenising_row
-    number_of = [halves.stated_number(i, Fraction(1)) for i in range(m)]
-    may_give = [number in prices for number in number_of]
-    exact_costs = [prices.get(number, Fraction(0)) for number in number_of]
-    unit = Fraction(1, math.lcm(*(cost.denominator for cost in exact_costs)))
-    if max(exact_costs, default=unit) / unit > _MOST_UNITS:
-        raise ValueError("the weights differ too much, or have too many digits.")
-    costs = np.array([float(cost / unit) for cost in exact_costs])  # whole numbers
-    sets: list[tuple[int, ...]] = []
-    conflicts: list[Solution] = []
-    best: tuple[Fraction, frozenset[int], list[Fraction]] | None = None
-    least = Fraction(0)
-    hitting = frozenset[int]()
-    everyone = [i for i in range(m) if may_give[i]]
+class _Best(NamedTuple):
+    """A point, the homogeneous rows that it violates, and their weight."""
 
-    def price(rows: frozenset[int]) -> Fraction:
-        return sum((exact_costs[i] for i in rows), Fraction(0))
+    weight: Fraction
+    rows: frozenset[int]
+    w: list[Fraction]
 
-    try:
-        at = _nearer(system, prices, [number_of[i] for i in everyone], [], limits)
-        if at:  # the rows that the point with the least total violation violates
-            broken = _violated(halves, everyone, at, limits)
-            best = price(broken), broken, at
-        while True:
-            gone = hitting
-            while True:  # conflicts without a common row, among the rows that are left
-                within = np.ones(m + 1, dtype=np.bool_)
-                within[list(gone)] = False
-                decided = decide(halves, limits, within=within, floats=False)
-                if isinstance(decided, Point):
+
+class _FewestRows:
+    """The search for the rows of least weight, by conflicts and their hitting sets.
+
+    Attributes
+    ----------
+    halves : System
+        The homogeneous rows, in which each of two equal bounds is a row.
+    numbers : list of int
+        The number of the stated row of each homogeneous row.
+    weights : list of Fraction
+        The weight of each homogeneous row; 0 if it may not be given up.
+    unit, costs
+        All weights are whole multiples of ``unit``; these multiples are the costs.
+    conflicts, sets
+        The conflicts found so far, and the rows of each of them that may be given up.
+    best : _Best or None
+        The best point found so far.
+    """
+
+    def __init__(
+        self, system: System, prices: dict[int, Fraction], solution: Solution, limits: Limits
+    ) -> None:
+        self.system, self.prices, self.solution, self.limits = system, prices, solution, limits
+        self.halves = split_equalities(system, system.fixed)
+        rows = range(self.halves.homogenising_row)
+        self.numbers = [self.halves.stated_number(i, Fraction(1)) for i in rows]
+        self.weights = [prices.get(number, Fraction(0)) for number in self.numbers]
+        self.unit = Fraction(1, math.lcm(*(weight.denominator for weight in self.weights)))
+        if max(self.weights, default=self.unit) / self.unit > _MOST_UNITS:
+            raise ValueError("the weights differ too much, or have too many digits.")
+        self.costs = np.array([float(weight / self.unit) for weight in self.weights])
+        self.conflicts: list[Solution] = []
+        self.sets: list[tuple[int, ...]] = []
+        self.best: _Best | None = None
+
+    def run(self) -> Relaxation:
+        """Search until the best point is proved to be best, or a limit is reached."""
+        try:
+            self.start()
+            hitting = frozenset[int]()
+            while (at := self.find_conflicts(hitting)) is not None:
+                gone, w = at
+                self.improve(gone, w)
+                if gone == hitting:  # without the hitting set, no conflict is left
                     break
-                conflicts.append(_solution(halves, system, decided))
-                blamed = tuple(i for i in decided.rows.tolist() if i < m and may_give[i])
-                if not blamed:
-                    return Relaxation("rows", "infeasible", conflicts[-1])
-                sets.append(blamed)
-                gone |= {*blamed}
-            at = list(halves.point(decided.v))
-            broken = _violated(halves, gone, at, limits)
-            if best is None or price(broken) < best[0]:
-                best = price(broken), broken, at
-            if gone == hitting:
-                break
-            suggested = smallest_hitting_set(sets, costs, limits)
-            if suggested is None:
-                raise OutOfTimeError
-            hitting = frozenset(suggested.elements)
-    except (OutOfTimeError, TooLargeError, OverflowError):
-        pass
-    except KeyboardInterrupt:
-        limits.interrupt()
-    if sets:
-        least = best_shares(sets, m, costs, Fraction(0), Limits())[2] * unit
-        if best is not None and least < best[0]:
-            tree = prove_bound(sets, costs, best[0] / unit, limits)
-            least = best[0] if tree is not None else least
-    if best is None:
-        return Relaxation("rows", "undecided", solution, least, conflicts=tuple(conflicts))
-    w = _nearer(system, prices, [number_of[i] for i in best[1]], best[2], limits)
-    given_up = _violated(halves, best[1], w, Limits())
-    rows = tuple(_relaxed_rows(system, w, {number_of[i] for i in given_up}))
-    return Relaxation(
-        "rows", "relaxed", solution, least, price(given_up), rows, nearest_floats(w), tuple(w),
-        tuple(conflicts),
+                suggested = smallest_hitting_set(self.sets, self.costs, self.limits)
+                if suggested is None:
+                    break
+                hitting = frozenset(suggested.elements)
+            else:
+                return Relaxation("rows", "infeasible", self.conflicts[-1])
+        except (OutOfTimeError, TooLargeError, OverflowError):
+            pass
+        except KeyboardInterrupt:
+            self.limits.interrupt()
+        return self.answer()
+
+    def start(self) -> None:
+        """Begin with the rows that a point with the least total violation violates."""
+        may_give = [i for i, number in enumerate(self.numbers) if number in self.prices]
+        w = self.nearer(may_give, [])
+        if w:
+            self.improve(may_give, w)
+
+    def find_conflicts(
+        self, hitting: frozenset[int]
+    ) -> tuple[frozenset[int], list[Fraction]] | None:
+        """Find conflicts that share no row, among the rows that are not in a hitting set.
+
+        Returns
+        -------
+        gone, w
+            The hitting set and the rows of the new conflicts, and a point that satisfies all other
+            rows. None if rows that may not be given up contradict each other; the last conflict has
+            these rows.
+        """
+        gone, n = hitting, len(self.numbers)
+        while True:
+            within = np.ones(n + 1, dtype=np.bool_)
+            within[list(gone)] = False
+            decided = decide(self.halves, self.limits, within=within, floats=False)
+            if isinstance(decided, Point):
+                return gone, list(self.halves.point(decided.v))
+            self.conflicts.append(_solution(self.halves, self.system, decided))
+            blamed = tuple(i for i in decided.rows.tolist() if i < n and self.weights[i])
+            if not blamed:
+                return None
+            self.sets.append(blamed)
+            gone |= {*blamed}
+
+    def improve(self, rows: Iterable[int], w: list[Fraction]) -> None:
+        """Keep a point that satisfies all rows but these, if it violates rows of less weight."""
+        violated = _violated(self.halves, rows, w, self.limits)
+        weight = self.weight(violated)
+        if self.best is None or weight < self.best.weight:
+            self.best = _Best(weight, violated, w)
+
+    def prove(self) -> tuple[Fraction, tuple[Branch, ...]]:
+        """Prove a lower bound on the weight: with shares of the conflicts, or a tree of cases."""
+        if not self.sets:
+            return Fraction(0), ()
+        n, sets, costs = len(self.numbers), self.sets, self.costs
+        _, shares, least = best_shares(sets, n, costs, Fraction(0), Limits())
+        places = tuple(k for k, share in enumerate(shares) if share)
+        tree: tuple[Branch, ...] = (Branch(None, places, tuple(shares[k] for k in places)),)
+        if self.best is not None and least * self.unit < self.best.weight:
+            target = self.best.weight / self.unit
+            better = prove_bound(sets, costs, target, self.limits)
+            least, tree = (least, tree) if better is None else (target, better)
+        named = (self._in_words_of_the_statement(branch) for branch in tree)
+        return least * self.unit, tuple(named) if least else ()
+
+    def answer(self) -> Relaxation:
+        """The best point with the proved bound."""
+        least, tree = self.prove()
+        proofs = [found.proof for found in self.conflicts if found.proof is not None]
+        claims = tuple(proof.conflict for proof in proofs if proof.conflict is not None)
+        proof = _certificate(
+            self.system, "rows", self.prices, least, conflicts=claims if tree else (), branches=tree
+        )
+        conflicts = tuple(self.conflicts)
+        if self.best is None:
+            return Relaxation(
+                "rows", "undecided", self.solution, least, conflicts=conflicts, proof=proof
+            )
+        w = self.nearer(self.best.rows, self.best.w)
+        given_up = _violated(self.halves, self.best.rows, w, Limits())
+        most = self.weight(given_up)
+        rows = _relaxed_rows(self.system, w, {self.numbers[i] for i in given_up})
+        return Relaxation(
+            "rows", "relaxed", self.solution, least, most, tuple(rows), nearest_floats(w),
+            tuple(w), conflicts, proof=_with_point(proof, w, most),
+        )  # fmt: skip
+
+    def weight(self, rows: Iterable[int]) -> Fraction:
+        """The weight of some homogeneous rows."""
+        return sum((self.weights[i] for i in rows), Fraction(0))
+
+    def nearer(self, given_up: Iterable[int], w: list[Fraction]) -> list[Fraction]:
+        """A point that violates at most these rows, by less in total than w, if one is found."""
+        if self.system.strict.any():
+            return w
+        weights = {self.numbers[i]: self.weights[i] for i in given_up}
+        try:
+            found = least_violation(self.system, weights, "total", self.limits)
+        except (OutOfTimeError, OverflowError):
+            return w
+        return w if found is None else list(found.point)
+
+    def _in_words_of_the_statement(self, branch: Branch) -> Branch:
+        """A node with the number of the stated row, and with shares of weights."""
+        element = None if branch.element is None else self.numbers[branch.element]
+        return Branch(element, branch.sets, tuple(share * self.unit for share in branch.shares))
+
+
+def _certificate(
+    system: System,
+    by: Literal["rows", "total", "max"],
+    prices: dict[int, Fraction],
+    least: Fraction,
+    **claims: Any,
+) -> RelaxationCertificate:
+    """The proof of a lower bound, without a point."""
+    stated = system.stated
+    kept = (k for k in range(stated.n) if k not in prices and stated.row(k) is not None)
+    weights = {k: price for k, price in sorted(prices.items()) if price != 1}
+    return RelaxationCertificate(
+        by, stated.n, stated.d, stated.sha256(), tuple(kept),
+        RowWeights(tuple(weights), tuple(weights.values())) if weights else None, least, **claims,
     )  # fmt: skip
+
+
+def _with_point(
+    proof: RelaxationCertificate, w: Iterable[Fraction], most: Fraction
+) -> RelaxationCertificate:
+    return replace(proof, value=most, point=(*w, Fraction(1)))
 
 
 def _solution(halves: System, system: System, conflict: Conflict) -> Solution:
@@ -401,24 +530,6 @@ def _violated(
     return frozenset(violated)
 
 
-def _nearer(
-    system: System,
-    prices: dict[int, Fraction],
-    given_up: list[int],
-    w: list[Fraction],
-    limits: Limits,
-) -> list[Fraction]:
-    """A point that violates the same rows by less in total, if one is found."""
-    if system.strict.any():
-        return w
-    try:
-        weights = {number: prices[number] for number in given_up}
-        found = least_violation(system, weights, "total", limits)
-    except (OutOfTimeError, OverflowError):
-        return w
-    return w if found is None else list(found.point)
-
-
 def _least(
     system: System,
     prices: dict[int, Fraction],
@@ -438,11 +549,12 @@ def _least(
     if found is None:
         return Relaxation(by, "undecided", solution)
     rows = tuple(_relaxed_rows(system, found.point))
-    pairs = sorted(found.multipliers.items())
-    multipliers = tuple(named_row(system.stated, number, value) for number, value in pairs)
+    claim = sorted_multipliers(found.multipliers) if found.multipliers else None
+    multipliers = () if claim is None else named_rows(system.stated, claim)
+    proof = _certificate(system, by, prices, found.least, multipliers=claim)
     return Relaxation(
         by, "relaxed", solution, found.least, found.most, rows, nearest_floats(found.point),
-        found.point, (), multipliers,
+        found.point, (), multipliers, _with_point(proof, found.point, found.most),
     )  # fmt: skip
 
 
@@ -466,6 +578,7 @@ def _by_exact_program(
     """The least violation by an exact linear program with a variable for each violation."""
     stated, p = system.stated, system.p
     rows, names = [], [*map(str, stated.variables)]
+    of_row: list[tuple[int, int]] = []  # the stated row of each row, and the sign of its λ
     terms: dict[int, Fraction] = {} if by == "total" else {p: Fraction(1)}
     n_extra = 0 if by == "total" else 1
     for number in range(stated.n):
@@ -475,6 +588,7 @@ def _by_exact_program(
         weak = row._replace(relation={"<": "<=", ">": ">="}.get(row.relation, row.relation))  # type: ignore[arg-type]
         if number not in prices:
             rows.append(weak)
+            of_row.append((number, 1))
             continue
         for relation in ("<=", ">=") if row.relation == "=" else (weak.relation,):
             sign = 1 if relation == ">=" else -1
@@ -485,13 +599,21 @@ def _by_exact_program(
             else:
                 extra, share = p, 1 / prices[number]
             rows.append(weak._replace(terms={**row.terms, extra: sign * share}, relation=relation))
+            of_row.append((number, -1 if row.relation == "=" and relation == ">=" else 1))
     names += [f"violation {k}" for k in range(n_extra)]
     lower = (None,) * p + (Fraction(0),) * n_extra
     program = LinearSystem(tuple(names), tuple(rows), lower, (None,) * len(names), terms)
     best = optimise(program, limits)
     if best.kind != "optimal" or best.exact_value is None or best.exact_w is None:
         return None
-    return LeastViolation(best.exact_value, best.exact_value, best.exact_w[:p], {})
+    multipliers = dict[int, Fraction]()
+    for dual in best.dual:
+        if dual.kind in ("row", "eq"):  # the others are the bounds v ≥ 0 of violations
+            number, sign = of_row[dual.index]
+            value = multipliers.get(number, Fraction(0)) + sign * dual.multiplier
+            multipliers[number] = value
+    used = {number: value for number, value in multipliers.items() if value}
+    return LeastViolation(best.exact_value, best.exact_value, best.exact_w[:p], used)
 
 
 def _relaxed_rows(

@@ -170,7 +170,6 @@ class Solution:
     trace: Mapping[str, Any] | None = None
     ended: str = ""
     no_point_within: float = 0.0
-    tolerance: Fraction = Fraction(0)
     suspected: tuple[NamedRow, ...] = ()
     proof: SystemCertificate | None = field(default=None, repr=False)
     # The time for each attribute that is computed later.
@@ -188,6 +187,12 @@ class Solution:
         if isinstance(known.get("radius_proof"), Radius):
             proof = replace(proof, radius=known["radius_proof"])
         return proof
+
+    @property
+    def tolerance(self) -> Fraction:
+        """How far a point may violate each row and each bound; 0 unless this was asked for."""
+        stated = self.system.stated
+        return stated.tolerance if isinstance(stated, LinearSystem) else Fraction(0)
 
     @cached_property
     def conflict(self) -> tuple[NamedRow, ...]:

@@ -154,8 +154,7 @@ def solve(
     system = system_of(stated)
     start = None if w0 is None else check_vector(w0, system.p, "w0", "variable", finite=True)
     limits = Limits(seconds=seconds)
-    solution = solve_system(system, limits, w0=start, point=point, method=method, trace=trace)
-    return with_tolerance(solution, allowed)
+    return solve_system(system, limits, w0=start, point=point, method=method, trace=trace)
 
 
 def check_tolerance(tolerance: object) -> Fraction:
@@ -167,12 +166,6 @@ def check_tolerance(tolerance: object) -> Fraction:
     if allowed < 0:
         raise ValueError(f"tolerance must be a number that is at least 0, not {tolerance!r}.")
     return allowed
-
-
-def with_tolerance(solution: Solution, tolerance: Fraction) -> Solution:
-    """The answer to a loosened system: without a certificate, which would be about other rows."""
-    solution.tolerance = tolerance
-    return solution
 
 
 def solve_system(

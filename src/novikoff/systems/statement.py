@@ -147,6 +147,7 @@ def loosened(stated: LinearSystem | Arrays, tolerance: Fraction) -> LinearSystem
         bounds(m, tolerance),
         kept=frozenset(kept),
         integers=integers,
+        tolerance=tolerance,
     )
 
 
