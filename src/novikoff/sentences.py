@@ -539,6 +539,16 @@ def no_fewer_mistakes(plane: str) -> str:
     return f"no {plane} misclassifies fewer"
 
 
+def relabelling_clause(plane: str, count: int) -> str:
+    """What happens if the misclassified rows get the other label; it is true without them too.
+
+    >>> relabelling_clause("hyperplane", 7)
+    'relabel these 7 rows, and a hyperplane separates the classes: proved'
+    """
+    rows = f"these {count:,} rows" if count > 1 else "this row"
+    return f"relabel {rows}, and a {plane} separates the classes: proved"
+
+
 def least_mistakes(plane: str, least: int) -> str:
     """A proved lower bound on the mistakes of every rule.
 

@@ -87,7 +87,7 @@ def unless_refused(check: Callable[[Labelled], None]) -> Callable[[Labelled], No
     labelled,
     sentences=["misclassifies at least {}", "misclassifies fewer", "; proved: {}",
                "the hyperplane with the fewest mistakes possible", "its rule separates the rows",
-               "proved: {}"],
+               "proved: {}", "relabel {}, and a {} separates the classes: proved"],
     problems=30,
 )  # fmt: skip
 @unless_refused
@@ -145,6 +145,20 @@ def assert_mistakes(out: str, rule: Rule, *, exact: bool) -> None:
         assert int(least[1]) <= fewest
     if "the hyperplane with the fewest mistakes possible" in out:
         assert int(found[1]) <= fewest
+    if re.search(r"^ +relabel (?:these|this)", out, flags=re.MULTILINE):
+        named = re.search(r"^ +rows? ([\d, ]*\d)(?: \(the worst first\))?\n +relabel", out, re.M)
+        assert named is not None
+        wrong = {int(number) - 1 for number in named[1].split(",")}
+        assert len(wrong) == int(found[1])
+        assert decided_without(rule, wrong) == {"separable"}
+
+
+def decided_without(rule: Rule, wrong: set[int]) -> set[str]:
+    """The verdicts on the rows without the wrong rows, and with other labels of these rows."""
+    pairs = [*zip(rule.numbers, rule.rows, strict=True)]
+    rest = [row for i, row in pairs if i not in wrong]
+    relabelled = [[-x if i in wrong else x for x in row] for i, row in pairs]
+    return {decide(rows).kind for rows in (rest, relabelled) if rows}
 
 
 def assert_logistic(out: str, problem: Labelled, rows: Sequence[Point]) -> None:
@@ -187,7 +201,12 @@ def fit_as_json(problem: Labelled) -> None:
             wanted, _ = estimates(rows, names, len(rows[0]) > len(names), {})
             assert case["logistic"] == wanted
     errors = report["model"]["errors"]
-    assert report["model"]["wrong"]["count"] == errors
+    wrong = report["model"]["wrong"]
+    assert wrong["count"] == errors
+    if wrong["separable_without"] and errors:
+        assert len(problem.classes) == 2
+        rule = Rule.of(problem, problem.classes[-1], None)
+        assert decided_without(rule, {row - 1 for row in wrong["rows"]}) == {"separable"}
     assert sum(map(sum, report["model"]["confusion"])) == len(problem.y)
 
 

@@ -166,14 +166,16 @@ def suspects(problem: Labelled) -> None:
 
 @claim(
     partial(labelled, styles=TAME + EXTREME),
-    covers=["Pocket.n_errors_", "Pocket.coef_"],
+    covers=["Pocket.n_errors_", "Pocket.coef_", "Pocket.wrong_"],
     problems=60,
 )
 def errors_of_predict(problem: Labelled) -> None:
     """`predict` misclassifies exactly the rows that the pocket counts."""
     learner = nv.Pocket(fit_intercept=problem.bias, max_updates=100, random_state=0)
     if fitted(learner, problem) is not None:
-        assert (learner.predict(problem.X) != problem.y).sum() == learner.n_errors_
+        wrong = learner.predict(problem.X) != problem.y
+        assert wrong.sum() == learner.n_errors_
+        assert each_of(learner.wrong_)[0].tolist() == np.flatnonzero(wrong).tolist()
 
 
 @claim(

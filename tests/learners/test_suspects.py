@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 import novikoff as nv
 from tests.cases import planted
@@ -47,6 +49,28 @@ def test_relabelling_or_removing_the_rows_makes_the_data_separable() -> None:
     other = np.where(y == "a", "b", "a")
     assert nv.separate(X, np.where(marked, other, y)).kind == "separable"
     assert nv.separate(X[~marked], y[~marked]).kind == "separable"
+
+
+def test_the_rows_of_the_pocket_are_those_that_predict_misclassifies(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    model = nv.Pocket(random_state=0, max_updates=100).fit(X, y)
+    assert isinstance(model.wrong_, list)
+    for k, wrong in enumerate(model.wrong_):
+        missed = (model.decision_function(X)[:, k] > 0.0) != (y == k)
+        assert wrong.tolist() == np.flatnonzero(missed).tolist()
+    nv.save(model, tmp_path / "iris.novikoff")
+    again: Any = nv.load(tmp_path / "iris.novikoff")
+    assert [rows.tolist() for rows in again.wrong_] == [rows.tolist() for rows in model.wrong_]
+
+
+def test_shares_of_rows_add_up_to_the_shares_of_their_contradictions() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 8)), rng.choice([0, 1], size=30)
+    proof: Any = nv.Pocket(random_state=0).fit(X, y).certificate_
+    sizes = [len(claim.among) for claim in proof.contradictions]
+    wanted = sum(share * size for share, size in zip(proof.each_share(), sizes, strict=True))
+    assert proof.row_shares().sum() == pytest.approx(float(wanted))
+    assert proof.row_shares().max() <= 1.0 + 1e-12
 
 
 def test_separable_rows_are_listed_by_their_part_in_the_proof_of_the_margin() -> None:

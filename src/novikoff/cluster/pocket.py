@@ -65,6 +65,11 @@ class CountedRule:
         return self.mistakes <= self.bound
 
     @property
+    def wrong(self) -> None:
+        """The rows that the rule misclassifies are not listed on a cluster."""
+        return
+
+    @property
     def history(self) -> list[tuple[int, float]]:
         """A list with one entry: the updates of all shards, and the mistakes after them."""
         return [(self.updates, float(self.mistakes))]

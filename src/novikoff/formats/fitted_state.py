@@ -31,11 +31,15 @@ class RunState(NamedTuple):
 
 
 class PocketState(NamedTuple):
-    """The mistakes of each rule or their exact cost, the proof of its bound, and its history."""
+    """The mistakes of each rule or their exact cost, the proof of its bound, and its history.
+
+    ``wrong`` has the rows that each rule misclassifies; None if the rows were on a cluster.
+    """
 
     errors: list[int | Fraction]
     proofs: list[ErrorBound]
     histories: list[Vector]
+    wrong: list[Indices] | None
 
 
 class MarginState(NamedTuple):
@@ -61,12 +65,16 @@ def read_run(model: Model, fitted: Mapping[str, object]) -> RunState:
 
 
 def write_pocket(
-    errors: Sequence[int | Fraction], proofs: Sequence[ErrorBound], histories: Sequence[Vector]
+    errors: Sequence[int | Fraction],
+    proofs: Sequence[ErrorBound],
+    histories: Sequence[Vector],
+    wrong: Sequence[Indices] | None,
 ) -> tuple[Body, dict[str, Array]]:
     """Return the results of a pocket; exact costs are pairs of numerator and denominator."""
     mistakes = [n if isinstance(n, int) else [*n.as_integer_ratio()] for n in errors]
     body: Body = {"n_errors": mistakes, "certificates": [proof.to_json() for proof in proofs]}
-    return body, {f"history.{rule}": history for rule, history in enumerate(histories)}
+    arrays: dict[str, Array] = {f"history.{rule}": part for rule, part in enumerate(histories)}
+    return body, arrays | {f"wrong.{rule}": rows for rule, rows in enumerate(wrong or ())}
 
 
 def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) -> PocketState:
@@ -80,7 +88,13 @@ def read_pocket(model: Model, fitted: Mapping[str, object], tensors: Tensors) ->
     if any(n < proof.bound for n, proof in zip(mistakes, proofs, strict=True)):
         raise InvalidJsonError("it claims fewer errors than its certificate allows")
     histories = [tensors.take(f"history.{k}", "float64", None, 2) for k in range(len(proofs))]
-    return PocketState(mistakes, proofs, histories)
+    wrong = None
+    if "wrong.0" in tensors:
+        wrong = [
+            tensors.take(f"wrong.{k}", "int64", None, below=proof.n)
+            for k, proof in enumerate(proofs)
+        ]
+    return PocketState(mistakes, proofs, histories, wrong)
 
 
 def write_margins(

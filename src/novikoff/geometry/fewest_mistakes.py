@@ -66,7 +66,7 @@ _MAX_SHARED, _SHARED = 320, 1 << 20
 # weights. Without a limit on time, the search has at most _BOX_OPERATIONS operations, which take
 # about a second. All problems of a scheme together have at most so many operations.
 _MOST_WEIGHTS, _BOX_OPERATIONS = 8, 1 << 28
-# The search stops to improve its rules by a descent after so many descents without success.
+# Descents end after this many without success.
 _FRUITLESS = 20
 # A column whose largest absolute value is outside these limits is scaled by a power of two.
 _USUAL_LEAST, _USUAL_MOST = 2.0**-300, 2.0**300
@@ -92,6 +92,7 @@ class FewestMistakes:
     history: list[tuple[int, float]]
     updates: int
     cheap: tuple[Vector, ...]  # the averaged perceptron, least squares, logistic regression
+    wrong: Indices  # the rows that the rule misclassifies
     problem: Problem = field(repr=False)
     costs: Vector | None = field(repr=False)
     sides: Sides
@@ -195,7 +196,8 @@ def fewest_mistakes(
     except KeyboardInterrupt:
         limits.interrupt()
     w, s = search.result()
-    mistakes, history = exact_cost(~(s > 0.0), inner_costs), search.history
+    wrong = ~(s > 0.0)
+    mistakes, history = exact_cost(wrong, inner_costs), search.history
     return FewestMistakes(
         w=w,
         mistakes=mistakes,
@@ -206,6 +208,7 @@ def fewest_mistakes(
         history=history if printed else [*history, (search.updates, float(mistakes))],
         updates=search.updates,
         cheap=tuple(_ldexp(rule, powers) for rule in search.cheap),
+        wrong=part[wrong],
         problem=problem,
         costs=costs,
         sides=sides,

@@ -141,7 +141,8 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
     fewer mistakes than the bound allows, rows whose sign depends on rounding count as mistakes.
     """
     signs, costs, proof = best.problem.signs, best.costs, best.proof
-    mistakes = exact_cost((signs != 0) & ((score > 0.0) != (signs > 0)), costs)
+    wrong = (signs != 0) & ((score > 0.0) != (signs > 0))
+    mistakes = exact_cost(wrong, costs)
     if printed or mistakes != best.mistakes:
         exact_costs = None if costs is None else [Fraction(value) for value in costs.tolist()]
         proof = proof.with_zero_negative({*np.flatnonzero(signs > 0).tolist()}, exact_costs)
@@ -151,6 +152,7 @@ def _as_predicted(best: FewestMistakes, score: Vector, *, printed: bool) -> Fewe
     return replace(
         best,
         mistakes=mistakes,
+        wrong=np.flatnonzero(wrong),
         bound=proof.bound,
         claims=proof.contradictions,
         shares=proof.shares,
@@ -190,8 +192,10 @@ def best_together(
         return rules_apart
     together = []
     for rule, w in zip(rules_apart, variants[best], strict=True):
-        inner, inner_costs = problem_of(rule.problem, costs, rows_at_a_cost(rule.problem, costs))
-        mistakes = exact_cost(~(sure_products(inner, w) > 0.0), inner_costs)
+        part = rows_at_a_cost(rule.problem, costs)
+        inner, inner_costs = problem_of(rule.problem, costs, part)
+        bad = ~(sure_products(inner, w) > 0.0)
+        mistakes = exact_cost(bad, inner_costs)
         history = [*rule.history[:-1], (rule.updates, float(mistakes))]
-        together.append(replace(rule, w=w, mistakes=mistakes, history=history))
+        together.append(replace(rule, w=w, mistakes=mistakes, wrong=part[bad], history=history))
     return together

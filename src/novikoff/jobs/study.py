@@ -370,8 +370,19 @@ class ArrayTask(StudyTask):
             from novikoff.geometry.duplicates import conflicting_duplicates
 
             groups = list(conflicting_duplicates(self.rows, self.codes))
+        separable_without = False
+        if model.n_rules == 1 and (evaluation.predicted != self.codes).any():
+            from novikoff.geometry.passes import prove_signs
+
+            relabelled = self.rows.with_signs(model.sides[evaluation.predicted, 0])
+            separable_without = prove_signs(relabelled, model.W[:, 0])
         each_row = EachRow(
-            rows_of_run, self.codes, evaluation.predicted, evaluation.distances, groups
+            rows_of_run,
+            self.codes,
+            evaluation.predicted,
+            evaluation.distances,
+            groups,
+            separable_without,
         )
         return evaluation.confusion, evaluation.margins.tolist(), each_row
 

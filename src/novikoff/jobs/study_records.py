@@ -158,6 +158,9 @@ class EachRow:
         rules, the least of its distances.
     duplicates : list of array of int
         Groups of identical rows with different labels.
+    separable_without : bool
+        Whether it is proved that the model, a single rule, has every row on its correct side if the
+        misclassified rows are removed or get the other label.
     """
 
     rows: Rows
@@ -165,6 +168,7 @@ class EachRow:
     predicted: Indices
     distances: Vector
     duplicates: list[Indices]
+    separable_without: bool
 
     @property
     def wrong(self) -> Indices:

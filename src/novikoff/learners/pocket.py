@@ -13,7 +13,7 @@ import numpy.typing as npt
 from novikoff.core.class_labels import side_labels
 from novikoff.core.model import LinearModel
 from novikoff.core.pocket import compile_pocket_loop
-from novikoff.core.rows import Vector
+from novikoff.core.rows import Indices, Vector
 from novikoff.core.stops import Limits
 from novikoff.formats.fitted_state import read_pocket, write_pocket
 from novikoff.formats.model_record import Body
@@ -138,6 +138,11 @@ class Pocket(LinearLearner):
     optimal_ : bool, or list of them
         Whether ``n_errors_`` equals the lower bound, compared without rounding. If so, it is proved
         that no hyperplane is better.
+    wrong_ : array of int, list of them, or None
+        The numbers of the training rows that the rule misclassifies, counted from 0. If these rows
+        are removed or given the other label, the hyperplane separates the classes, unless rows lie
+        on it. No smaller set of rows does the same if ``optimal_``, and if every row has the same
+        weight. None after a fit on a cluster.
     certificate_ : ErrorBound, or list of them
         The proof of the lower bound, which `verify` checks against all of X and y. With one-vs-one,
         a proof is about the rows of two classes only.
@@ -169,6 +174,8 @@ class Pocket(LinearLearner):
     >>> clf = nv.Pocket(random_state=0).fit(X, y)
     >>> clf.n_errors_, clf.errors_lower_bound_, clf.optimal_
     (1, 1, True)
+    >>> len(clf.wrong_)
+    1
     >>> nv.verify(clf.certificate_, X, y)
     'Every hyperplane with a bias misclassifies at least 1 row, 1 against 0, in 4 rows of 2 \
 columns.'
@@ -195,6 +202,7 @@ columns.'
     n_errors_: float | list[float] = field(init=False)
     errors_lower_bound_: float | list[float] = field(init=False)
     optimal_: bool | list[bool] = field(init=False)
+    wrong_: Indices | list[Indices] | None = field(init=False)
     certificate_: ErrorBound | list[ErrorBound] = field(init=False)
     history_: Vector | list[Vector] = field(init=False)
     n_updates_: int = field(init=False)
@@ -313,7 +321,8 @@ columns.'
             limits=limits,
             seed=seed,
         )
-        self._take_found(model, rules.together, whole=costs is None)
+        wrong = [rule.wrong for rule in rules.together]
+        self._take_found(model, rules.together, wrong, whole=costs is None)
         return limits
 
     def _fit_remote(self, rows: RemoteRows, *others: object) -> None:
@@ -338,19 +347,31 @@ columns.'
         hold_model(self, model, [str(name) for name in rows.names] if rows.named else None)
         model.W[:] = np.column_stack([rule.w for rule in rules])
         model.totals[1:] = [rule.updates for rule in rules]
-        self._take_found(model, rules, whole=True)
+        self._take_found(model, rules, None, whole=True)
 
-    def _take_found(self, model: LinearModel, rules: list[FewestMistakes], *, whole: bool) -> None:
+    def _take_found(
+        self,
+        model: LinearModel,
+        rules: list[FewestMistakes],
+        wrong: list[Indices] | None,
+        *,
+        whole: bool,
+    ) -> None:
         """Set the attributes of a fit; errors are ``whole`` numbers if every mistake costs 1."""
         self._hold(model)
         self._describe(
             [int(rule.mistakes) if whole else rule.mistakes for rule in rules],
             [rule.proof for rule in rules],
             [np.array(rule.history, dtype=float) for rule in rules],
+            wrong,
         )
 
     def _describe(
-        self, errors: Sequence[int | Fraction], proofs: list[ErrorBound], histories: list[Vector]
+        self,
+        errors: Sequence[int | Fraction],
+        proofs: list[ErrorBound],
+        histories: list[Vector],
+        wrong: list[Indices] | None,
     ) -> None:
         """Set the attributes that describe the rules.
 
@@ -363,17 +384,19 @@ columns.'
         )
         self.optimal_ = one_or_each([n <= proof.bound for n, proof in proved])
         self.certificate_, self.history_ = one_or_each(proofs), one_or_each(histories)
+        self.wrong_ = None if wrong is None else one_or_each(wrong)
         self.n_updates_ = self.n_mistakes_ = self.model_.n_updates
         self.converged_ = not any(errors)
 
 
 def pocket_fields(pocket: Pocket) -> tuple[Body, dict[str, Array]]:
     """Return the results of a fit that are not in the model, for a model file."""
-    proofs, histories = pocket.certificate_, pocket.history_
+    proofs, histories, wrong = pocket.certificate_, pocket.history_, pocket.wrong_
     return write_pocket(
         pocket._errors,
         proofs if isinstance(proofs, list) else [proofs],
         histories if isinstance(histories, list) else [histories],
+        wrong if wrong is None or isinstance(wrong, list) else [wrong],
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from novikoff.geometry.passes import prove_signs
 from novikoff.geometry.separability import separate
 from novikoff.learners.arrays import MatrixLike
 from novikoff.learners.pocket import Pocket
-from novikoff.proofs.error_bound import ErrorBound
 
 
 def suspect_rows(
@@ -106,7 +104,7 @@ def suspect_rows(
     wrong = np.asarray(model.predict(matrix)) != labels
     relabelled = np.where(wrong, -signs, signs).astype(np.int8)
     separable = prove_signs(rows.with_signs(relabelled), w)
-    shares = _multipliers(matrix, labels, fit_intercept) if not wrong.any() else _loads(proof)
+    shares = _multipliers(matrix, labels, fit_intercept) if not wrong.any() else proof.row_shares()
     norm = float(np.linalg.norm(model.coef_[0])) or 1.0
     table = pd.DataFrame(
         {
@@ -125,15 +123,6 @@ def suspect_rows(
     }
     order = np.lexsort((table["distance"], np.where(wrong, 0.0, -table["share"]), ~wrong))
     return table.iloc[order]
-
-
-def _loads(proof: ErrorBound) -> Vector:
-    """For each row, the sum of the shares of the contradictions that contain it."""
-    loads = [Fraction(0)] * proof.n
-    for claim, share in zip(proof.contradictions, proof.each_share(), strict=True):
-        for row in claim.among or ():
-            loads[row] += share
-    return np.array([float(load) for load in loads])
 
 
 def _multipliers(X: Any, labels: Any, fit_intercept: bool) -> Vector:

@@ -174,6 +174,24 @@ class ErrorBound(Proof):
         """Return the share of each contradiction if every mistake costs 1."""
         return self.shares or (Fraction(1),) * len(self.contradictions)
 
+    def row_shares(self) -> npt.NDArray[np.float64]:
+        """Return, for each row, the sum of the shares of the contradictions that contain it.
+
+        The sums are rounded to floats. They say how much of the proof is about each row.
+
+        Examples
+        --------
+        >>> import novikoff as nv
+        >>> X, y = [[0], [1], [2], [3], [4]], [0, 1, 0, 1, 0]
+        >>> nv.Pocket(random_state=0).fit(X, y).certificate_.row_shares().shape
+        (5,)
+        """
+        sums: dict[int, Fraction] = {}
+        for claim, share in zip(self.contradictions, self.each_share(), strict=True):
+            for row in claim.among or ():
+                sums[row] = sums.get(row, Fraction(0)) + share
+        return np.array([float(sums.get(row, 0)) for row in range(self.n)])
+
     def with_zero_negative(
         self, positive: Container[int], costs: Sequence[Fraction] | None = None
     ) -> ErrorBound:

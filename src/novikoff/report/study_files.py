@@ -120,6 +120,7 @@ def _model_record(study: Study, names: list[object] | None) -> ModelRecord:
             [int(best.mistakes) for best in study.pocket],
             [best.proof for best in study.pocket],
             [np.array(best.history, dtype=np.float64).reshape(-1, 2) for best in study.pocket],
+            [best.wrong for best in study.pocket if best.wrong is not None] or None,
         )
         parameters["random_state"] = options.seed
         return ModelRecord("Pocket", model, names, parameters, fitted, arrays)

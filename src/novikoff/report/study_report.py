@@ -33,6 +33,7 @@ from novikoff.sentences import (
     interval,
     least_mistakes,
     no_fewer_mistakes,
+    relabelling_clause,
     verdict_clause,
     verdict_lines,
 )
@@ -108,6 +109,7 @@ class WrongRows(ListedRows):
     labels: list[Label]
     predicted: list[Label]
     distances: list[float | None]
+    separable_without: bool
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,7 @@ class Report:
             labels=[classes[code] for code in each.codes[listed].tolist()],
             predicted=[classes[code] for code in each.predicted[listed].tolist()],
             distances=[finite_or_null(distance) for distance in each.distances[listed].tolist()],
+            separable_without=each.separable_without,
         )
 
     @property
@@ -480,6 +483,8 @@ def _mistake_lines(report: Report, most: int, verbose: bool) -> Iterator[tuple[s
     if report.wrong is not None:
         many = ("rows", " (the worst first)") if errors > 1 else ("row", "")
         yield "", f"{many[0]} {rows_text(report.wrong)}{many[1]}"
+        if report.wrong.separable_without:
+            yield "", relabelling_clause(_hyperplane(report), errors)
     yield from _confusion_lines(report, most, verbose)
 
 
