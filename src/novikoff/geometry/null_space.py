@@ -129,16 +129,20 @@ def _used_columns(passes: LocalPasses, rows: Indices) -> Indices:
 
 
 def _some_rows(passes: Passes, rows: Indices, p: int) -> Indices:
-    """A few rows that probably have the row space of all rows.
+    """A few rows that probably have the row space of all rows: a random row of each block of rows.
 
-    Of sparse rows, each column that is not empty has an entry in some of them.
+    Periodic orders of the rows do not matter to random rows, and sorted rows have rows of each kind
+    in the blocks. Of sparse rows, each column that is not empty has an entry in some of them.
     """
-    stride = rows[:: max(1, len(rows) // (4 * p if p < 1_000 else p + 64))]
+    length = max(1, len(rows) // (4 * p if p < 1_000 else p + 64))
+    firsts = np.arange(0, len(rows), length)
+    chosen = firsts + np.random.default_rng(len(rows)).integers(length, size=len(firsts))
+    sample = rows[np.minimum(chosen, len(rows) - 1)]
     if not (isinstance(passes, LocalPasses) and passes.sparse):
-        return stride
+        return sample
     part: Any = passes.X[rows]
     _, entries = np.unique(part.indices, return_index=True)
-    return np.union1d(stride, rows[np.searchsorted(part.indptr, entries, side="right") - 1])
+    return np.union1d(sample, rows[np.searchsorted(part.indptr, entries, side="right") - 1])
 
 
 def _guess_by_mixtures(

@@ -253,7 +253,7 @@ def multinomial(
 def _by_classes(first: Indices, at: Indices, other: Indices) -> tuple[Indices, Indices]:
     """Pairs of observations and classes, sorted by the observed class and the other class.
 
-    Samples of every k-th row then have rows of all classes.
+    A sample with a row of each block of rows then has rows of all classes.
     """
     order = np.lexsort((at, other, first[at]))
     return at[order], other[order]
