@@ -14,7 +14,7 @@ from scipy.special import expit
 import novikoff as nv
 from novikoff.geometry import cone, recession_span
 from novikoff.models import cones
-from novikoff.models.cones import Design
+from novikoff.models.designs import Design
 from novikoff.models.formulas import variables_of
 from tests.real_data import DATA
 

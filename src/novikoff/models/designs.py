@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from novikoff.core.problem import Rows
-from novikoff.core.rows import compact, side_by_side
+from novikoff.core.rows import Matrix, compact, side_by_side
 from novikoff.core.validation import Columns, check_matrix, columns_of
 from novikoff.geometry.logistic import INTERCEPT
 from novikoff.models.arguments import Arguments, Table
-from novikoff.models.cones import Design
 from novikoff.models.families import FAMILIES
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The columns of a model as numbers, with their names.
+
+    Attributes
+    ----------
+    X : matrix of shape (n, p)
+        All columns, including the intercept, in float64.
+    names : list
+        The name of each column.
+    terms : mapping
+        For each column or factor of the user, the numbers of its columns; not for the intercept.
+    """
+
+    X: Matrix
+    names: list[Hashable]
+    terms: Mapping[Hashable, list[int]]
 
 
 class Designed(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -25,9 +25,8 @@ from novikoff.errors import DataError
 from novikoff.geometry.visits import Mask
 from novikoff.models import cones
 from novikoff.models.arguments import Arguments, Table
-from novikoff.models.cones import Design, ModelCone
-from novikoff.models.designs import design_of
-from novikoff.models.limiting import Whole
+from novikoff.models.cones import ModelCone
+from novikoff.models.designs import Design, design_of
 from novikoff.models.rows import check_length, missing_rows, n_rows, rows_of
 from novikoff.sentences import counted, first_few
 
@@ -160,7 +159,7 @@ class _Observations:
         """The outcome as checked labels."""
         return check_labels(self.y)
 
-    def _codes(self, name: str) -> Whole:
+    def _codes(self, name: str) -> Indices:
         """Return an argument as whole numbers from 0; equal values get equal numbers."""
         if name not in self.vectors:
             return np.zeros(len(self.labels), dtype=np.int64)
@@ -172,7 +171,7 @@ class _Observations:
         """The inequalities of the model."""
         arguments = self.arguments
         design, references, notes = design_of(self.X, self.table, arguments)
-        cone = self._cone(design)
+        cone = _CONES[arguments.family](self, design)
         twice = next((name for name, k in Counter(cone.names).items() if k > 1), None)
         if twice is not None:
             raise DataError(
@@ -195,69 +194,79 @@ class _Observations:
             references,
         )
 
-    def _cone(self, design: Design) -> ModelCone:
-        family = self.arguments.family
-        if family == "binomial":
-            link = self.arguments.link or ""
-            successes, trials = self._successes()
-            if (successes == 0).all():
-                self.notes.append(f"all outcomes are failures: {_ONE_CLASS}")
-            elif (successes == trials).all() and link != "log":
-                self.notes.append(f"all outcomes are successes: {_ONE_CLASS}")
-            return cones.binomial(design, successes, trials, link)
-        if family in ("poisson", "negative-binomial"):
-            y = self._outcome()
-            self._check("y", y, y < 0, "is negative", " Counts are 0 or larger.")
-            if (y == 0).all():
-                self.notes.append(f"all outcomes are 0: {_ONE_CLASS}")
-            return cones.poisson(design, y)
-        if family == "multinomial":
-            counts, levels = self._classes()
-            if len(levels) < 2:
-                raise DataError("y has one class only: a multinomial model needs two.")
-            return cones.multinomial(design, counts, levels, self._baseline(levels))
-        if family in ("cumulative", "adjacent", "sequential"):
-            return self._ordinal(design)
-        if family == "cox":
-            return self._cox(design)
-        return self._choice(design)
+    def _binomial(self, design: Design) -> ModelCone:
+        link = self.arguments.link or ""
+        successes, trials = self._successes()
+        if (successes == 0).all():
+            self.notes.append(f"all outcomes are failures: {_ONE_CLASS}")
+        elif (successes == trials).all() and link != "log":
+            self.notes.append(f"all outcomes are successes: {_ONE_CLASS}")
+        return cones.binomial(design, successes, trials, link)
 
-    def _ordinal(self, design: Design) -> ModelCone:
+    def _poisson(self, design: Design) -> ModelCone:
+        y = self._outcome()
+        self._check("y", y, y < 0, "is negative", " Counts are 0 or larger.")
+        if (y == 0).all():
+            self.notes.append(f"all outcomes are 0: {_ONE_CLASS}")
+        return cones.poisson(design, y)
+
+    def _multinomial(self, design: Design) -> ModelCone:
+        counts, levels = self._classes()
+        if len(levels) < 2:
+            raise DataError("y has one class only: a multinomial model needs two.")
+        return cones.multinomial(design, counts, levels, self._baseline(levels))
+
+    def _cumulative(self, design: Design) -> ModelCone:
+        codes, levels = self._ordered_levels()
+        return cones.cumulative(design, codes, levels, increments=self.arguments.increments)
+
+    def _sequential(self, design: Design) -> ModelCone:
+        return cones.sequential(design, *self._ordered_levels())
+
+    def _adjacent(self, design: Design) -> ModelCone:
+        codes, levels = self._ordered_levels()
+        most = np.finfo(np.float64).max / len(levels)
+        X: Any = design.X
+        if float(abs(X).max()) > most:
+            raise DataError(
+                f"X has numbers beyond {most:.3g}, whose multiples float64 does not represent: "
+                "divide the column by a power of 2."
+            )
+        return cones.adjacent(design, codes, levels)
+
+    def _ordered_levels(self) -> tuple[Indices, list[Hashable]]:
+        """Return the class of each outcome of an ordinal model, and the classes in order."""
         codes, levels = self._levels(ordered=True)
         if len(levels) < 2:
             raise DataError("y has one class only: an ordinal model needs two.")
-        family = self.arguments.family
-        if family == "adjacent":
-            most = np.finfo(np.float64).max / len(levels)
-            X: Any = design.X
-            if float(abs(X).max()) > most:
-                raise DataError(
-                    f"X has numbers beyond {most:.3g}, whose multiples float64 does not represent: "
-                    "divide the column by a power of 2."
-                )
-            return cones.adjacent(design, codes, levels)
-        if family == "sequential":
-            return cones.sequential(design, codes, levels)
-        return cones.cumulative(design, codes, levels, increments=self.arguments.increments)
+        return codes, levels
+
+    def _conditional_logit(self, design: Design) -> ModelCone:
+        groups = self._codes("groups")
+        return cones.conditional_logit(design, self._is_chosen(), groups)
 
     def _choice(self, design: Design) -> ModelCone:
-        """Conditional logit, discrete choice and rankings, within groups."""
-        family, groups, y = self.arguments.family, self._codes("groups"), self._outcome()
-        if family == "rank-ordered":
-            self._check_ranks(y, groups)
-            return cones.rank_ordered(design, y, groups)
-        self._check("y", y, ~np.isin(y, (0.0, 1.0)), "is not 0 or 1")
-        if family == "choice":
-            chosen = np.bincount(groups, weights=y)
-            if (chosen != 1).any():
-                g = self.vectors["groups"][np.argmax(groups == np.argmax(chosen != 1))]
-                raise DataError(
-                    f"Group {plain_label(g)!r} has {int(chosen[chosen != 1][0])} chosen rows, not "
-                    "1."
-                )
-        return cones.conditional_logit(design, y == 1.0, groups)
+        groups, is_chosen = self._codes("groups"), self._is_chosen()
+        chosen = np.bincount(groups, weights=is_chosen)
+        if (chosen != 1).any():
+            g = self.vectors["groups"][np.argmax(groups == np.argmax(chosen != 1))]
+            raise DataError(
+                f"Group {plain_label(g)!r} has {int(chosen[chosen != 1][0])} chosen rows, not 1."
+            )
+        return cones.conditional_logit(design, is_chosen, groups)
 
-    def _check_ranks(self, ranks: Vector, groups: Whole) -> None:
+    def _is_chosen(self) -> Mask:
+        """The rows with the outcome 1, where all outcomes are 0 or 1."""
+        y = self._outcome()
+        self._check("y", y, ~np.isin(y, (0.0, 1.0)), "is not 0 or 1")
+        return y == 1.0
+
+    def _rank_ordered(self, design: Design) -> ModelCone:
+        groups, y = self._codes("groups"), self._outcome()
+        self._check_ranks(y, groups)
+        return cones.rank_ordered(design, y, groups)
+
+    def _check_ranks(self, ranks: Vector, groups: Indices) -> None:
         """DataError if a group shares a rank that is not its last."""
         last = np.full(int(groups.max()) + 1, -np.inf)
         np.maximum.at(last, groups, ranks)
@@ -349,7 +358,7 @@ class _Observations:
         there = np.flatnonzero(~missing_rows(y, n_rows(y)))
         return _coded(check_labels(rows_of(y, there)))[1]
 
-    def _levels(self, *, ordered: bool = False) -> tuple[Whole, list[Hashable]]:
+    def _levels(self, *, ordered: bool = False) -> tuple[Indices, list[Hashable]]:
         """Return the class of each outcome, and the classes.
 
         The classes are in the order of the categories or, if y has no categories, sorted. If
@@ -414,7 +423,23 @@ class _Observations:
         return plain.index(plain_label(wanted))
 
 
-def _coded(labels: Labels) -> tuple[Whole, list[Hashable]]:
+# How the inequalities of each family are made; those of Bradley-Terry are made from a table.
+_CONES: Mapping[str, Callable[[_Observations, Design], ModelCone]] = {
+    "binomial": _Observations._binomial,
+    "poisson": _Observations._poisson,
+    "negative-binomial": _Observations._poisson,
+    "multinomial": _Observations._multinomial,
+    "cumulative": _Observations._cumulative,
+    "adjacent": _Observations._adjacent,
+    "sequential": _Observations._sequential,
+    "cox": _Observations._cox,
+    "conditional-logit": _Observations._conditional_logit,
+    "choice": _Observations._choice,
+    "rank-ordered": _Observations._rank_ordered,
+}
+
+
+def _coded(labels: Labels) -> tuple[Indices, list[Hashable]]:
     """The number of each label, and the distinct labels, sorted."""
     if labels.dtype != object:
         classes, codes = code_labels(labels)

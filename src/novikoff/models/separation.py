@@ -27,7 +27,8 @@ from novikoff.geometry.separability import find_verdict
 from novikoff.models.advice import Situation, remedies
 from novikoff.models.cones import ModelCone
 from novikoff.models.families import FAMILIES
-from novikoff.models.limiting import LimitingModel, Remainder
+from novikoff.models.likelihoods import Remainder
+from novikoff.models.limiting import LimitingModel
 from novikoff.models.outcomes import ModelQuestion, model_of
 from novikoff.models.sources import read_arguments
 from novikoff.proofs.certificate import Certificate
@@ -501,8 +502,8 @@ class Separation:
     @cached_property
     def _remainder(self) -> Remainder:
         """What is left of the likelihood after the separated inequalities are left out."""
-        separated, direction = self._recession.face.separated, self._recession.face.direction
-        return self._model_cone.remaining(separated, self._model_cone.coefficients_of(direction))
+        face, cone = self._recession.face, self._model_cone
+        return cone.likelihood.remaining(face.separated, cone.coefficients_of(face.direction))
 
     @cached_property
     def _coefficients_left(self) -> Indices:
